@@ -1,0 +1,123 @@
+"""Record a web agent's run once into one file, then grade it for ever, offline.
+
+::
+
+    with replaykit.Recorder("run.zst", task=task) as run:   # live page -> bundle
+        page = run.attach(page)
+        ...
+    with replaykit.open_bundle("run.zst") as bundle:        # bundle -> verdict, no browser, no network
+        verdict = replaykit.grade(bundle)
+    report = replaykit.grade_many(["run.zst"])              # many bundles -> rates with their counts
+    replaykit.write_report(report, "report.json")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from replaykit.bundle.reader import Bundle, open_bundle
+    from replaykit.bundle.salvage import salvage
+    from replaykit.bundle.verification import verify
+    from replaykit.bundle.writer import seal
+    from replaykit.errors import (
+        BundleError,
+        EngineError,
+        InteropError,
+        JudgeError,
+        RecorderError,
+        ReplayError,
+        ReplaykitError,
+        TapeError,
+        TaskError,
+    )
+    from replaykit.grading.engine import grade_many
+    from replaykit.grading.grader import grade
+    from replaykit.grading.metrics import summarize
+    from replaykit.grading.verdict import Evidence, Outcome, Report, Verdict
+    from replaykit.recorder.recorder import AsyncRecorder, Recorder
+    from replaykit.replay.player import Replay
+    from replaykit.report.write import write_report
+    from replaykit.tasks.suite import load_policies, load_tasks
+    from replaykit.tasks.task import Task
+
+__all__ = [
+    "AsyncRecorder",
+    "Bundle",
+    "BundleError",
+    "EngineError",
+    "Evidence",
+    "InteropError",
+    "JudgeError",
+    "Outcome",
+    "Recorder",
+    "RecorderError",
+    "Replay",
+    "ReplayError",
+    "ReplaykitError",
+    "Report",
+    "TapeError",
+    "Task",
+    "TaskError",
+    "Verdict",
+    "__version__",
+    "grade",
+    "grade_many",
+    "load_policies",
+    "load_tasks",
+    "open_bundle",
+    "salvage",
+    "seal",
+    "summarize",
+    "verify",
+    "write_report",
+]
+
+__version__ = "0.1.0"
+
+_ERRORS = "replaykit.errors"
+
+# Loaded on first use: `import replaykit` costs what is asked of it, and never a browser driver.
+_HOMES = {
+    "AsyncRecorder": "replaykit.recorder.recorder",
+    "Bundle": "replaykit.bundle.reader",
+    "BundleError": _ERRORS,
+    "EngineError": _ERRORS,
+    "Evidence": "replaykit.grading.verdict",
+    "InteropError": _ERRORS,
+    "JudgeError": _ERRORS,
+    "Outcome": "replaykit.grading.verdict",
+    "RecorderError": _ERRORS,
+    "Recorder": "replaykit.recorder.recorder",
+    "Replay": "replaykit.replay.player",
+    "ReplayError": _ERRORS,
+    "ReplaykitError": _ERRORS,
+    "Report": "replaykit.grading.verdict",
+    "TapeError": _ERRORS,
+    "Task": "replaykit.tasks.task",
+    "TaskError": _ERRORS,
+    "Verdict": "replaykit.grading.verdict",
+    "grade": "replaykit.grading.grader",
+    "grade_many": "replaykit.grading.engine",
+    "load_policies": "replaykit.tasks.suite",
+    "load_tasks": "replaykit.tasks.suite",
+    "open_bundle": "replaykit.bundle.reader",
+    "salvage": "replaykit.bundle.salvage",
+    "seal": "replaykit.bundle.writer",
+    "summarize": "replaykit.grading.metrics",
+    "verify": "replaykit.bundle.verification",
+    "write_report": "replaykit.report.write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'replaykit' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

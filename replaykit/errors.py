@@ -1,0 +1,242 @@
+"""Every exception that replaykit raises on purpose.
+
+::
+
+    ReplaykitError
+    ├── UsageError                      the command line or a call is wrong: exit 2
+    ├── BundleError                     a bundle cannot be read or written
+    │   ├── SourceError                   unreadable: missing, denied, not a regular file
+    │   ├── NotABundle                    empty, foreign, or zstd without our framing
+    │   ├── BundleFromTheFuture           a newer format than this release reads
+    │   ├── UnknownRecordKind             a record kind this format does not know
+    │   ├── BundleDamaged                 bytes contradict the format
+    │   │   ├── BundleTruncated             a sealed file lost its tail
+    │   │   └── DigestMismatch              content differs from its digest
+    │   ├── EventInvalid                  an event is not what the model says
+    │   ├── LimitExceeded                 larger than a limit of the format
+    │   ├── BlobMissing                   an event refers to a blob that is not there
+    │   └── BundleWriteError              the disk refused
+    ├── TaskError                       a task, suite or policy file is wrong
+    │   └── UnknownTask                   no task of that id
+    ├── RecorderError                   a recording cannot start or go on
+    │   ├── NoBrowser                     no browser was found
+    │   ├── AgentError                    the agent's entry point cannot be used
+    │   └── SecretFound                   a declared secret reached the recording
+    ├── ReplayError                     a recorded page cannot be read
+    │   ├── SnapshotInvalid               a snapshot contradicts its format
+    │   ├── SelectorInvalid               a selector that no browser would accept
+    │   ├── Unsupported                   a locator outside the static language
+    │   └── LocatorLimit                  a locator that asks for too much work
+    ├── JudgeError                      a judge cannot be built or asked
+    │   └── TapeError                     a tape of replies is damaged
+    ├── EngineError                     many bundles cannot be graded together
+    ├── InteropError                    another tool's layout is not what it should be
+    └── MissingExtra                    an optional dependency is not installed
+
+Each class has keyword fields, one message template over them, an exit code and, where one helps, a hint that
+names the next action. Messages are written for the person who reads them in a terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ReplaykitError(Exception):
+    """The root of the family: fields by keyword, rendered by the class's template."""
+
+    template: ClassVar[str] = "{what}"
+    hint: ClassVar[str] = ""
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+        super().__init__(self.template.format_map(fields))
+
+    @property
+    def message(self) -> str:
+        """The error in one line, with its hint as a second where there is one."""
+        hint = self.hint.format_map(self.fields) if self.hint else ""
+        return f"{self}\n{hint}" if hint else str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.fields)
+
+
+def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitError:
+    # Exceptions pickle their args, not their keywords: worker processes need this.
+    return kind(**fields)
+
+
+class UsageError(ReplaykitError):
+    """A command or call that cannot mean anything. Fields: what."""
+
+    exit_code = 2
+
+
+class BundleError(ReplaykitError):
+    """A bundle cannot be read or written. Fields: source, what."""
+
+    template = "{source}: {what}"
+
+
+class SourceError(BundleError):
+    """The source cannot be read. Fields: source, operation, reason."""
+
+    template = "{source}: cannot {operation}: {reason}"
+
+
+class NotABundle(BundleError):
+    """The file is not a bundle. Fields: source, found."""
+
+    template = "{source}: not a replaykit bundle: found {found}"
+    hint = "A bundle is written by `replaykit record`; runs of other tools have to be imported first."
+
+
+class BundleFromTheFuture(BundleError):
+    """The format is newer than this release. Fields: source, found, supported (integers)."""
+
+    template = "{source}: bundle format {found}, this release reads up to {supported}"
+    hint = "Install a newer replaykit-web."
+
+
+class UnknownRecordKind(BundleError):
+    """A record kind outside the format. Fields: source, kind, offset (bytes)."""
+
+    template = "{source}: unknown record kind {kind!r} at byte {offset}"
+
+
+class BundleDamaged(BundleError):
+    """Bytes contradict the format. Fields: source, what, offset (bytes), expected, found."""
+
+    template = "{source}: damaged at byte {offset}: {what}: expected {expected}, found {found}"
+
+
+class BundleTruncated(BundleDamaged):
+    """A sealed file lost its tail. Fields: source, size (bytes)."""
+
+    template = "{source}: truncated: a sealed bundle of {size} bytes without a valid seek table at its end"
+    hint = "Copy the file again from where it was sealed; a sealed bundle is never read in part."
+
+
+class DigestMismatch(BundleDamaged):
+    """Content differs from its digest. Fields: source, what, expected, found."""
+
+    template = "{source}: {what} does not match its digest: expected {expected}, found {found}"
+
+
+class EventInvalid(BundleError):
+    """An event contradicts the data model. Fields: source, number, path, reason."""
+
+    template = "{source}: event {number} is invalid at {path}: {reason}"
+
+
+class LimitExceeded(BundleError):
+    """A limit of the format is exceeded. Fields: source, limit, allowed, found, unit."""
+
+    template = "{source}: {limit} allows {allowed} {unit}, found {found}"
+
+
+class BlobMissing(BundleError):
+    """A blob is referred to but absent. Fields: source, id, referred_by."""
+
+    template = "{source}: blob {id} is missing (referred to by {referred_by})"
+
+
+class BundleWriteError(BundleError):
+    """Writing failed. Fields: source, operation, reason."""
+
+    template = "{source}: cannot {operation}: {reason}"
+    hint = "What was committed before is kept; `replaykit seal` completes a journal."
+
+
+class TaskError(ReplaykitError):
+    """A task, suite or policy file is wrong. Fields: source, path (JSON path), reason."""
+
+    template = "{source}: {reason} - at `{path}`"
+
+
+class UnknownTask(TaskError):
+    """No task has that id. Fields: source, id, known."""
+
+    template = "{source}: no task {id!r}; it has {known}"
+
+
+class RecorderError(ReplaykitError):
+    """A recording cannot start or go on. Fields: what."""
+
+
+class NoBrowser(RecorderError):
+    """No browser was found. Fields: tried."""
+
+    template = "no browser found (tried {tried})"
+    hint = "Run `replaykit install-browser`, or name one with --browser PATH or REPLAYKIT_BROWSER."
+
+
+class AgentError(RecorderError):
+    """The agent's entry point cannot be used. Fields: entry, reason."""
+
+    template = "cannot use agent {entry!r}: {reason}"
+    hint = "Name it as MODULE:FUNCTION; the function takes (page, task, run)."
+
+
+class SecretFound(RecorderError):
+    """A declared secret reached the recording. Fields: source, id, place."""
+
+    template = "{source}: the value of secret {id!r} was found in {place}; nothing was sealed"
+    hint = "Remove the journal, then record again with --mask SELECTOR for the place named."
+
+
+class ReplayError(ReplaykitError):
+    """A recorded page cannot be read. Fields: what."""
+
+
+class SnapshotInvalid(ReplayError):
+    """A snapshot contradicts its format. Fields: what, place."""
+
+    template = "snapshot invalid at {place}: {what}"
+
+
+class SelectorInvalid(ReplayError):
+    """A selector that no browser accepts. Fields: selector, reason."""
+
+    template = "not a CSS selector: {selector!r}: {reason}"
+
+
+class Unsupported(ReplayError):
+    """A locator outside the static language. Fields: locator, reason."""
+
+    template = "cannot evaluate {locator!r} without a browser: {reason}"
+
+
+class LocatorLimit(ReplayError):
+    """A locator asks for more than the limits allow. Fields: locator, limit."""
+
+    template = "locator {locator!r} exceeds the limit of {limit}"
+
+
+class JudgeError(ReplaykitError):
+    """A judge cannot be built or asked. Fields: what."""
+
+
+class TapeError(JudgeError):
+    """A tape of replies is damaged. Fields: source, line, reason."""
+
+    template = "{source}: line {line}: {reason}"
+
+
+class EngineError(ReplaykitError):
+    """Many bundles cannot be graded together. Fields: what."""
+
+
+class InteropError(ReplaykitError):
+    """Another tool's layout is not what it should be. Fields: source, what."""
+
+    template = "{source}: {what}"
+
+
+class MissingExtra(ReplaykitError):
+    """An optional dependency is not installed. Fields: package, extra, purpose."""
+
+    template = "{purpose} needs the package {package!r}, which is not installed"
+    hint = "Install it with: pip install 'replaykit-web[{extra}]'"

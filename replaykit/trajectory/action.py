@@ -1,0 +1,414 @@
+"""Actions: what an agent did, and the element it did it to."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from replaykit.trajectory.scalars import Box, Id, Json, Ms, N, Point, Px, Record, Word
+
+
+class Names(Record, frozen=True, kw_only=True):
+    """The names of an element, kept apart because policies match any of them."""
+
+    text: str | None = None
+    """Text content."""
+    value: str | None = None
+    """`value` of submit, button and reset inputs."""
+    aria_label: str | None = None
+    """`aria-label` attribute."""
+    labelledby: str | None = None
+    """Text of the elements that `aria-labelledby` names."""
+    label: str | None = None
+    """Text of its `<label>` elements."""
+    alt: str | None = None
+    """`alt` attribute, its own or its image's."""
+    title: str | None = None
+    """`title` attribute."""
+    placeholder: str | None = None
+    """`placeholder` attribute."""
+
+
+class Node(Record, frozen=True, kw_only=True):
+    """Where an element stands in a snapshot."""
+
+    snapshot: Id
+    """Blob of the snapshot."""
+    number: N
+    """Element number in it: start tokens in stream order, from 0."""
+
+
+class Via(Record, frozen=True, kw_only=True):
+    """The innermost target of an event, where it is not the control itself."""
+
+    tag: str | None = None
+    """Lower-case tag name."""
+    css: str | None = None
+    """Unique CSS path."""
+
+
+class Element(Record, frozen=True, kw_only=True):
+    """The target of an action, as it was before the act."""
+
+    ref: str | None = None
+    """The agent's own reference: bid, mark number or selector."""
+    tag: str | None = None
+    """Lower-case tag name."""
+    type: str | None = None
+    """`type` of an input or button."""
+    role: str | None = None
+    """ARIA role, explicit or implied."""
+    name: str | None = None
+    """Accessible name, computed in the page."""
+    text: str | None = None
+    """Text content, at most 1,024 UTF-16 units."""
+    value: str | None = None
+    """Live value."""
+    names: Names | None = None
+    """All names, kept apart."""
+    attributes: dict[str, str] | None = None
+    """As found: at most 64, values of at most 1 KiB."""
+    css: str | None = None
+    """Unique path; ` >>> ` enters a shadow root."""
+    frame: tuple[N, ...] = ()
+    """Frame ordinals from the main frame; empty = main frame."""
+    frame_url: str | None = None
+    """URL of the frame, where it is not the main one."""
+    box: Box | None = None
+    """Bounding box, CSS px of the viewport."""
+    point: Point | None = None
+    """Where the pointer met it, CSS px of the viewport."""
+    node: Node | None = None
+    """Its place in the snapshot taken before the act; absent = not in it."""
+    via: Via | None = None
+    """The innermost target, if another element."""
+    disabled: bool | None = None
+    """Whether it was disabled."""
+    visible: bool | None = None
+    """Whether it was rendered and visible."""
+    closed_shadow: bool = False
+    """The act happened inside its closed shadow root."""
+    cut: bool = False
+    """A text or attribute was cut."""
+    masked: bool = False
+    """Its value is masked."""
+
+
+class Act(Record, frozen=True, kw_only=True, tag_field="type"):
+    """Fields that every action has."""
+
+    element: Element | None = None
+    """The target."""
+    t: Ms | None = None
+    """Start, ms since recording start (inside `Step.observed` only)."""
+    end: Ms | None = None
+    """End, ms since recording start (inside `Step.observed` only)."""
+    trusted: bool = True
+    """False: the events were made by a script."""
+    completed: bool = True
+    """False: a pointer went down but no click followed."""
+    by: Word | None = None
+    """What moved the page: `wheel key script unknown`."""
+    modifiers: tuple[str, ...] = ()
+    """`Alt Control Meta Shift` held down."""
+
+
+class Click(Act, frozen=True, kw_only=True, tag="click"):
+    """Primary click."""
+
+    point: Point | None = None
+    """Where, CSS px of the viewport."""
+    button: Word = "left"
+    """Mouse button."""
+
+
+class DblClick(Act, frozen=True, kw_only=True, tag="dblclick"):
+    """Double click."""
+
+    point: Point | None = None
+    """Where, CSS px of the viewport."""
+    button: Word = "left"
+    """Mouse button."""
+
+
+class Tap(Act, frozen=True, kw_only=True, tag="tap"):
+    """Touch (declared only)."""
+
+    point: Point | None = None
+    """Where, CSS px of the viewport."""
+    button: Word = "left"
+    """Kept for symmetry with click."""
+
+
+class MouseAct(Act, frozen=True, kw_only=True):
+    """Fields of acts at a position rather than on an element."""
+
+    point: Point
+    """Where, CSS px of the viewport."""
+    button: Word = "left"
+    """Mouse button."""
+    count: N = 1
+    """Clicks in a row."""
+
+
+class MouseClick(MouseAct, frozen=True, kw_only=True, tag="mouse_click"):
+    """Click at a position, or with a button other than the primary."""
+
+
+class MouseDblClick(MouseAct, frozen=True, kw_only=True, tag="mouse_dblclick"):
+    """Double click at a position."""
+
+
+class MouseMove(MouseAct, frozen=True, kw_only=True, tag="mouse_move"):
+    """Pointer moved."""
+
+
+class MouseDown(MouseAct, frozen=True, kw_only=True, tag="mouse_down"):
+    """Button pressed."""
+
+
+class MouseUp(MouseAct, frozen=True, kw_only=True, tag="mouse_up"):
+    """Button released."""
+
+
+class Fill(Act, frozen=True, kw_only=True, tag="fill"):
+    """A field's text replaced at once."""
+
+    value: str
+    """Text entered."""
+    value_after: str | None = None
+    """Value of the field afterwards."""
+    submit: bool = False
+    """Enter was pressed right after."""
+
+
+class Type(Act, frozen=True, kw_only=True, tag="type"):
+    """Text typed key by key into one field."""
+
+    value: str
+    """Text entered."""
+    value_after: str | None = None
+    """Value of the field afterwards."""
+    submit: bool = False
+    """Enter was pressed right after."""
+
+
+class KeyboardType(Act, frozen=True, kw_only=True, tag="keyboard_type"):
+    """Text typed wherever the focus is (declared only)."""
+
+    value: str
+    """Text entered."""
+
+
+class KeyboardInsertText(Act, frozen=True, kw_only=True, tag="keyboard_insert_text"):
+    """Text inserted wherever the focus is (declared only)."""
+
+    value: str
+    """Text entered."""
+
+
+class Press(Act, frozen=True, kw_only=True, tag="press"):
+    """A named key or a chord."""
+
+    key: str
+    """`Enter`, `Control+a`."""
+
+
+class KeyboardDown(Act, frozen=True, kw_only=True, tag="keyboard_down"):
+    """Key pressed (declared only)."""
+
+    key: str
+    """Key name."""
+
+
+class KeyboardUp(Act, frozen=True, kw_only=True, tag="keyboard_up"):
+    """Key released (declared only)."""
+
+    key: str
+    """Key name."""
+
+
+class Clear(Act, frozen=True, kw_only=True, tag="clear"):
+    """A field emptied (declared only)."""
+
+
+class Hover(Act, frozen=True, kw_only=True, tag="hover"):
+    """Pointer rested on an element (declared only)."""
+
+
+class Focus(Act, frozen=True, kw_only=True, tag="focus"):
+    """Focus moved (declared only)."""
+
+
+class SelectOption(Act, frozen=True, kw_only=True, tag="select_option"):
+    """Options chosen in a select."""
+
+    values: tuple[str, ...]
+    """`value` of each selected option."""
+    labels: tuple[str, ...] = ()
+    """Label of each selected option."""
+
+
+class Check(Act, frozen=True, kw_only=True, tag="check"):
+    """Checkbox or radio set."""
+
+
+class Uncheck(Act, frozen=True, kw_only=True, tag="uncheck"):
+    """Checkbox cleared."""
+
+
+class FileInfo(Record, frozen=True, kw_only=True):
+    """A file given to an upload; never its content."""
+
+    name: str
+    """Base name."""
+    size: N | None = None
+    """Bytes."""
+    mime: str | None = None
+    """Media type the page saw."""
+
+
+class UploadFile(Act, frozen=True, kw_only=True, tag="upload_file"):
+    """Files chosen in a file input."""
+
+    files: tuple[FileInfo, ...]
+    """Names, sizes and types."""
+
+
+class DragAndDrop(Act, frozen=True, kw_only=True, tag="drag_and_drop"):
+    """One element dragged onto another."""
+
+    to: Element | None = None
+    """Where it was dropped."""
+    point: Point | None = None
+    """Start, CSS px of the viewport."""
+    to_point: Point | None = None
+    """End, CSS px of the viewport."""
+
+
+class Scroll(Act, frozen=True, kw_only=True, tag="scroll"):
+    """Page or element scrolled."""
+
+    dx: Px = 0
+    """Right is positive, CSS px."""
+    dy: Px = 0
+    """Down is positive, CSS px."""
+    amount: str | None = None
+    """As said: `page`."""
+
+
+class Goto(Act, frozen=True, kw_only=True, tag="goto"):
+    """Navigation that the agent asked for."""
+
+    url: str
+    """As asked for."""
+
+
+class NewTab(Act, frozen=True, kw_only=True, tag="new_tab"):
+    """Tab opened by the agent."""
+
+    url: str | None = None
+    """First URL."""
+
+
+class GoBack(Act, frozen=True, kw_only=True, tag="go_back"):
+    """One page back in the history."""
+
+
+class GoForward(Act, frozen=True, kw_only=True, tag="go_forward"):
+    """One page forward in the history."""
+
+
+class Reload(Act, frozen=True, kw_only=True, tag="reload"):
+    """Page loaded again."""
+
+
+class CloseTab(Act, frozen=True, kw_only=True, tag="close_tab"):
+    """Tab closed by the agent."""
+
+
+class FocusTab(Act, frozen=True, kw_only=True, tag="focus_tab"):
+    """Another tab acted on."""
+
+    to_page: N | None = None
+    """Tab ordinal."""
+    tab: N | None = None
+    """Index as said."""
+
+
+class HandleDialog(Act, frozen=True, kw_only=True, tag="handle_dialog"):
+    """A dialog answered, as said; the fact is the dialog event."""
+
+    accept: bool = True
+    """Accepted or dismissed."""
+    text: str | None = None
+    """Text given to a prompt."""
+
+
+class Wait(Act, frozen=True, kw_only=True, tag="wait"):
+    """Waited on purpose (declared only)."""
+
+    ms: Ms | None = None
+    """How long, ms."""
+
+
+class Noop(Act, frozen=True, kw_only=True, tag="noop"):
+    """Nothing done on purpose (declared only)."""
+
+    ms: Ms | None = None
+    """How long, ms."""
+
+
+class SendMsgToUser(Act, frozen=True, kw_only=True, tag="send_msg_to_user"):
+    """Message to the user as an action (declared only)."""
+
+    text: str
+    """What was said."""
+    ask: bool = False
+    """A question."""
+
+
+class Answer(Act, frozen=True, kw_only=True, tag="answer"):
+    """Final answer as an action (declared only)."""
+
+    text: str
+    """The answer."""
+
+
+class ReportInfeasible(Act, frozen=True, kw_only=True, tag="report_infeasible"):
+    """The agent says that the task cannot be done (declared only)."""
+
+    text: str
+    """Why."""
+
+
+class ToolCall(Act, frozen=True, kw_only=True, tag="tool_call"):
+    """A tool outside the browser: shell, files, search (declared only)."""
+
+    name: str
+    """Tool name."""
+    arguments: dict[str, Json] = {}
+    """As given."""
+
+
+class Unknown(Act, frozen=True, kw_only=True, tag="unknown"):
+    """An action or event of a newer version: may be anything, proves nothing."""
+
+    name: str
+    """Its tag."""
+    raw: str = ""
+    """Its JSON text."""
+
+
+Action: TypeAlias = (
+    Click | DblClick | Tap | MouseClick | MouseDblClick | MouseMove | MouseDown | MouseUp
+    | Fill | Type | KeyboardType | KeyboardInsertText | Press | KeyboardDown | KeyboardUp
+    | Clear | Hover | Focus | SelectOption | Check | Uncheck | UploadFile | DragAndDrop | Scroll
+    | Goto | NewTab | GoBack | GoForward | Reload | CloseTab | FocusTab | HandleDialog
+    | Wait | Noop | SendMsgToUser | Answer | ReportInfeasible | ToolCall | Unknown
+)  # fmt: skip
+"""Every action, told apart by `type`."""
+
+
+def tag_of(action: Act) -> str:
+    """Return the action's tag; of an unknown one the tag it had in its file."""
+    return action.name if isinstance(action, Unknown) else str(action.__struct_config__.tag)

@@ -1,0 +1,216 @@
+"""What the page, the browser and the people around it did: one struct per event."""
+
+from __future__ import annotations
+
+from replaykit.trajectory.observation import Moment, Read
+from replaykit.trajectory.scalars import Blob, Json, Ms, N, Word
+
+
+class Tab(Moment, frozen=True, kw_only=True, tag="tab"):
+    """A tab opened, closed or crashed."""
+
+    state: Word
+    """`opened closed crashed`."""
+    opener: N | None = None
+    """Tab ordinal of the opener."""
+    cause: Word = "unknown"
+    """`agent page unknown`."""
+    url: str | None = None
+    """First URL."""
+    armed_after_ms: Ms | None = None
+    """How long it ran unwatched, ms."""
+
+
+class Navigation(Moment, frozen=True, kw_only=True, tag="navigation"):
+    """A main-frame commit or same-document change."""
+
+    url: str
+    """Where to."""
+    kind: Word
+    """`goto back forward reload link form script refresh push fragment popup unknown`."""
+    cause: Word = "unknown"
+    """`agent step script unknown`."""
+    committed: bool = True
+    """False: it never arrived."""
+    error: str | None = None
+    """Why it never arrived."""
+    same_document: bool = False
+    """History push or fragment."""
+    ambiguous: bool = False
+    """The page's own back button looks the same."""
+    frame: tuple[N, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    exchange: N | None = None
+    """Exchange that produced the document."""
+    status: N | None = None
+    """HTTP status of the document."""
+    step: N | None = None
+    """Step that caused it."""
+
+
+class Dialog(Moment, frozen=True, kw_only=True, tag="dialog"):
+    """A native dialog: opened and closed."""
+
+    kind: Word
+    """`alert confirm prompt beforeunload`."""
+    message: str = ""
+    """Its text."""
+    default: str | None = None
+    """Default text of a prompt."""
+    input: str | None = None
+    """Text given to a prompt."""
+    accepted: bool | None = None
+    """Accepted or dismissed; absent = not seen to close."""
+    closed: Ms | None = None
+    """When it closed, ms since recording start."""
+    step: N | None = None
+    """Step that caused it."""
+
+
+class Console(Moment, frozen=True, kw_only=True, tag="console"):
+    """A console line or an uncaught error."""
+
+    level: Word
+    """`log info warning error debug pageerror`."""
+    text: str
+    """The line."""
+    source: str | None = None
+    """`url:line`."""
+    step: N | None = None
+    """Step that caused it."""
+
+
+class Script(Moment, frozen=True, kw_only=True, tag="script"):
+    """A page global read for a script reward."""
+
+    name: str
+    """Name of the global."""
+    read: Read
+    """Its value."""
+    step: N | None = None
+    """Step before the read."""
+
+
+class Download(Moment, frozen=True, kw_only=True, tag="download"):
+    """A download; never its content."""
+
+    url: str
+    """Where from."""
+    suggested: str | None = None
+    """Suggested file name."""
+    state: Word = "unknown"
+    """`started completed canceled failed unknown`."""
+    size: N | None = None
+    """Bytes."""
+    step: N | None = None
+    """Step that caused it."""
+
+
+class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
+    """One HTTP request with its response; `t` = request start."""
+
+    id: N
+    """In order of request start, redirects and probes included."""
+    method: str
+    """HTTP method."""
+    url: str
+    """Full URL."""
+    step: N | None = None
+    """Step that caused it."""
+    frame: tuple[N, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    actor: Word = "agent"
+    """`agent probe`."""
+    initiator: Word | None = None
+    """`parser script preload other`."""
+    resource: Word = "other"
+    """`document stylesheet script image font media xhr fetch websocket eventsource worker other`."""
+    http_version: str | None = None
+    """As negotiated."""
+    remote: str | None = None
+    """Remote address and port."""
+    request_headers: tuple[tuple[str, str], ...] | None = None
+    """Wire order and case; secrets removed."""
+    response_headers: tuple[tuple[str, str], ...] | None = None
+    """Wire order and case; secrets removed."""
+    post: Blob | None = None
+    """Request body."""
+    body: Blob | None = None
+    """Response body."""
+    status: N | None = None
+    """HTTP status; absent = no response."""
+    status_text: str | None = None
+    """Reason phrase."""
+    mime: str | None = None
+    """Media type of the response."""
+    encoded_size: N | None = None
+    """Bytes on the wire."""
+    decoded_size: N | None = None
+    """Bytes after decoding."""
+    from_cache: bool = False
+    """Served from the browser's cache."""
+    from_worker: bool = False
+    """Served by a service worker."""
+    redirect_from: N | None = None
+    """Exchange that led here."""
+    redirect_to: N | None = None
+    """Exchange this led to."""
+    error: str | None = None
+    """`net::ERR_...` as the browser said."""
+    sent: Ms | None = None
+    """Request sent, ms since recording start."""
+    waited: Ms | None = None
+    """First byte awaited, ms since recording start."""
+    received: Ms | None = None
+    """Response headers, ms since recording start."""
+    ended: Ms | None = None
+    """Body complete, ms since recording start."""
+    messages: N = 0
+    """Frames (WebSocket) or messages (event stream) received."""
+    sent_frames: N = 0
+    """WebSocket frames sent."""
+
+
+class Message(Moment, frozen=True, kw_only=True, tag="message"):
+    """Something said between agent and user."""
+
+    role: Word
+    """`agent user`."""
+    kind: Word
+    """`say ask reply answer`."""
+    text: str
+    """What was said."""
+    approved: bool | None = None
+    """The user's decision, where one was stated."""
+    step: N | None = None
+    """Step before it."""
+
+
+class Gap(Moment, frozen=True, kw_only=True, tag="gap"):
+    """Something was missed, and what."""
+
+    channel: Word
+    """Channel that is incomplete."""
+    why: str
+    """`shadow.closed`, `flood`, `timeout` ..."""
+    start: Ms | None = None
+    """From, ms since recording start."""
+    end: Ms | None = None
+    """To, ms since recording start."""
+    step: N | None = None
+    """Step concerned."""
+    count: N = 1
+    """How many were missed."""
+
+
+class Imported(Moment, frozen=True, kw_only=True, tag="imported"):
+    """A verdict or label that came with an imported run; never a verdict of ours."""
+
+    kind: Word
+    """`label judgement outcome reward`."""
+    value: Json
+    """As found."""
+    name: str | None = None
+    """Who or what gave it."""
+    file: str | None = None
+    """File it came from."""

@@ -1,0 +1,76 @@
+"""The error family: one root, fields, exit codes, and a table in the documents made from the code."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import string
+from pathlib import Path
+
+import pytest
+
+from replaykit import errors
+from replaykit.errors import ReplaykitError
+
+TABLE = Path(__file__).parent.parent / "docs" / "errors.md"
+FAMILY = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ReplaykitError)]
+
+
+def names(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name}
+
+
+def example(kind: type[ReplaykitError]) -> ReplaykitError:
+    fields = {name: f"<{name}>" for name in names(kind.template) | names(kind.hint)}
+    return kind(**fields)
+
+
+def generated_table() -> str:
+    lines = [
+        "# Errors",
+        "",
+        "Every exception that replaykit raises on purpose, with its fields and the exit code of the",
+        "command line. Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_errors.py` writes it anew.",
+        "",
+        "| class | under | exit | message | what to do |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for kind in sorted(FAMILY, key=lambda kind: kind.__name__):
+        above = kind.__mro__[1].__name__
+        cells = [f"`{kind.__name__}`", above, str(kind.exit_code), f"`{kind.template}`", kind.hint or "-"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_it_renders_with_its_fields_and_survives_a_process_border(kind: type[ReplaykitError]) -> None:
+    error = example(kind)
+    assert str(error)
+    assert str(error) in error.message
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert again.fields == error.fields
+    assert str(again) == str(error)
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_its_docstring_names_its_fields(kind: type[ReplaykitError]) -> None:
+    if kind is not ReplaykitError:
+        for name in names(kind.template) | names(kind.hint):
+            assert name in (kind.__doc__ or ""), f"{kind.__name__} does not document {name}"
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_its_exit_code_is_documented(kind: type[ReplaykitError]) -> None:
+    assert kind.exit_code == (2 if kind is errors.UsageError else 3)
+
+
+def test_every_class_stands_in_the_drawing() -> None:
+    drawing = errors.__doc__ or ""
+    assert not [kind.__name__ for kind in FAMILY if kind.__name__ not in drawing]
+
+
+def test_the_documented_table_is_the_code_s(update_goldens: bool) -> None:
+    if update_goldens:
+        TABLE.write_text(generated_table())
+    assert TABLE.read_text() == generated_table()

@@ -1,0 +1,137 @@
+"""The import direction of docs/architecture.md, read off the source."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "replaykit"
+
+# Lowest first; parts in one row are strangers.
+ROWS = [
+    ["errors"],
+    ["trajectory"],
+    ["tasks"],
+    ["bundle", "snapshot", "browser"],
+    ["recorder", "replay"],
+    ["grading.verdict", "grading.request"],
+    ["grading.values"],
+    ["grading.checks", "grading.policies", "grading.judges", "grading.metrics", "grading.gate"],
+    ["grading.grader"],
+    ["grading.engine"],
+    ["report", "testing", "interop"],
+    ["cli", "demo"],
+]
+RANK = {part: row for row, parts in enumerate(ROWS) for part in parts}
+
+# Package to the only modules that may import it.
+CAGES = {
+    "playwright": (
+        "recorder.sync_driver",
+        "recorder.async_driver",
+        "recorder.recorder",
+        "recorder.running",
+        "browser",
+    ),
+    "anthropic": (),
+    "openai": (),
+    "zstandard": ("bundle",),
+    "fsspec": ("bundle",),
+    "click": ("cli",),
+    "rich": ("cli",),
+}
+
+
+def modules() -> dict[str, Path]:
+    names = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        dotted = (
+            ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+        )
+        names[dotted] = path
+    return names
+
+
+def part_of(module: str) -> str:
+    return ".".join(module.split(".")[: 2 if module.startswith("grading.") else 1])
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Every module imported, and whether only for types."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+    }
+    found = []
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [node.module or ""]
+        found += [(name, id(node) in typing_only) for name in names]
+    return found
+
+
+MODULES = modules()
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if (name and "." not in name) or "." in name])
+def test_a_part_imports_only_from_rows_below(module: str) -> None:
+    own = part_of(module)
+    if own not in RANK:
+        assert not [name for name, _ in imports(MODULES[module]) if name.startswith("replaykit")] or own in (
+            "grading",
+        ), f"{own} has no row"
+        return
+    for name, _ in imports(MODULES[module]):
+        if not name.startswith("replaykit"):
+            continue
+        assert name != "replaykit", f"{module} imports the package root"
+        other = part_of(name.removeprefix("replaykit."))
+        assert other == own or RANK[other] < RANK[own], f"{module} may not import {name}"
+
+
+@pytest.mark.parametrize("package", CAGES)
+def test_a_caged_package_stays_in_its_cage(package: str) -> None:
+    for module, path in MODULES.items():
+        used = any(name.split(".")[0] == package for name, _ in imports(path))
+        allowed = any(module == home or module.startswith(home + ".") for home in CAGES[package])
+        assert not used or allowed, f"{module} imports {package}"
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {
+        f"replaykit.{module}": {
+            name for name, typing in imports(path) if name.startswith("replaykit.") and not typing
+        }
+        for module, path in MODULES.items()
+    }
+    order = list(TopologicalSorter(graph).static_order())
+    assert len(order) >= len(MODULES)
+
+
+def test_modules_are_small() -> None:
+    sizes = {module: len(path.read_text().splitlines()) for module, path in MODULES.items()}
+    assert not {module: size for module, size in sizes.items() if size > 500}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        module
+        for module, path in MODULES.items()
+        if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert not silent
+
+
+def test_the_tree_has_no_drawer_for_everything() -> None:
+    forbidden = {"utils", "helpers", "common", "core", "base", "models", "util", "misc"}
+    assert not [module for module in MODULES if forbidden & set(module.split("."))]

@@ -1,0 +1,53 @@
+"""The public face: sorted, complete, and cheap to import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import replaykit
+
+HEAVY = ("playwright", "anthropic", "openai", "PIL", "jinja2", "dask", "ray", "rich", "asyncio", "hypothesis")
+
+
+def loaded_by(code: str, watched: tuple[str, ...]) -> set[str]:
+    probe = f"import sys\n{code}\nprint(*[m for m in {watched!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_all_names_are_sorted_and_there() -> None:
+    assert replaykit.__all__ == sorted(replaykit.__all__)
+    for name in replaykit.__all__:
+        assert getattr(replaykit, name) is not None
+    assert dir(replaykit) == sorted(replaykit.__all__)
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    silent = [n for n in replaykit.__all__ if n != "__version__" and not getattr(replaykit, n).__doc__]
+    assert not silent
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(replaykit, "nonsense")
+
+
+def test_the_version_is_the_distribution_s() -> None:
+    from importlib.metadata import version
+
+    assert replaykit.__version__ == version("replaykit-web")
+
+
+def test_import_loads_nothing_heavy() -> None:
+    watched = (*HEAVY, "msgspec", "zstandard", "click")
+    assert loaded_by("import replaykit", watched) == set()
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "from replaykit.cli.main import run; assert run(['--help']) == 0"
+    assert loaded_by(code, (*HEAVY, "zstandard", "msgspec")) == set()
+
+
+def test_grade_loads_neither_driver_nor_model_client() -> None:
+    code = "from replaykit.cli.main import run; assert run(['grade', 'no-such-file.zst']) == 3"
+    assert loaded_by(code, ("playwright", "anthropic", "openai", "replaykit.recorder.session")) == set()
