@@ -1,0 +1,54 @@
+"""What commands say on the side: progress and notices on stderr, only where somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import click
+
+
+class Tick(Protocol):
+    """Called after each piece of work with a few words about it."""
+
+    def __call__(self, words: str = "") -> None:
+        """Advance by one."""
+
+
+def notice(words: str) -> None:
+    """Say something on stderr, unless `--quiet`."""
+    if not _settings().get("quiet"):
+        click.echo(words, err=True)
+
+
+def detail(words: str) -> None:
+    """Say something on stderr with `--verbose`."""
+    if _settings().get("verbose"):
+        click.echo(words, err=True)
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Tick]:
+    """Show a bar with rate and time left while stderr is a terminal; nothing otherwise."""
+    if total < 2 or _settings().get("quiet") or not click.get_text_stream("stderr").isatty():
+        yield lambda words="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, words="")
+        yield lambda words="": bar.update(task, advance=1, words=words)
+
+
+def _settings() -> dict[str, bool]:
+    context = click.get_current_context(silent=True)
+    return (context.find_root().obj or {}) if context else {}

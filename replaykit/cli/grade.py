@@ -1,0 +1,179 @@
+"""`replaykit grade`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from replaykit.cli.console import notice, progress
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import ReplaykitError, SourceError, UsageError
+from replaykit.grading.engine import build_report, failed, grade_many
+from replaykit.grading.gate import KINDS, GateOptions, exit_code
+from replaykit.grading.grader import GradeOptions
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.reward import write_reward
+from replaykit.report.write import FORMATS, render, write_report
+from replaykit.tasks.suite import load_suite
+
+
+@click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
+@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.option(
+    "--task", "task_file", metavar="FILE[#ID]", help="Grade against this task instead of the recorded one."
+)
+@click.option(
+    "--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site, instead of the recorded one."
+)
+@click.option(
+    "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer grades, bugs included."
+)
+@click.option("--dialect", type=click.Choice(["native", "webarena"]), help="Whose rules the checks follow.")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Ask this judge too (webvoyager).")
+@click.option(
+    "--judge-mode",
+    type=click.Choice(["none", "off"]),
+    default="none",
+    show_default=True,
+    help="none: replies come from the tape only; off: no judge is evaluated.",
+)
+@click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
+@click.option(
+    "--compose", type=click.Choice(["rules_first", "and", "or"]), help="How checks and judge make one result."
+)
+@click.option(
+    "--max-error-share",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Share of judgements that may be errors.",
+)
+@click.option("--require-strong", is_flag=True, help="Weak evidence leaves a check undecided.")
+@click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--fail-on",
+    default="check,policy",
+    show_default=True,
+    metavar="KINDS",
+    help=f"Of {', '.join(KINDS)}; empty = none.",
+)
+@click.option(
+    "--fail-under", multiple=True, metavar="METRIC=VALUE", help="Least value of a metric, such as CuP=0.8."
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report; the format follows the extension (.json .jsonl .txt).",
+)
+@click.option("--format", "format", type=click.Choice(list(FORMATS)), help="Format on stdout, and of -o.")
+@click.option(
+    "--reward-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write reward.txt, reward.json and grading_details.json for one bundle, on every path.",
+)
+@click.option("--label", metavar="TEXT", help="Name of this report.")
+@click.pass_context
+def command(ctx: click.Context, reward_dir: Path | None, **said: Any) -> None:
+    """Grade bundles offline: no browser, no network, the same bytes every time.
+
+    BUNDLE_OR_DIR: files written by `replaykit record`, or folders of *.zst.
+    """
+    try:
+        report = _grade(**said)
+    except ReplaykitError as error:
+        if reward_dir is not None:
+            write_reward(build_report([failed("", error)]), reward_dir)
+        raise
+    if reward_dir is not None:
+        _write_reward(report, reward_dir)
+    for verdict in report.verdicts:
+        if verdict.error is not None:
+            notice(f"{verdict.task_id}: {verdict.error.kind}: see the report for its fields")
+    ctx.exit(exit_code(report.gate))
+
+
+def _grade(
+    bundles: tuple[str, ...],
+    task_file: str | None,
+    sites: tuple[str, ...],
+    fail_on: str,
+    fail_under: tuple[str, ...],
+    max_error_share: float,
+    jobs: int,
+    outputs: tuple[Path, ...],
+    format: str | None,
+    label: str | None,
+    **options: Any,
+) -> Report:
+    sources = find_bundles(bundles)
+    gate = GateOptions(
+        fail_on=_kinds(fail_on), fail_under=_thresholds(fail_under), max_error_share=max_error_share
+    )
+    suite = load_suite(task_file) if task_file else None
+    how = GradeOptions(suite=suite, sites=parse_sites(sites), **options)
+    if len(sources) == 1:
+        # One bundle that cannot be read is the command's own failure, told in full.
+        _refuse_missing(sources[0])
+    with progress("grading", len(sources)) as tick:
+
+        def advance(_: str, verdict: Verdict) -> None:
+            tick(verdict.task_id)
+
+        report = grade_many(sources, how, gate=gate, jobs=jobs, label=label, on_progress=advance)
+    click.get_binary_stream("stdout").write(render(report, format or "text"))
+    for output in outputs:
+        write_report(report, output, format)
+    return report
+
+
+def find_bundles(named: tuple[str, ...]) -> list[str]:
+    """Return the files named and the *.zst of the folders named, in order, each once."""
+    return list(dict.fromkeys(path for name in named for path in _expand(name)))
+
+
+def _expand(name: str) -> Iterator[str]:
+    path = Path(name)
+    if path.is_dir():
+        yield from (str(found) for found in sorted(path.rglob("*.zst")))
+    elif path.exists():
+        yield name
+    else:
+        raise SourceError(source=name, operation="read the bundle", reason="no such file or folder")
+
+
+def _refuse_missing(source: str) -> None:
+    from replaykit.bundle.reader import open_bundle
+
+    open_bundle(source).close()
+
+
+def _kinds(said: str) -> tuple[str, ...]:
+    kinds = tuple(kind.strip() for kind in said.split(",") if kind.strip())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(what=f"--fail-on: no kind {kind!r}; there are {', '.join(KINDS)}")
+    return kinds
+
+
+def _thresholds(said: tuple[str, ...]) -> dict[str, float]:
+    return dict(_threshold(text) for text in said)
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise UsageError(what=f"--fail-under: expected METRIC=VALUE, got {text!r}") from None
+
+
+def _write_reward(report: Report, folder: Path) -> None:
+    if len(report.verdicts) != 1:
+        raise UsageError(what=f"--reward-dir takes one bundle, got {len(report.verdicts)}")
+    write_reward(report, folder)

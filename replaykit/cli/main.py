@@ -1,0 +1,104 @@
+"""The command `replaykit`: finds the command asked for, loads only that, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from replaykit.errors import ReplaykitError
+
+COMMANDS = {
+    "demo": ("replaykit.cli.demo", "Grade the shipped recordings; record one where a browser is found."),
+    "doctor": ("replaykit.cli.doctor", "Say what is installed, found and writable."),
+    "grade": ("replaykit.cli.grade", "Grade bundles offline: checks, policies, judges from their tape."),
+    "install-browser": ("replaykit.cli.install_browser", "Find a browser, or install one."),
+    "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
+    "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
+    "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
+    "verify": ("replaykit.cli.verify", "Check structure and digests; say whether it can be graded."),
+}
+"""Command to (module, one line of help). The module's `command` is loaded when it is asked for."""
+
+EXIT_CODES = """\b
+Exit codes: 0 all gates passed, 1 a gate failed, 2 usage, 3 could not do it,
+4 nothing matched, 130 interrupted."""
+
+
+class LazyGroup(click.Group):
+    """A group whose `--help` imports no command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return every command, in alphabetical order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command that was asked for."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        command.name = cmd_name
+        command.short_help = COMMANDS[cmd_name][1]
+        command.epilog = f"{command.epilog or ''}\n\n{EXIT_CODES}"
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.command(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing but results and errors.")
+@click.option("--verbose", "-v", is_flag=True, help="Say more about what is done.")
+@click.option("--debug", is_flag=True, help="Show a traceback with every error.")
+@click.version_option(package_name="replaykit-web", prog_name="replaykit")
+@click.pass_context
+def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
+    """Record a web agent's run once into one file, then grade it for ever, offline."""
+    ctx.obj = {"quiet": quiet, "verbose": verbose, "debug": debug}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its documented code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; return its exit code."""
+    try:
+        code = cli.main(
+            args=list(arguments), prog_name="replaykit", standalone_mode=False, auto_envvar_prefix="REPLAYKIT"
+        )
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except ReplaykitError as error:
+        _complain(error.message, error, arguments)
+        return error.exit_code
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 3
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`| head`): the interpreter would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _complain(message: str, error: ReplaykitError, arguments: Sequence[str]) -> None:
+    if "--debug" in arguments:
+        traceback.print_exception(error)
+    lines = message.splitlines() or [""]
+    click.echo(click.style("error: ", fg="red", bold=True) + lines[0], err=True)
+    for line in lines[1:]:
+        click.echo(f"  {line}", err=True)

@@ -1,0 +1,113 @@
+"""`replaykit show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import UsageError
+from replaykit.report.table import safe, short, table
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.rendering import render_action, render_step
+from replaykit.trajectory.step import Probe, Step, Trajectory
+
+
+@click.command(epilog="Example: replaykit show run.zst --step 3")
+@click.argument("bundle")
+@click.option("--step", "number", type=click.IntRange(min=0), help="One step in full.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON lines, as recorded.")
+def command(bundle: str, number: int | None, as_json: bool) -> None:
+    """Show what a bundle holds: header, one line per step, ending, probes."""
+    with open_bundle(bundle) as opened:
+        events = _selected(opened.trajectory, number)
+        if as_json:
+            for event in events:
+                click.echo(msgspec.json.encode(event))
+        elif number is not None:
+            click.echo("\n".join(_in_full(opened.trajectory, number)))
+        else:
+            click.echo("\n".join(_overview(opened)))
+
+
+def _selected(run: Trajectory, number: int | None) -> list[Any]:
+    if number is None:
+        return [run.header, *run.events]
+    step = _step(run, number)
+    return [step, *run.looks(step)]
+
+
+def _step(run: Trajectory, number: int) -> Step:
+    if number >= len(run.steps):
+        raise UsageError(what=f"no step {number}; the run has {len(run.steps)}, counted from 0")
+    return run.steps[number]
+
+
+def _overview(bundle: Bundle) -> Iterator[str]:
+    run = bundle.trajectory
+    yield from _header(bundle)
+    yield ""
+    yield from _steps(run) if run.steps else ["no steps"]
+    messages = [f"  {m.role} {m.kind}: {safe(short(m.text, 100))}" for m in run.of_type(Message)]
+    if messages:
+        yield from ("", "messages", *messages)
+    probes = [_probe(probe) for probe in run.of_type(Probe)]
+    if probes:
+        yield from ("", "probes", *probes)
+    yield from ("", _ending(run))
+
+
+def _header(bundle: Bundle) -> Iterator[str]:
+    header = bundle.header
+    task = header.task or {}
+    yield f"{safe(str(task.get('id', 'no task')))}: {safe(short(str(task.get('intent', '')), 200))}"
+    yield f"sha256:{bundle.digest} ({bundle.layout}, format {bundle.format})"
+    environment = header.environment
+    facts = [header.created, environment.browser, environment.browser_version, environment.driver]
+    yield safe(", ".join(fact for fact in facts if fact))
+    yield "channels: " + safe(", ".join(f"{name} {state}" for name, state in sorted(header.channels.items())))
+    if bundle.torn_bytes:
+        yield f"{bundle.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them"
+
+
+def _steps(run: Trajectory) -> list[str]:
+    rows = [["step", "ms", "action", "url"]]
+    for step in run.steps:
+        time = "-" if step.t is None else str(step.t)
+        rows.append([str(step.index), time, short(_flagged(step), 90), short(step.url or "-", 70)])
+    return table(rows)
+
+
+def _flagged(step: Step) -> str:
+    said = f" (said: {render_action(step.said)})" if step.mismatch else ""
+    error = f" [{step.error.name}]" if step.error else ""
+    return render_step(step) + said + error
+
+
+def _probe(probe: Probe) -> str:
+    state = probe.error or str(probe.status or "-")
+    reads = f", {len(probe.reads)} reads" if probe.reads else ""
+    return safe(f"  {probe.phase} {probe.id} {probe.requested or probe.url}: {state}{reads}")
+
+
+def _ending(run: Trajectory) -> str:
+    if run.ending is None:
+        return "interrupted: the recording has no ending" + _said(run.answer)
+    return safe(f"ended: {run.ending.kind} by {run.ending.cause}" + _said(run.answer))
+
+
+def _said(answer: str | None) -> str:
+    return "" if answer is None else f", answer: {short(answer, 200)!r}"
+
+
+def _in_full(run: Trajectory, number: int) -> Iterator[str]:
+    step = _step(run, number)
+    yield f"step {number}: {safe(_flagged(step))}"
+    for name, value in msgspec.to_builtins(step).items():
+        if name not in ("type", "index"):
+            yield f"  {name}: {safe(msgspec.json.encode(value).decode())}"
+    for look in run.looks(step):
+        yield f"  {look.role}: {safe(msgspec.json.encode(look).decode())}"

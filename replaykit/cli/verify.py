@@ -1,0 +1,43 @@
+"""`replaykit verify`."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from replaykit.bundle.verification import Verification, verify
+from replaykit.cli.grade import find_bundles
+from replaykit.report.table import safe
+
+
+@click.command(epilog="Example: replaykit verify run.zst")
+@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_context
+def command(ctx: click.Context, bundles: tuple[str, ...], as_json: bool) -> None:
+    """Check structure and digests of bundles; say whether they can be graded, and why not."""
+    found = [(source, verify(source)) for source in find_bundles(bundles)]
+    for source, verification in found:
+        if as_json:
+            plain = {"bundle": source, **msgspec.to_builtins(verification)}
+            click.echo(msgspec.json.encode(plain))
+        else:
+            _print(source, verification)
+    if not found:
+        ctx.exit(4)
+    ctx.exit(3 if any(v.findings or not v.gradable for _, v in found) else 0)
+
+
+def _print(source: str, found: Verification) -> None:
+    state = "ok" if found.gradable and not found.findings else "NOT OK"
+    click.echo(
+        f"{source}: {state}: {found.layout}, {found.steps} steps, {found.events} events, {found.blobs} blobs"
+    )
+    if found.digest:
+        click.echo(f"  sha256:{found.digest}")
+    if found.torn_bytes:
+        click.echo(f"  {found.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them")
+    if found.why:
+        click.echo(f"  {safe(found.why)}")
+    for finding in found.findings:
+        click.echo(f"  {safe(finding)}")

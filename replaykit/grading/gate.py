@@ -1,0 +1,95 @@
+"""Whether a report passes what was asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+from replaykit.grading.verdict import Gate, Verdict
+
+KINDS = ("check", "policy", "judge", "undecided", "error")
+"""What a gate may fail on."""
+
+_BAD = {"FAIL", "VIOLATED", "FAILURE"}
+_OPEN = {"UNDECIDED", "ABSTAIN"}
+
+
+class GateOptions(Struct, frozen=True, kw_only=True):
+    """What has to hold for the gate to pass."""
+
+    fail_on: tuple[str, ...] = ("check", "policy")
+    """Kinds of results that fail it."""
+    fail_under: dict[str, float] = {}
+    """Metric to its least value."""
+    max_error_share: float = 0.05
+    """Share of judgements that may be errors before the judge's rate is withheld."""
+
+
+def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: GateOptions) -> Gate:
+    """Return `failed` where a named kind fails, else `error` where one could not be decided."""
+    if not verdicts:
+        return Gate(status="empty", reasons=("no bundle was graded: an empty set never passes",))
+    failed = [*_failures(verdicts, options), *_metrics(summary, options)]
+    if failed:
+        return Gate(status="failed", reasons=tuple(failed))
+    open_ = [*_undecided(verdicts, options), *_judge_errors(summary, options)]
+    return Gate(status="error", reasons=tuple(open_)) if open_ else Gate(status="passed")
+
+
+def exit_code(gate: Gate) -> int:
+    """Return the exit code of a gate: 0 passed, 1 failed, 3 error, 4 empty."""
+    return {"passed": 0, "failed": 1, "error": 3, "empty": 4}[gate.status]
+
+
+def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """Yield (kind, name, outcome) of everything graded."""
+    for check in verdict.checks:
+        yield "check", check.id, check.outcome
+    if not verdict.checks and verdict.completion is not None:
+        yield "check", "no_checks", verdict.completion.outcome
+    for policy in verdict.policies:
+        yield "policy", policy.id, policy.outcome
+    for judgement in verdict.judgements:
+        yield "judge", judgement.judge, judgement.outcome
+
+
+def _failures(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
+    for verdict in verdicts:
+        for kind, name, outcome in _results(verdict):
+            named = kind in options.fail_on and outcome in _BAD
+            open_named = "undecided" in options.fail_on and outcome in _OPEN
+            error_named = "error" in options.fail_on and outcome == "ERROR"
+            if named or open_named or error_named:
+                yield f"{verdict.task_id}: {kind} {name} is {outcome}"
+        if verdict.error is not None and "error" in options.fail_on:
+            yield f"{verdict.task_id}: {verdict.error.kind}"
+
+
+def _undecided(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
+    for verdict in verdicts:
+        for kind, name, outcome in _results(verdict):
+            if kind in options.fail_on and (outcome in _OPEN or outcome == "ERROR"):
+                yield f"{verdict.task_id}: {kind} {name} is {outcome}"
+        if verdict.error is not None:
+            yield f"{verdict.task_id}: {verdict.error.kind}"
+
+
+def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
+    metrics = summary.get("metrics", {})
+    for name, least in sorted(options.fail_under.items()):
+        if name not in metrics:
+            raise UsageError(what=f"no metric {name!r}; there are {', '.join(sorted(metrics))}")
+        value = metrics[name]["value"]
+        if value is None or value < least:
+            yield f"{name} is {'unknown' if value is None else value}, under {least}"
+
+
+def _judge_errors(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
+    if "judge" not in options.fail_on:
+        return
+    for name, judge in sorted(summary.get("judges", {}).items()):
+        if judge["n"] and judge["n_error"] / judge["n"] > options.max_error_share:
+            yield f"judge {name}: {judge['n_error']} of {judge['n']} judgements are errors"

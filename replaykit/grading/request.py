@@ -1,0 +1,95 @@
+"""What checks and judges ask a model, and what comes back: values, no transport."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+
+class TextPart(Struct, frozen=True, kw_only=True, tag_field="type", tag="text"):
+    """Words."""
+
+    text: str
+    """The words."""
+
+
+class ImagePart(Struct, frozen=True, kw_only=True, tag_field="type", tag="image"):
+    """A picture, by identity; whoever sends the request reads its bytes."""
+
+    sha256: str
+    """Blob id."""
+    media_type: str
+    """Media type sent: `image/png` for a pixmap, else the blob's own."""
+    width: int
+    """Pixels."""
+    height: int
+    """Pixels."""
+    step: int
+    """Step it shows."""
+
+
+Part: TypeAlias = TextPart | ImagePart
+"""One part of a message."""
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens billed."""
+
+    input_tokens: int = 0
+    """Tokens read."""
+    output_tokens: int = 0
+    """Tokens written."""
+
+
+class ModelRequest(Struct, frozen=True, kw_only=True):
+    """One question to a model."""
+
+    judge: str
+    """Who asks; not part of the key."""
+    stage: str
+    """Where in its protocol; not part of the key."""
+    index: int
+    """Position in the stage; not part of the key."""
+    system: str
+    """System text."""
+    content: tuple[Part, ...]
+    """The user message."""
+    model: str
+    """Model asked."""
+    max_tokens: int
+    """Longest reply, tokens."""
+    effort: str | None = None
+    """Effort asked for."""
+
+
+class ModelReply(Struct, frozen=True, kw_only=True):
+    """What the model said."""
+
+    text: str
+    """All text blocks, joined."""
+    stop_reason: str
+    """`end_turn stop_sequence max_tokens refusal ...`."""
+    stop_detail: str | None = None
+    """Detail of a refusal."""
+    model: str
+    """Model that answered."""
+    usage: Usage = Usage()
+    """Tokens billed."""
+    origin: str
+    """`live imported synthetic`."""
+
+
+class ReplyFailure(Struct, frozen=True, kw_only=True):
+    """Why there is no reply; a value, never an exception."""
+
+    kind: str
+    """`tape_miss missing_key rate_limited ...`."""
+    status: int | None = None
+    """HTTP status."""
+    message: str
+    """For people."""
+    request_id: str | None = None
+    """Of the provider."""
+    retryable: bool = False
+    """Whether asking again may help."""

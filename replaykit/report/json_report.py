@@ -1,0 +1,37 @@
+"""Reports as JSON: one document, or one verdict a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from replaykit.errors import TaskError
+from replaykit.grading.verdict import Report
+
+
+def as_json(report: Report) -> bytes:
+    """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+
+
+def as_jsonl(report: Report) -> bytes:
+    """Return one verdict a line, UTF-8."""
+    return b"".join(msgspec.json.encode(verdict) + b"\n" for verdict in report.verdicts)
+
+
+def read_json(data: bytes, source: str) -> Report:
+    """Read a report back. Raises `TaskError` naming the path of what is wrong."""
+    try:
+        return msgspec.json.decode(data, type=Report)
+    except msgspec.MsgspecError as error:
+        raise TaskError(source=source, path="$", reason=f"not a report: {error}") from error
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the report."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "replaykit report",
+        **msgspec.json.schema(Report),
+    }

@@ -1,0 +1,182 @@
+"""Reports for a terminal: the runs, the rates with their counts, every failure with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from replaykit.grading.verdict import Evidence, PolicyOutcome, Report, Verdict
+from replaykit.report.table import safe, short, table
+
+_METRICS = (
+    ("CR", "CR"),
+    ("PCR (any)", "PCR"),
+    ("PCR (fraction)", "PCR_fraction"),
+    ("CuP", "CuP"),
+    ("pCuP (any)", "pCuP"),
+    ("pCuP (fraction)", "pCuP_fraction"),
+    ("success rate", "success_rate"),
+    ("safety failures", "safety_failure_rate"),
+)
+
+
+def as_text(report: Report) -> str:
+    """Return the whole report as text, ending in a newline."""
+    parts = [_runs(report), *_details(report), _rates(report), _risk(report), _decided(report), _gate(report)]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def describe(verdict: Verdict) -> str:
+    """Return what one verdict rests on: failed checks, broken policies, judgements, errors."""
+    return "\n".join(_detail(verdict)) + "\n"
+
+
+def _runs(report: Report) -> list[str]:
+    head = ["run", "checks", "policies", "judge", "success", "CuP"]
+    rows = [[*_run(verdict)] for verdict in report.verdicts]
+    return table([head, *rows]) if rows else ["no runs"]
+
+
+def _run(verdict: Verdict) -> Iterator[str]:
+    yield short(verdict.task_id, 48)
+    if verdict.error is not None:
+        yield from (f"ERROR {verdict.error.kind}", "-", "-", "-", "-")
+        return
+    passed = sum(check.outcome == "PASS" for check in verdict.checks)
+    yield f"{verdict.completion.outcome} {passed}/{len(verdict.checks)}" if verdict.completion else "-"
+    yield _policies(verdict)
+    yield ", ".join(f"{j.outcome}{_origin(j.origins)}" for j in verdict.judgements) or "-"
+    yield str(verdict.success or "-")
+    yield str(verdict.cup)
+
+
+def _policies(verdict: Verdict) -> str:
+    outcomes = [policy.outcome for policy in verdict.policies]
+    broken = outcomes.count(PolicyOutcome.VIOLATED)
+    unknown = sum(o in (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR) for o in outcomes)
+    if not outcomes:
+        return "-"
+    parts = [f"{broken} VIOLATED"] if broken else []
+    parts += [f"{unknown} open"] if unknown else []
+    return ", ".join(parts) or "ok"
+
+
+def _origin(origins: dict[str, int]) -> str:
+    others = [name for name in sorted(origins) if name != "live"]
+    return f" ({', '.join(others)})" if others else ""
+
+
+def _details(report: Report) -> Iterator[list[str]]:
+    for verdict in report.verdicts:
+        lines = _detail(verdict)
+        if lines:
+            yield [f"== {safe(verdict.task_id)}", *lines]
+
+
+def _detail(verdict: Verdict) -> list[str]:
+    lines = []
+    if verdict.error is not None:
+        fields = ", ".join(f"{key}={value}" for key, value in sorted(verdict.error.fields.items()))
+        lines.append(f"  ERROR {verdict.error.kind}: {safe(fields)}")
+    for check in verdict.checks:
+        if check.outcome != "PASS":
+            head = f"  {check.outcome} check {check.id} ({check.type}): {check.reason or ''}"
+            lines += [_with_missing(head, check.missing), *_evidence(check.evidence)]
+    for policy in verdict.policies:
+        if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
+            head = (
+                f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {policy.reason or ''}"
+            )
+            lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence)]
+    for judgement in verdict.judgements:
+        if judgement.outcome != "SUCCESS":
+            lines.append(f"  {judgement.outcome} judge {judgement.judge}: {judgement.reason}")
+            lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
+    return lines
+
+
+def _with_missing(head: str, missing: tuple[str, ...]) -> str:
+    head = head.rstrip(": ")
+    return safe(head + (f" - missing {', '.join(missing)}" if missing else ""))
+
+
+def _evidence(found: tuple[Evidence, ...]) -> Iterator[str]:
+    for evidence in found[:3]:
+        yield "    " + short(safe("; ".join(_facts(evidence))), 200)
+    if len(found) > 3:
+        yield f"    and {len(found) - 3} more"
+
+
+def _facts(evidence: Evidence) -> Iterator[str]:
+    if evidence.step is not None:
+        yield f"step {evidence.step}"
+    if evidence.action:
+        yield evidence.action
+    if evidence.url:
+        yield f"on {evidence.url}"
+    if evidence.locator:
+        yield f"at {evidence.locator}"
+    if evidence.expected is not None:
+        yield f"expected {_shown(evidence.expected.raw)}"
+    if evidence.found is not None:
+        yield f"found {_shown(evidence.found.raw)}"
+    if evidence.excerpt:
+        yield repr(evidence.excerpt)
+    if evidence.note:
+        yield evidence.note
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else short(repr(value), 80)
+
+
+def _rates(report: Report) -> list[str]:
+    rows = [["metric", "value", "95 % interval", "upper", "n", "undecided", "errors"]]
+    for label, name in _METRICS:
+        metric = report.summary["metrics"].get(name)
+        if metric is not None:
+            rows.append(
+                [label, _number(metric["value"]), _interval(metric["ci95"]), _number(metric["upper"])]
+            )
+            rows[-1] += [str(metric[key]) for key in ("n", "undecided", "errors")]
+    return table(rows)
+
+
+def _risk(report: Report) -> list[str]:
+    rows = [["dimension", "violations", "policies", "active", "open", "risk", "active risk", "tier"]]
+    for dimension, risk in report.summary["risk"].items():
+        if risk["policies"]:
+            rows.append([dimension, *(str(risk[key]) for key in ("violations", "policies", "active"))])
+            rows[-1] += [str(risk["undecided"] + risk["errors"]), _number(risk["ratio"])]
+            rows[-1] += [_number(risk["active_ratio"]), str(risk["tier"] or "-")]
+    return table(rows) if len(rows) > 1 else []
+
+
+def _decided(report: Report) -> list[str]:
+    decided = report.summary["decided"]
+    if decided["share"] is None:
+        return []
+    line = f"decided: {decided['share'] * 100:.1f} % of checks and policies"
+    missing = sorted(decided["missing"].items(), key=lambda row: (-row[1], row[0]))[:5]
+    if missing:
+        line += "; missing evidence: " + ", ".join(f"{code} ({count})" for code, count in missing)
+    invalid = report.summary.get("invalid") or {}
+    more = (
+        [f"invalid runs: {', '.join(f'{key} {n}' for key, n in sorted(invalid.items()))}"] if invalid else []
+    )
+    return [safe(line), *more]
+
+
+def _gate(report: Report) -> list[str]:
+    reasons = report.gate.reasons
+    lines = [f"gate: {report.gate.status}"]
+    lines += [f"  {safe(reason)}" for reason in reasons[:10]]
+    return [*lines, f"  and {len(reasons) - 10} more"] if len(reasons) > 10 else lines
+
+
+def _number(value: Any) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _interval(bounds: Any) -> str:
+    return "-" if not bounds else f"{bounds[0]:.3f}-{bounds[1]:.3f}"

@@ -1,0 +1,258 @@
+"""Checks as data: what a task demands, and what the recorder has to look at for it.
+
+Fields are those of the suite file (`docs/cli.md`); grading them is `replaykit.grading.checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal, TypeAlias, TypeVar
+
+from msgspec import Meta, Struct, field
+
+Texts: TypeAlias = str | tuple[str, ...]
+"""One text, or several that are all required."""
+
+ValueType: TypeAlias = Literal["auto", "text", "number", "currency", "date", "boolean", "url"]
+"""How a value is read before it is compared."""
+
+
+class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of what people write: unknown fields are errors."""
+
+
+class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
+    """Fields that every check has."""
+
+    id: str | None = None
+    """Unique in its task; default: its position."""
+    mode: Literal["strict", "compat"] | None = None
+    """Overrides the mode of the task."""
+
+
+class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):
+    """The answer's text (WebArena `string_match`)."""
+
+    exact: Texts = ()
+    """The whole answer."""
+    must_include: Texts = ()
+    """Parts of the answer; ` |OR| ` separates alternatives."""
+    must_exclude: Texts = ()
+    """Texts that the answer may not hold."""
+    one_of: Texts = ()
+    """Alternatives for the whole answer."""
+    fuzzy: Texts = ()
+    """Reference answers that only a model can compare."""
+    note: str | None = None
+    """Why the task cannot be done, where the reference says so (`string_note`)."""
+    value_type: ValueType = field(name="as", default="auto")
+    """How the answer is read."""
+    tolerance: Annotated[float, Meta(ge=0)] | None = None
+    """Absolute difference allowed between numbers."""
+
+
+class UrlMatch(CheckBase, frozen=True, kw_only=True, tag="url_match"):
+    """The URL that the run ended on (WebArena `url_match`)."""
+
+    url: Texts
+    """The URL, or alternatives of which one is enough."""
+    scheme: Literal["any", "exact"] = "any"
+    """`any`: http equals https."""
+    path: Literal["exact", "prefix", "regex"] = "exact"
+    """Whole segments; `prefix` = leading ones."""
+    query: Literal["subset", "exact", "ignore"] = "subset"
+    """`subset`: the reference's pairs must occur."""
+    ignore: tuple[str, ...] = ()
+    """Names of query parameters that do not count."""
+    fragment: Literal["given", "exact", "ignore"] = "given"
+    """`given`: compared where the reference has one."""
+
+
+class Expect(Written, frozen=True, kw_only=True):
+    """What a value must be; given operators are ANDed."""
+
+    equals: str | None = None
+    """The whole value."""
+    contains: Texts = ()
+    """Parts of the value."""
+    any_of: tuple[str, ...] = ()
+    """Parts of which one must occur."""
+    all_of: tuple[str, ...] = ()
+    """Parts that must all occur; ` |OR| ` separates alternatives."""
+    excludes: Texts = ()
+    """Parts that may not occur."""
+    regex: str | None = None
+    """Found anywhere in the value."""
+    not_empty: bool = False
+    """Anything but blank."""
+
+
+class PageCheck(CheckBase, frozen=True, kw_only=True, tag="page"):
+    """A value on a page after the run."""
+
+    url: str = "last"
+    """`last` = the page that the run ended on, else a URL."""
+    prep: tuple[str, ...] = ()
+    """JavaScript run before the read."""
+    locator: str | None = None
+    """A locator of the JavaScript forms; none and no selector = the page's text."""
+    selector: str | None = None
+    """A CSS selector; the first match counts."""
+    property: str = "text"
+    """With `selector`: text, value, checked, selectedIndex or an attribute's name."""
+    expect: Expect
+    """What the value must be."""
+    value_type: ValueType = field(name="as", default="auto")
+    """How the value is read."""
+
+
+class HtmlTarget(Written, frozen=True, kw_only=True):
+    """One target of a WebArena `program_html`."""
+
+    url: str = "last"
+    """`last`, a URL, or `func:NAME(...)`."""
+    locator: str = ""
+    """Empty = page source; `document....`, `[...document....`, or `func:NAME(...)`."""
+    prep_actions: tuple[str, ...] = ()
+    """JavaScript run before the read."""
+    exact_match: str | None = None
+    """The whole value."""
+    must_include: tuple[str, ...] = ()
+    """Parts of the value; ` |OR| ` separates alternatives."""
+
+
+class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
+    """Page contents (WebArena `program_html`)."""
+
+    targets: tuple[HtmlTarget, ...]
+    """All must hold."""
+
+
+Check: TypeAlias = StringMatch | UrlMatch | PageCheck | ProgramHtml
+"""Every check, told apart by `type`."""
+
+
+class ProbeRead(Struct, frozen=True, kw_only=True):
+    """One value to read from a live page."""
+
+    locator: str
+    """Key of the read, as the check names it."""
+    script: str | None = None
+    """A JavaScript expression."""
+    selector: str | None = None
+    """A CSS selector, instead of a script."""
+    property: str | None = None
+    """With `selector`: text, value, checked, selectedIndex or an attribute's name."""
+
+
+class ProbePage(Struct, frozen=True, kw_only=True):
+    """One page to look at, before or after the run."""
+
+    id: str
+    """`p0`, `p1` ... in plan order."""
+    phase: Literal["pre", "post"]
+    """Before the agent's first act, or after its last."""
+    url: str
+    """`last` = in place on the agent's page, else a URL."""
+    prep: tuple[str, ...] = ()
+    """JavaScript run before the reads."""
+    reads: tuple[ProbeRead, ...] = ()
+    """What to read."""
+
+
+class ProbeHttp(Struct, frozen=True, kw_only=True):
+    """One API request to make."""
+
+    id: str
+    """`h0`, `h1` ... in plan order."""
+    phase: Literal["pre", "post"]
+    """Before or after the run."""
+    name: str
+    """Name that checks use."""
+    method: str
+    """HTTP method."""
+    url: str
+    """Full URL."""
+
+
+class ProbePlan(Struct, frozen=True, kw_only=True):
+    """Everything that the checks of a task need to have looked at."""
+
+    pages: tuple[ProbePage, ...] = ()
+    """Pages, in the order of the checks; equal ones merged."""
+    http: tuple[ProbeHttp, ...] = ()
+    """API requests."""
+    step_reads: tuple[ProbeRead, ...] = ()
+    """Read-only reads that ride on every observation of the agent's page."""
+
+
+def locator_key(selector: str | None, prop: str, locator: str | None) -> str:
+    """Return the text that names a read in probes and evidence; empty = the page's text."""
+    if selector is not None:
+        return f"{selector} @{prop}"
+    return locator or ""
+
+
+def texts(value: Texts) -> tuple[str, ...]:
+    """Return one text or many as many."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def plan(checks: Iterable[Check], sites: Mapping[str, Sequence[str]]) -> ProbePlan:
+    """Return what the recorder has to look at so that these checks can be graded offline.
+
+    URLs must have their placeholders filled. Pages outside of the sites are left out: a task
+    file must not send the recorder anywhere else.
+    """
+    needs = [need for check in checks for need in _needs(check)]
+    pages = _unique((url, prep) for url, prep, _ in needs if url == "last" or _inside(url, sites))
+    wanted: list[tuple[Literal["pre", "post"], str, tuple[str, ...]]]
+    wanted = [("pre", url, prep) for url, prep in pages if url != "last"]
+    wanted += [("post", url, prep) for url, prep in pages]
+    return ProbePlan(
+        pages=tuple(
+            ProbePage(id=f"p{number}", phase=phase, url=url, prep=prep, reads=_reads(needs, url, prep))
+            for number, (phase, url, prep) in enumerate(wanted)
+        ),
+        step_reads=_reads(needs, "last", ()),
+    )
+
+
+_Need: TypeAlias = tuple[str, tuple[str, ...], ProbeRead | None]
+
+
+def _needs(check: Check) -> list[_Need]:
+    if isinstance(check, PageCheck):
+        return [(check.url, check.prep, _page_read(check))]
+    if isinstance(check, ProgramHtml):
+        plain = [target for target in check.targets if not target.url.startswith("func:")]
+        return [(target.url, target.prep_actions, _script_read(target.locator)) for target in plain]
+    return []
+
+
+def _page_read(check: PageCheck) -> ProbeRead | None:
+    if check.selector is None:
+        return _script_read(check.locator or "")
+    key = locator_key(check.selector, check.property, None)
+    return ProbeRead(locator=key, selector=check.selector, property=check.property)
+
+
+def _script_read(locator: str) -> ProbeRead | None:
+    is_script = locator.startswith(("document.", "[...document."))
+    return ProbeRead(locator=locator, script=locator) if is_script else None
+
+
+def _reads(needs: list[_Need], url: str, prep: tuple[str, ...]) -> tuple[ProbeRead, ...]:
+    return _unique(read for u, p, read in needs if (u, p) == (url, prep) and read is not None)
+
+
+def _inside(url: str, sites: Mapping[str, Sequence[str]]) -> bool:
+    roots = [root.rstrip("/") for site in sites.values() for root in site]
+    return any(url == root or url.startswith((root + "/", root + "?", root + "#")) for root in roots)
+
+
+_T = TypeVar("_T")
+
+
+def _unique(items: Iterable[_T]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(items))

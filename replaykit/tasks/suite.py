@@ -1,0 +1,245 @@
+"""Task and suite files: our own (YAML, TOML, JSON) and public ones, recognised by their shape."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from replaykit.errors import TaskError, UnknownTask
+from replaykit.tasks.checks import Written
+from replaykit.tasks.policies import Policy
+from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.task import JudgeSettings, Task, task_error
+from replaykit.tasks.webarena import read_webarena
+from replaykit.tasks.webvoyager import read_webvoyager
+
+SCHEMA = "replaykit.suite/1"
+"""Name and version of the suite file's layout."""
+
+FILE_MAX = 64 * 2**20
+"""Bytes of a task file."""
+
+VALUES_MAX = 5_000_000
+"""Values in a task file after YAML aliases are expanded: a few lines can claim billions."""
+
+
+class PolicyRef(Written, frozen=True, kw_only=True):
+    """Policies kept in a file of their own, beside the suite."""
+
+    file: str
+    """Path, relative to the suite file."""
+
+
+class PolicyFile(Written, frozen=True, kw_only=True):
+    """A file of policies."""
+
+    schema: Literal["replaykit.policies/1"]
+    """Layout and version."""
+    policies: tuple[Policy, ...]
+    """The policies."""
+    name: str | None = None
+    """For people."""
+
+
+class SuiteFile(Written, frozen=True, kw_only=True):
+    """A suite as people write it; what it says holds for every task that does not say otherwise."""
+
+    schema: Literal["replaykit.suite/1"]
+    """Layout and version."""
+    tasks: tuple[dict[str, Any], ...]
+    """The tasks."""
+    name: str | None = None
+    """For people."""
+    sites: dict[str, str | tuple[str, ...]] = {}
+    """Site name to root URL, or roots of which the first is the active one."""
+    mode: Literal["strict", "compat"] | None = None
+    """Mode of its tasks."""
+    dialect: str | None = None
+    """Whose rules its checks follow."""
+    compose: Literal["rules_first", "and", "or"] | None = None
+    """How checks and judge make one result."""
+    require_reason: bool | None = None
+    """A bare `N/A` is not enough."""
+    policies: tuple[Policy, ...] | PolicyRef = ()
+    """Policies of every task."""
+    judge: str | JudgeSettings | None = None
+    """Judge of every task."""
+
+
+class Suite(Struct, frozen=True, kw_only=True):
+    """Tasks with the roots of the sites they use."""
+
+    tasks: tuple[Task, ...]
+    """In file order; ids are unique."""
+    sites: dict[str, tuple[str, ...]] = {}
+    """Site name to roots."""
+    name: str | None = None
+    """For people."""
+
+    def task(self, id: str, source: str = "suite") -> Task:
+        """Return the task of that id, or raise `UnknownTask`."""
+        for task in self.tasks:
+            if task.id == id:
+                return task
+        known = ", ".join(task.id for task in self.tasks[:12])
+        raise UnknownTask(source=source, id=id, known=known + (", ..." if len(self.tasks) > 12 else ""))
+
+
+def load_tasks(path: str | Path) -> list[Task]:
+    """Read the tasks of a file; `FILE#ID` picks one. Raises `TaskError` with the exact path."""
+    return list(load_suite(path).tasks)
+
+
+def load_suite(path: str | Path) -> Suite:
+    """Read a task file of any known layout; `FILE#ID` picks one task."""
+    file, _, id = str(path).partition("#")
+    suite = _recognise(_parse(Path(file)), Path(file))
+    _refuse_duplicates(suite, file)
+    return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
+
+
+def _parse(file: Path) -> Any:
+    try:
+        if file.stat().st_size > FILE_MAX:
+            raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
+        text = file.read_text("utf-8-sig")
+        plain = _PARSERS.get(file.suffix.lower(), _json)(text)
+    except OSError as error:
+        reason = f"cannot read the task file: {error.strerror}"
+        raise TaskError(source=file, path="$", reason=reason) from error
+    except (
+        yaml.YAMLError,
+        tomllib.TOMLDecodeError,
+        msgspec.DecodeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        reason = f"not a task file: {' '.join(str(error).split())}"
+        raise TaskError(source=file, path="$", reason=reason) from error
+    _refuse_bombs(plain, file)
+    return plain
+
+
+def _json(text: str) -> Any:
+    return msgspec.json.decode(text)
+
+
+def _json_lines(text: str) -> Any:
+    return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()]
+
+
+_PARSERS = {
+    ".yaml": yaml.safe_load,
+    ".yml": yaml.safe_load,
+    ".toml": tomllib.loads,
+    ".json": _json,
+    ".jsonl": _json_lines,
+}
+
+
+def _refuse_bombs(plain: Any, file: Path) -> None:
+    seen, stack = 0, [plain]
+    while stack:
+        value = stack.pop()
+        seen += 1
+        if seen > VALUES_MAX:
+            raise TaskError(source=file, path="$", reason=f"more than {VALUES_MAX} values")
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+
+
+def _recognise(plain: Any, file: Path) -> Suite:
+    if isinstance(plain, dict) and "schema" in plain:
+        return _suite(plain, file)
+    if isinstance(plain, dict) and {"id", "intent"} <= plain.keys():
+        return Suite(tasks=(_task(plain, str(file), "$"),))
+    records = plain if isinstance(plain, list) else [plain]
+    if records and all(isinstance(r, dict) for r in records):
+        for needed, read in _READERS:
+            if needed <= records[0].keys():
+                return Suite(tasks=tuple(read(records, str(file))))
+    reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a WebArena or WebVoyager task file"
+    raise TaskError(source=file, path="$", reason=reason)
+
+
+_READERS = (
+    ({"task_id", "intent", "eval", "start_url"}, read_webarena),
+    ({"ques", "web", "id"}, read_webvoyager),
+)
+
+
+def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
+    try:
+        written = msgspec.convert(plain, SuiteFile)
+    except msgspec.ValidationError as error:
+        raise task_error(str(file), error) from error
+    shared = _shared(written, file)
+    tasks = [
+        _merge(_task(record, str(file), f"$.tasks[{number}]"), record, shared)
+        for number, record in enumerate(written.tasks)
+    ]
+    _refuse_faults(shared["policies"], str(file), "$.policies")
+    for number, task in enumerate(tasks):
+        _refuse_faults(task.policies, str(file), f"$.tasks[{number}].policies")
+    sites = {name: (root,) if isinstance(root, str) else root for name, root in written.sites.items()}
+    return Suite(tasks=tuple(tasks), sites=sites, name=written.name)
+
+
+def _task(record: Mapping[str, Any], source: str, at: str) -> Task:
+    try:
+        return msgspec.convert(record, Task)
+    except msgspec.ValidationError as error:
+        found = task_error(source, error)
+        path = at + found.fields["path"].removeprefix("$")
+        raise TaskError(source=source, path=path, reason=found.fields["reason"]) from error
+
+
+def _shared(written: SuiteFile, file: Path) -> dict[str, Any]:
+    policies = written.policies
+    if isinstance(policies, PolicyRef):
+        policies = load_policies(file.parent / policies.file)
+    said = {
+        name: getattr(written, name) for name in ("mode", "dialect", "compose", "require_reason", "judge")
+    }
+    return {"policies": policies, **{name: value for name, value in said.items() if value is not None}}
+
+
+def load_policies(path: str | Path) -> tuple[Policy, ...]:
+    """Read a file of policies. Raises `TaskError` with the exact path."""
+    try:
+        written = msgspec.convert(_parse(Path(path)), PolicyFile)
+    except msgspec.ValidationError as error:
+        raise task_error(str(path), error) from error
+    _refuse_faults(written.policies, str(path), "$.policies")
+    return written.policies
+
+
+def _merge(task: Task, record: Mapping[str, Any], shared: Mapping[str, Any]) -> Task:
+    inherited = {name: value for name, value in shared.items() if name != "policies" and name not in record}
+    return msgspec.structs.replace(task, policies=(*shared["policies"], *task.policies), **inherited)
+
+
+def _refuse_faults(policies: Sequence[Policy], source: str, at: str) -> None:
+    found = faults(policies)
+    if found:
+        more = f" (and {len(found) - 1} more faults)" if len(found) > 1 else ""
+        path = found[0].path.removeprefix("$")
+        raise TaskError(source=source, path=at + path, reason=f"{found[0].code}: {found[0].message}{more}")
+
+
+def _refuse_duplicates(suite: Suite, file: str) -> None:
+    seen: set[str] = set()
+    for number, task in enumerate(suite.tasks):
+        if task.id in seen:
+            raise TaskError(
+                source=file, path=f"$.tasks[{number}].id", reason=f"duplicate task id {task.id!r}"
+            )
+        seen.add(task.id)

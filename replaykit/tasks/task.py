@@ -1,0 +1,172 @@
+"""Tasks: what should happen, and the only part of it that an agent ever sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from replaykit.errors import TaskError
+from replaykit.tasks.checks import Check, Written
+from replaykit.tasks.policies import Informational, Policy
+
+Sites = Mapping[str, Sequence[str]]
+"""Site name to roots; the first is the active one."""
+
+
+class JudgeSettings(Written, frozen=True, kw_only=True):
+    """Options of a multimodal judge."""
+
+    protocol: Literal["webvoyager"]
+    """Whose protocol."""
+    images: str = "last:15"
+    """Which pictures: `last:k`, `first+last:k`, `all` or `none`."""
+    model: str = "claude-sonnet-5-5"
+    """Model asked."""
+    effort: str | None = "medium"
+    """Effort asked for."""
+    max_tokens: Annotated[int, Meta(ge=256, le=21333)] = 4096
+    """Longest reply, tokens."""
+
+
+class Task(Written, frozen=True, kw_only=True):
+    """One task: intent, start, checks, policies, judge."""
+
+    id: str
+    """Unique in its suite."""
+    intent: str
+    """What the agent is asked to do."""
+    start_urls: tuple[str, ...] = ()
+    """Opened before the agent begins; several = tabs."""
+    sites: tuple[str, ...] = ()
+    """Names of the sites it uses."""
+    checks: tuple[Check, ...] = ()
+    """What must hold afterwards."""
+    policies: tuple[Policy, ...] = ()
+    """What must hold on the way."""
+    judge: str | JudgeSettings | None = None
+    """A judge, by name or with settings."""
+    reference: Any = None
+    """Reference answer for people; never shown to agent or judge."""
+    max_steps: Annotated[int, Meta(ge=0)] | None = None
+    """Steps allowed."""
+    metadata: dict[str, Any] = {}
+    """For grouping: level, template ..."""
+    dialect: str = "native"
+    """Whose rules its checks follow."""
+    mode: Literal["strict", "compat"] = "strict"
+    """Strict, or bit for bit as the peer grades."""
+    compose: Literal["rules_first", "and", "or"] = "rules_first"
+    """How checks and judge make one result."""
+    require_reason: bool = False
+    """A bare `N/A` is not enough."""
+    source_record: dict[str, Any] = {}
+    """The record of a public file, verbatim."""
+
+
+class AgentPolicy(Struct, frozen=True, kw_only=True):
+    """A policy as an agent sees it."""
+
+    description: str
+    """In words."""
+    source: str
+    """Who demands it."""
+    dimension: str
+    """What it is about."""
+
+
+class AgentTask(Struct, frozen=True, kw_only=True):
+    """All that an agent is told: no checks, references, rules, evaluation data or secrets."""
+
+    id: str
+    """Task id."""
+    intent: str
+    """What to do."""
+    start_urls: tuple[str, ...] = ()
+    """Where it begins."""
+    sites: dict[str, str] = {}
+    """Site name to its active root."""
+    policies: tuple[AgentPolicy, ...] = ()
+    """Rules to keep."""
+    max_steps: int | None = None
+    """Steps allowed."""
+
+
+def agent_view(task: Task, sites: Sites) -> AgentTask:
+    """Copy what an agent may see, by name, with placeholders filled."""
+    shown = [policy for policy in task.policies if policy.enabled and policy.description]
+    return AgentTask(
+        id=task.id,
+        intent=fill_text(task.intent, sites),
+        start_urls=tuple(fill_text(url, sites) for url in task.start_urls),
+        sites={name: sites[name][0] for name in task.sites if sites.get(name)},
+        policies=tuple(
+            AgentPolicy(
+                description=fill_text(policy.description, sites),
+                source=policy.source,
+                dimension=policy.dimension,
+            )
+            for policy in shown
+        ),
+        max_steps=task.max_steps,
+    )
+
+
+def graded(policies: Sequence[Policy]) -> tuple[Policy, ...]:
+    """Return the policies that count: enabled and not merely informational."""
+    return tuple(p for p in policies if p.enabled and not isinstance(p.rule, Informational))
+
+
+def fill_text(text: str, sites: Sites) -> str:
+    """Replace `__NAME__` by the active root of the site, without its trailing slash."""
+
+    def root(found: re.Match[str]) -> str:
+        roots = sites.get(found[1].lower())
+        return roots[0].rstrip("/") if roots else found[0]
+
+    return _PLACEHOLDER.sub(root, text)
+
+
+def fill_task(task: Task, sites: Sites) -> Task:
+    """Return the task with the placeholders of all its texts filled; the source record stays."""
+    plain = msgspec.to_builtins(task)
+    record = plain.pop("source_record", {})
+    return decode_task({**_fill(plain, sites), "source_record": record})
+
+
+def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
+    """Turn plain values into a task, or raise `TaskError` with the exact path."""
+    try:
+        return msgspec.convert(plain, Task)
+    except msgspec.ValidationError as error:
+        raise task_error(source, error) from error
+
+
+def task_error(source: str, error: msgspec.ValidationError) -> TaskError:
+    """Turn msgspec's message into ours: source, reason, path."""
+    reason, _, path = str(error).partition(" - at `")
+    hint = " (quote it)" if reason.startswith("Expected `str`, got `bool`") else ""
+    return TaskError(source=source, path=path.rstrip("`") or "$", reason=reason + hint)
+
+
+def unfilled(task: Task) -> tuple[str, ...]:
+    """Return the placeholders that are still in URLs of the task."""
+    plain = msgspec.to_builtins(task)
+    plain.pop("source_record", None)
+    return tuple(sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(plain).decode()))))
+
+
+_PLACEHOLDER = re.compile(r"__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__")
+
+
+def _fill(value: Any, sites: Sites) -> Any:
+    if isinstance(value, str):
+        return fill_text(value, sites)
+    if isinstance(value, dict):
+        return {key: _fill(item, sites) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_fill(item, sites) for item in value]
+    return value
