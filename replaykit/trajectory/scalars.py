@@ -24,10 +24,10 @@ Box: TypeAlias = tuple[Px, Px, Px, Px]
 Point: TypeAlias = tuple[Px, Px]
 """x, y in CSS px of the viewport."""
 
-Word: TypeAlias = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+Word: TypeAlias = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,63}\\Z")]
 """An open vocabulary: writers use the listed words, readers take any."""
 
-Id: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Id: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}\\Z")]
 """A blob: sha256 of its payload, lower-case hex."""
 
 Json: TypeAlias = Any

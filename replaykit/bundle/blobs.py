@@ -1,0 +1,220 @@
+"""Blobs: ids, storage classes, and pictures as pixels.
+
+A screenshot is its pixels: a capture becomes a binary portable pixmap, whose digest is that of size and
+pixels whatever encoder made it. All other pictures are kept as the bytes they are.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from hashlib import sha256
+
+from replaykit.bundle.format import IMAGE_PIXELS_MAX, PIXMAP, BlobClass, Place
+from replaykit.errors import BundleDamaged
+
+_MARKUP = ("application/x-replaykit-dom", "text/html", "application/xhtml+xml", "image/svg+xml")
+_BULK_TEXT = ("text/css", "text/javascript")
+_OPAQUE = (
+    "application/zip",
+    "application/gzip",
+    "application/pdf",
+    "application/wasm",
+    "application/octet-stream",
+)
+_OPAQUE_PREFIXES = ("image/", "audio/", "video/", "font/")
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_RGB, _RGBA = 2, 6
+_FILTER_NONE, _FILTER_UP = 0, 2
+_PIXMAP_HEADER = re.compile(rb"P6\n([1-9][0-9]{0,9}) ([1-9][0-9]{0,9})\n255\n")
+_PNG_HEADER = struct.Struct(">II5B")
+
+
+def blob_id(payload: bytes) -> str:
+    """Return the id of a payload: sha256 as 64 hex digits."""
+    return sha256(payload).hexdigest()
+
+
+def class_of(media_type: str) -> BlobClass:
+    """Return the storage class of a media type."""
+    if media_type == PIXMAP:
+        return "pixels"
+    if media_type in _MARKUP:
+        return "markup"
+    if media_type in _OPAQUE or media_type.startswith(_OPAQUE_PREFIXES):
+        return "opaque"
+    return "text" if media_type.startswith("text/") and media_type not in _BULK_TEXT else "bulk"
+
+
+def pixmap(png: bytes) -> bytes | None:
+    """Return a capture as a binary portable pixmap, or None if it has to stay verbatim.
+
+    Converted are 8-bit RGB, and RGBA without transparency, not interlaced, with row filters 0 (None) and
+    2 (Up): what browsers capture. The PNG specification: https://www.w3.org/TR/png-3/
+    """
+    try:
+        chunks = list(_chunks(png))
+        width, height, depth, color, *methods = _PNG_HEADER.unpack(chunks[0][1])
+    except (ValueError, struct.error, IndexError):
+        return None
+    plain = depth == 8 and color in (_RGB, _RGBA) and not any(methods)
+    names = {name for name, _ in chunks}
+    if chunks[0][0] != b"IHDR" or not plain or b"tRNS" in names or not 0 < width * height <= IMAGE_PIXELS_MAX:
+        return None
+    samples = 4 if color == _RGBA else 3
+    pixels = _pixels(b"".join(part for name, part in chunks if name == b"IDAT"), width * samples, height)
+    rgb = _without_alpha(pixels) if pixels is not None and samples == 4 else pixels
+    return None if rgb is None else b"P6\n%d %d\n255\n" % (width, height) + rgb
+
+
+def png(pixmap: bytes) -> bytes:
+    """Return a pixmap as a PNG: filter 0, one IDAT. Bytes may differ between zlib builds, pixels do not.
+
+    Raises BundleDamaged if this is no pixmap.
+    """
+    width, height = pixmap_size(pixmap)
+    start, stride = len(pixmap) - 3 * width * height, 3 * width
+    rows = b"".join(b"\0" + pixmap[at : at + stride] for at in range(start, len(pixmap), stride))
+    header = _PNG_HEADER.pack(width, height, 8, _RGB, 0, 0, 0)
+    parts = (b"IHDR", header), (b"IDAT", zlib.compress(rows, 6)), (b"IEND", b"")
+    return _PNG_SIGNATURE + b"".join(_chunk(name, part) for name, part in parts)
+
+
+def pixmap_size(payload: bytes | memoryview, source: str = "pixmap") -> tuple[int, int]:
+    """Return width and height in pixels. Raises BundleDamaged if header and length do not fit."""
+    head = _PIXMAP_HEADER.match(payload)
+    width, height = (int(head[1]), int(head[2])) if head else (0, 0)
+    fits = head is not None and len(payload) == head.end() + 3 * width * height
+    if not fits or width * height > IMAGE_PIXELS_MAX:
+        raise _damaged(source, "a P6 header that fits the length", bytes(payload[:24]))
+    return width, height
+
+
+def image_size(payload: bytes, media_type: str) -> tuple[int, int] | None:
+    """Return width and height in pixels from a picture's header; None if this header is not known.
+
+    Pixmap, PNG, JPEG, GIF and WebP. Raises BundleDamaged for a damaged pixmap and for more pixels than
+    IMAGE_PIXELS_MAX: whoever decodes a picture asks here first.
+    """
+    if media_type == PIXMAP:
+        return pixmap_size(payload)
+    reader = _SIZES.get(media_type)
+    try:
+        size = reader(payload) if reader else None
+    except (struct.error, IndexError):
+        return None
+    if size is not None and size[0] * size[1] > IMAGE_PIXELS_MAX:
+        raise _damaged(media_type, f"at most {IMAGE_PIXELS_MAX} pixels", size)
+    return size
+
+
+def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if not png.startswith(_PNG_SIGNATURE):
+        raise ValueError("no PNG signature")
+    position, name = len(_PNG_SIGNATURE), b""
+    while name != b"IEND":
+        length, name = struct.unpack_from(">I4s", png, position)
+        part = png[position + 8 : position + 8 + length]
+        if png[position + 8 + length : position + 12 + length] != _crc(name, part):
+            raise ValueError("a chunk is cut or fails its checksum")
+        yield name, part
+        position += 12 + length
+
+
+def _chunk(name: bytes, part: bytes) -> bytes:
+    return struct.pack(">I", len(part)) + name + part + _crc(name, part)
+
+
+def _crc(name: bytes, part: bytes) -> bytes:
+    return struct.pack(">I", zlib.crc32(part, zlib.crc32(name)))
+
+
+def _pixels(compressed: bytes, stride: int, height: int) -> bytes | None:
+    size = (stride + 1) * height
+    inflate = zlib.decompressobj()
+    try:
+        # One byte more than the header promises tells a bomb from a picture.
+        rows = inflate.decompress(compressed, size + 1)
+    except zlib.error:
+        return None
+    if len(rows) != size or not inflate.eof:
+        return None
+    filters = set(rows[:: stride + 1])
+    if filters <= {_FILTER_NONE, _FILTER_UP}:
+        return _unfilter(rows, stride)
+    return None
+
+
+def _unfilter(rows: bytes, stride: int) -> bytes:
+    # A row is added to the one above as one big integer: the high bits of all bytes are kept apart, so
+    # that no carry passes from byte to byte. Ten times the speed of a loop over bytes.
+    low = int.from_bytes(b"\x7f" * stride, "little")
+    high = int.from_bytes(b"\x80" * stride, "little")
+    above, result = 0, []
+    for at in range(0, len(rows), stride + 1):
+        row = int.from_bytes(rows[at + 1 : at + 1 + stride], "little")
+        if rows[at] == _FILTER_UP:
+            row = (row & low) + (above & low) ^ (row ^ above) & high
+        result.append(row.to_bytes(stride, "little"))
+        above = row
+    return b"".join(result)
+
+
+def _without_alpha(pixels: bytes) -> bytes | None:
+    count = len(pixels) // 4
+    if pixels[3::4].count(0xFF) != count:
+        return None
+    rgb = bytearray(3 * count)
+    for sample in range(3):
+        rgb[sample::3] = pixels[sample::4]
+    return bytes(rgb)
+
+
+def _png_size(payload: bytes) -> tuple[int, int] | None:
+    if payload[:8] != _PNG_SIGNATURE or payload[12:16] != b"IHDR":
+        return None
+    width, height = struct.unpack_from(">II", payload, 16)
+    return width, height
+
+
+def _gif_size(payload: bytes) -> tuple[int, int] | None:
+    if payload[:6] not in (b"GIF87a", b"GIF89a"):
+        return None
+    width, height = struct.unpack_from("<HH", payload, 6)
+    return width, height
+
+
+def _webp_size(payload: bytes) -> tuple[int, int] | None:
+    # https://developers.google.com/speed/webp/docs/riff_container
+    kind = payload[12:16] if payload[:4] == b"RIFF" and payload[8:12] == b"WEBP" else b""
+    if kind == b"VP8X":
+        return (1 + int.from_bytes(payload[24:27], "little"), 1 + int.from_bytes(payload[27:30], "little"))
+    if kind == b"VP8L":
+        bits = struct.unpack_from("<I", payload, 21)[0]
+        return (1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+    if kind == b"VP8 ":
+        width, height = struct.unpack_from("<HH", payload, 26)
+        return (width & 0x3FFF, height & 0x3FFF)
+    return None
+
+
+def _jpeg_size(payload: bytes) -> tuple[int, int] | None:
+    # Segments up to the first start-of-frame (ITU-T T.81, B.2.2); C4, C8 and CC are other markers.
+    position = 2 if payload[:2] == b"\xff\xd8" else len(payload)
+    while position + 9 <= len(payload) and payload[position] == 0xFF:
+        marker, length = struct.unpack_from(">xBH", payload, position)
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack_from(">HH", payload, position + 5)
+            return width, height
+        position += 2 + length
+    return None
+
+
+_SIZES = {"image/png": _png_size, "image/gif": _gif_size, "image/webp": _webp_size, "image/jpeg": _jpeg_size}
+
+
+def _damaged(source: str, expected: object, found: object) -> BundleDamaged:
+    return Place(source, 0).damaged("picture", expected, found)

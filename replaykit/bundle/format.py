@@ -1,0 +1,189 @@
+"""Constants of the bundle format: preamble, record kinds, media classes, limits.
+
+Words and order follow docs/bundle-format.md, which is normative.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from msgspec import Meta, Struct
+
+from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, NotABundle
+
+FORMAT_VERSION = 1
+"""One integer for container and events; raised only when a meaning changes."""
+
+Layout: TypeAlias = Literal["journal", "sealed"]
+"""What a file is: being recorded, or finished."""
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+SKIPPABLE_MAGIC_TAIL = b"\x2a\x4d\x18"
+"""Last three bytes of a skippable magic; the first is 0x50 to 0x5F."""
+
+PREAMBLE_HEAD = b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit"
+PREAMBLE_SIZE = 24
+LETTERS: dict[str, Layout] = {"J": "journal", "S": "sealed"}
+
+SEEK_TABLE_MAGIC = b"\x5e\x2a\x4d\x18"
+SEEK_FOOTER_MAGIC = 0x8F92EAB1
+"""Footer of the public zstd seekable format."""
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+FILE_MAX = 4 * GIB
+RAW_MAX = 4 * GIB
+FRAME_RAW_MAX = 64 * MIB
+WINDOW_MAX = 64 * MIB
+FRAMES_MAX = 262_144
+BLOBS_MAX = 100_000
+EVENTS_MAX = 1_000_000
+STEPS_MAX = 100_000
+BLOB_MAX = 32 * MIB
+HEADER_MAX = MIB
+EVENT_MAX = 4 * MIB
+STORY_MAX = 256 * MIB
+"""The story is read into memory as a whole, so it has a limit of its own."""
+INDEX_MAX = 32 * MIB
+LINE_MAX = 4096
+IMAGE_PIXELS_MAX = 64_000_000
+
+SEGMENT_RAW = 8 * MIB
+"""Written segments of text: large enough for the window to see every earlier snapshot of a short run."""
+STORY_RAW = MIB
+SUFFIX = 64 * KIB
+"""First read at the tail: seek table, index and story of nine bundles in ten."""
+
+BlobClass: TypeAlias = Literal["opaque", "pixels", "bulk", "markup", "text"]
+CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "bulk", "markup", "text")
+"""Classes of blobs, in file order."""
+
+SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
+"""Level 19 costs 100 times the CPU for about 5 % of the size."""
+JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "bulk": 3, "markup": 3, "text": 3, "story": 3}
+"""What the step path can afford."""
+
+PIXMAP = "image/x-portable-pixmap"
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_MEDIA_TYPE_MAX = 127
+_BLOB_ID = re.compile(r"[0-9a-f]{64}")
+
+
+BlobId: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+"""Ids that enter the manifest text. Not `$`: it would let a line feed pass."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What a reader accepts; a small machine or a strict service may ask for less."""
+
+    file: int = FILE_MAX
+    """Bytes of the file."""
+    raw: int = RAW_MAX
+    """Sum of all decompressed frames, bytes."""
+    frame_raw: int = FRAME_RAW_MAX
+    """Decompressed bytes of one frame."""
+    window: int = WINDOW_MAX
+    """zstd window of one frame, bytes."""
+    frames: int = FRAMES_MAX
+    """Frames, skippable ones included."""
+    blobs: int = BLOBS_MAX
+    """Blobs in a bundle."""
+    events: int = EVENTS_MAX
+    """Events in a bundle."""
+    steps: int = STEPS_MAX
+    """Steps in a bundle."""
+    blob: int = BLOB_MAX
+    """Payload bytes of one blob."""
+    header: int = HEADER_MAX
+    """Payload bytes of the header."""
+    event: int = EVENT_MAX
+    """Payload bytes of one event."""
+    story: int = STORY_MAX
+    """Payload bytes of header and events together."""
+    index: int = INDEX_MAX
+    """Payload bytes of the index."""
+
+
+class Place(NamedTuple):
+    """A byte of a source: where an error is raised."""
+
+    source: str
+    """Path or URL, as given."""
+    offset: int
+    """Bytes from the start of the file."""
+
+    def damaged(self, what: str, expected: object, found: object) -> BundleDamaged:
+        """Build the error that says what contradicts the format here."""
+        return BundleDamaged(
+            source=self.source, what=what, offset=self.offset, expected=expected, found=found
+        )
+
+    def check(self, limit: str, allowed: int, found: int, unit: str = "bytes") -> None:
+        """Raise LimitExceeded if `found` is over `allowed`."""
+        if found > allowed:
+            raise LimitExceeded(source=self.source, limit=limit, allowed=allowed, found=found, unit=unit)
+
+
+class Preamble(NamedTuple):
+    """First 24 bytes of every bundle."""
+
+    layout: Layout
+    """Journal or sealed."""
+    format: int
+    """Format version."""
+
+    def pack(self) -> bytes:
+        """Return the skippable frame."""
+        letter = next(letter for letter, layout in LETTERS.items() if layout == self.layout)
+        return PREAMBLE_HEAD + letter.encode() + self.format.to_bytes(2, "little") + bytes(4)
+
+
+def read_preamble(head: bytes, source: str) -> Preamble:
+    """Parse the first 24 bytes.
+
+    Raises NotABundle, BundleFromTheFuture and BundleDamaged.
+    """
+    if len(head) < PREAMBLE_SIZE or not head.startswith(PREAMBLE_HEAD):
+        raise NotABundle(source=source, found=_describe(head))
+    layout = LETTERS.get(chr(head[17]))
+    found = int.from_bytes(head[18:20], "little")
+    if layout is None:
+        raise Place(source, 17).damaged("layout letter", "J or S", repr(chr(head[17])))
+    check_format(found, source, 18)
+    if any(head[20:24]):
+        raise Place(source, 20).damaged("reserved bytes", "zeros", head[20:24].hex())
+    return Preamble(layout, found)
+
+
+def check_format(found: int, source: str, offset: int) -> None:
+    """Refuse a format version that this release does not read."""
+    if found > FORMAT_VERSION:
+        raise BundleFromTheFuture(source=source, found=found, supported=FORMAT_VERSION)
+    if found < 1:
+        raise Place(source, offset).damaged("format version", "1 or more", found)
+
+
+def is_media_type(text: str) -> bool:
+    """Whether `text` is a media type without parameters, at most 127 bytes."""
+    return len(text) <= _MEDIA_TYPE_MAX and _MEDIA_TYPE.fullmatch(text) is not None
+
+
+def is_blob_id(text: str) -> bool:
+    """Whether `text` is 64 lower-case hex digits."""
+    return _BLOB_ID.fullmatch(text) is not None
+
+
+_FOREIGN = (
+    (ZSTD_MAGIC, "zstd data without our preamble"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"PK", "a zip archive"),
+)
+
+
+def _describe(head: bytes) -> str:
+    if not head:
+        return "an empty file"
+    if PREAMBLE_HEAD.startswith(head[: len(PREAMBLE_HEAD)]):
+        return f"only {len(head)} bytes of a preamble"
+    return next((name for magic, name in _FOREIGN if head.startswith(magic)), "a file of another kind")

@@ -1,0 +1,128 @@
+"""Open a bundle and read its trajectory and blobs. Raises BundleError alone, on any bytes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import cast
+
+from replaykit.bundle.container import Container
+from replaykit.bundle.format import Layout, Limits
+from replaykit.bundle.opening import open_container
+from replaykit.bundle.story import decode_line
+from replaykit.errors import BlobMissing, LimitExceeded
+from replaykit.trajectory.action import Unknown
+from replaykit.trajectory.step import Ending, Event, Header, Trajectory
+
+
+class Bundle:
+    """A recorded run, read-only.
+
+    Opening checks the tail (sealed) or every frame (journal); the story is verified and decoded when it
+    is first asked for; a blob is loaded and verified when it is asked for. Not for several threads.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._tables = container.tables
+
+    def __enter__(self) -> Bundle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Bundle {self.name} {self.layout} sha256:{self.digest}>"
+
+    @property
+    def name(self) -> str:
+        """The source as it was given."""
+        return self._container.name
+
+    @property
+    def format(self) -> int:
+        """Format version of the file."""
+        return self._tables.format
+
+    @property
+    def layout(self) -> Layout:
+        """`journal` while recording or after a crash, `sealed` when finished."""
+        return self._tables.layout
+
+    @property
+    def digest(self) -> str:
+        """Trajectory digest, 64 hex digits: the same for a journal and its seal."""
+        return self._container.digest
+
+    @property
+    def torn_bytes(self) -> int:
+        """Bytes after the last commit of a journal, which are not read."""
+        return self._tables.torn_bytes
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """Header and events. Raises BundleDamaged, DigestMismatch, EventInvalid, LimitExceeded."""
+        name, version = self.name, self.format
+        lines = enumerate(self._container.lines(), -1)
+        decoded = [decode_line(line, number, name, version) for number, line in lines]
+        header, events = cast(Header, decoded[0]), cast("list[Event | Unknown]", decoded[1:])
+        trajectory = Trajectory(header=header, events=tuple(events))
+        self._check_steps(len(trajectory.steps))
+        return trajectory
+
+    @property
+    def header(self) -> Header:
+        """First line of the story."""
+        return self.trajectory.header
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the run ended; None = the recording was interrupted."""
+        return self.trajectory.ending
+
+    @property
+    def lines(self) -> tuple[bytes, ...]:
+        """Header and events as they stand in the file, one JSON object each."""
+        return tuple(self._container.lines())
+
+    @property
+    def blob_ids(self) -> tuple[str, ...]:
+        """Ids of all committed blobs, in file order."""
+        return tuple(self._tables.blobs)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._tables.blobs
+
+    def blob(self, id: str) -> bytes:
+        """Return the payload of a blob. Raises BlobMissing, DigestMismatch, BundleDamaged."""
+        return self._container.blob(id)
+
+    def blob_type(self, id: str) -> str:
+        """Return the media type of a blob. Raises BlobMissing."""
+        blob = self._tables.blobs.get(id)
+        if blob is None:
+            raise BlobMissing(source=self.name, id=id, referred_by="the request")
+        return blob.media_type
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing. What was read stays usable."""
+        self._container.close()
+
+    def _check_steps(self, found: int) -> None:
+        allowed = self._container.limits.steps
+        if found > allowed:
+            raise LimitExceeded(
+                source=self.name, limit="STEPS_MAX", allowed=allowed, found=found, unit="steps"
+            )
+
+
+def open_bundle(source: str | Path, limits: Limits | None = None) -> Bundle:
+    """Open a bundle: a path, or `-` for standard input.
+
+    Raises SourceError, NotABundle, BundleTruncated, BundleDamaged, BundleFromTheFuture, LimitExceeded.
+    """
+    return Bundle(open_container(source, limits))

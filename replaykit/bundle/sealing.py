@@ -1,0 +1,157 @@
+"""Write a container as a sealed file: the same content gives the same bytes, whoever wrote it before."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from array import array
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from replaykit.bundle.arrangement import References, Segment, arrange
+from replaykit.bundle.container import Container
+from replaykit.bundle.contents import BlobPlace, StoryFrame
+from replaykit.bundle.format import FORMAT_VERSION, SEALED_LEVELS, STORY_RAW, Preamble
+from replaykit.bundle.frames import compress
+from replaykit.bundle.index import Frames, build_index, seek_table
+from replaykit.bundle.opening import open_container
+from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.verification import examine
+from replaykit.errors import BundleWriteError, DigestMismatch
+
+_WINDOW_MAX = {"pixels": 26}
+"""Window logs: a pixel segment of 64 MiB is one window; 8 MiB are enough for everything else."""
+_WINDOW_DEFAULT = 23
+
+
+def write_sealed(container: Container, file: BinaryIO) -> None:
+    """Write preamble, blobs, story, index and seek table.
+
+    Memory: one segment and one blob. Raises what reading the container raises; OSError.
+    """
+    writing = _Writing(file)
+    references = References(container.tables.blobs)
+    for line in container.lines():
+        references.add(line)
+    for segment in arrange(references, container.tables.blobs):
+        writing.add_segment(segment, container)
+    writing.add_story(container)
+    writing.finish(container)
+
+
+class _Writing:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._offset = 0
+        self._frames = Frames(array("Q"), array("Q"), array("Q"))
+        self._blobs: dict[str, BlobPlace] = {}
+        self._story: list[StoryFrame] = []
+        self._put(Preamble("sealed", FORMAT_VERSION).pack(), 0)
+
+    def add_segment(self, segment: Segment, container: Container) -> None:
+        frame, raw = len(self._frames.raws), bytearray()
+        for id in segment.ids:
+            blob = container.tables.blobs[id]
+            raw += blob_line(id, blob.n, blob.media_type)
+            self._blobs[id] = BlobPlace(blob.media_type, frame, len(raw), blob.n)
+            raw += container.blob(id)
+            raw += b"\n"
+        self._compress(raw, segment.blob_class)
+
+    def add_story(self, container: Container) -> None:
+        raw, first, event = bytearray(), 0, -1
+        for line in container.lines():
+            record = header_record(line) if event < 0 else event_record(event, line)
+            if raw and len(raw) + len(record) > STORY_RAW:
+                self._add_story_frame(raw, first)
+                raw, first = bytearray(), event
+            raw += record
+            event += 1
+        self._add_story_frame(raw, first)
+
+    def finish(self, container: Container) -> None:
+        tables = container.tables
+        index = build_index(tables.digest(), tables.events, tables.story_sha256, self._story, self._blobs)
+        self._compress(index_record(index), "story")
+        self._file.write(seek_table(self._frames.lengths, self._frames.raws))
+
+    def _add_story_frame(self, raw: bytearray, first_event: int) -> None:
+        self._story.append(StoryFrame(len(self._frames.raws), first_event))
+        self._compress(raw, "story")
+
+    def _compress(self, raw: bytes | bytearray, name: str) -> None:
+        frame = compress(raw, SEALED_LEVELS[name], _WINDOW_MAX.get(name, _WINDOW_DEFAULT))
+        self._put(frame, len(raw))
+
+    def _put(self, frame: bytes, raw: int) -> None:
+        self._frames.append(self._offset, len(frame), raw)
+        self._file.write(frame)
+        self._offset += len(frame)
+
+
+def seal_into(container: Container, target: Path, mode: int) -> int:
+    """Write a container as the sealed file `target`, at once or not at all; return its size in bytes.
+
+    A temporary file in the same folder is read back at level `full` first. On any failure it is removed
+    and `target` stays as it was. Raises BundleError.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".sealing-", suffix=".zst", dir=target.parent)
+    except OSError as error:
+        raise write_error(str(target), "seal", error) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            size = _write(container, file, mode)
+        _read_back(container, temporary)
+        Path(temporary).replace(target)
+    except OSError as error:
+        _remove(temporary)
+        raise write_error(str(target), "seal", error) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+    _sync_folder(target.parent)
+    return size
+
+
+def write_error(source: str, operation: str, cause: Exception) -> BundleWriteError:
+    """Build the error of a refused write."""
+    reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+    return BundleWriteError(source=source, operation=operation, reason=reason)
+
+
+def _write(container: Container, file: BinaryIO, mode: int) -> int:
+    write_sealed(container, file)
+    file.flush()
+    os.fchmod(file.fileno(), mode)
+    os.fsync(file.fileno())
+    return file.tell()
+
+
+def _read_back(container: Container, path: str) -> None:
+    written = open_container(path)
+    try:
+        found = examine(written).digest
+    finally:
+        written.close()
+    if found != container.digest:
+        raise DigestMismatch(
+            source=container.name, what="the sealed file read back", offset=0,
+            expected=container.digest, found=found,
+        )  # fmt: skip
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        Path(path).unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    # Not every file system lets a folder be opened or synced; the file itself is.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

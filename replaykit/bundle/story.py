@@ -1,0 +1,149 @@
+"""Story lines: event structs <-> compact JSON, one object per line.
+
+What cannot be stored is repaired before it is written, never silently: surrogates, NaN, values outside
+of their range. What cannot be read is refused, apart from tags of newer versions, which become `Unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias, get_args
+
+import msgspec
+from msgspec import Raw, Struct
+
+from replaykit.bundle.format import FORMAT_VERSION
+from replaykit.bundle.migrate import upgrade
+from replaykit.bundle.repair import numbers_fit, repair
+from replaykit.errors import EventInvalid
+from replaykit.trajectory.action import Action, ToolCall, Unknown
+from replaykit.trajectory.exchange import Imported, Script
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Event, Header, Probe, Step
+
+Line: TypeAlias = Header | Event | Unknown
+"""Whatever a story line can hold."""
+
+
+class _Tagged(Struct):
+    type: str
+
+
+def _tags(union: object) -> frozenset[str]:
+    return frozenset(str(member.__struct_config__.tag) for member in get_args(union))
+
+
+EVENT_TAGS = _tags(Event) | {"header"}
+ACTION_TAGS = _tags(Action)
+
+_header = msgspec.json.Decoder(Header)
+_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_tagged = msgspec.json.Decoder(_Tagged)
+_parts = msgspec.json.Decoder(dict[str, Raw])
+_actions = msgspec.json.Decoder(list[Raw])
+_encoder = msgspec.json.Encoder()
+
+# RecursionError: JSON nested deeper than the interpreter's stack.
+_FAILURES = (msgspec.MsgspecError, UnicodeError, RecursionError)
+
+
+def encode_line(event: Line, number: int, source: str) -> tuple[bytes, int]:
+    """Return the line of an event and how many values had to be repaired.
+
+    The line has been decoded once as a reader would: what is committed can be read. Raises EventInvalid.
+    """
+    try:
+        line = _encode(event)
+        decoded = decode_line(line, number, source)
+    except (EventInvalid, UnicodeError, TypeError, RecursionError):
+        return _encode_repaired(event, number, source)
+    # NaN and infinity are written as null without a word.
+    if b"null" in line and decoded != event:
+        return _encode_repaired(event, number, source)
+    return line, 0
+
+
+def decode_line(line: bytes, number: int, source: str, format_found: int = FORMAT_VERSION) -> Line:
+    """Return the event of a line; number -1 is the header. Raises EventInvalid."""
+    try:
+        if format_found < FORMAT_VERSION:
+            line = _encoder.encode(upgrade(msgspec.json.decode(line), format_found))
+        line.decode("utf-8")  # msgspec does not look at the bytes of fields that it skips
+        event: Line = _header.decode(line) if number < 0 else _decode_event(line)
+    except _FAILURES as error:
+        raise _invalid(error, number, source) from error
+    if not all(map(numbers_fit, _free_values(event))):
+        raise EventInvalid(source=source, number=number, path="$", reason="a number over 2^53")
+    return event
+
+
+def _encode(event: Line) -> bytes:
+    if isinstance(event, Unknown):
+        # Outside of strings, which cannot hold one, a line feed is only white space.
+        return event.raw.replace("\n", " ").encode() or _encoder.encode({"type": event.name})
+    return _encoder.encode(event)
+
+
+def _encode_repaired(event: Line, number: int, source: str) -> tuple[bytes, int]:
+    repaired, count = repair(event)
+    try:
+        line = _encode(repaired)
+    except (UnicodeError, TypeError, RecursionError) as error:
+        raise _invalid(error, number, source) from error
+    decode_line(line, number, source)
+    return line, count
+
+
+def _decode_event(line: bytes) -> Event | Unknown:
+    try:
+        return _event.decode(line)
+    except msgspec.ValidationError:
+        tag = _tagged.decode(line).type
+        if tag not in EVENT_TAGS:
+            return Unknown(name=tag, raw=line.decode())
+        if tag != "step":
+            raise
+        return _event.decode(_with_unknown_actions(line))
+
+
+def _with_unknown_actions(line: bytes) -> bytes:
+    parts = _parts.decode(line)
+    for field in ("action", "declared"):
+        if field in parts:
+            parts[field] = _known(parts[field])
+    if "observed" in parts:
+        parts["observed"] = Raw(_encoder.encode([_known(act) for act in _actions.decode(parts["observed"])]))
+    return _encoder.encode(parts)
+
+
+def _known(raw: Raw) -> Raw:
+    text = bytes(raw)
+    if not text.startswith(b"{"):
+        return raw
+    tag = _tagged.decode(text).type
+    return raw if tag in ACTION_TAGS else Raw(_encoder.encode(Unknown(name=tag, raw=text.decode())))
+
+
+def _free_values(event: Line) -> Iterator[Any]:
+    # Fields of any type: the schema cannot check the range of their integers. This runs for every line,
+    # so what holds no number is left out early.
+    if isinstance(event, Step):
+        acts = (event.action, event.declared, *event.observed)
+        yield from (act.arguments for act in acts if isinstance(act, ToolCall))
+        if event.raw is not None:
+            yield event.raw
+        if event.before is not None and event.before.reads:
+            yield from (read.value for read in event.before.reads)
+    elif isinstance(event, (Observation, Probe)):
+        yield from (read.value for read in event.reads)
+    elif isinstance(event, Script):
+        yield event.read.value
+    elif isinstance(event, Imported):
+        yield event.value
+    elif isinstance(event, Header):
+        yield (event.task, event.options, event.source and (event.source.options, event.source.extra))
+
+
+def _invalid(error: Exception, number: int, source: str) -> EventInvalid:
+    reason, _, path = str(error).partition(" - at `")
+    return EventInvalid(source=source, number=number, path=path.rstrip("`") or "$", reason=reason)

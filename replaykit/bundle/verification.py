@@ -1,0 +1,242 @@
+"""Level `full`: every frame, record, blob and event is looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.arrangement import References, arrange
+from replaykit.bundle.blobs import pixmap_size
+from replaykit.bundle.container import Container, check_blob
+from replaykit.bundle.contents import Contents, Group
+from replaykit.bundle.format import PIXMAP, PREAMBLE_HEAD, Layout, Limits, Place
+from replaykit.bundle.frames import is_skippable
+from replaykit.bundle.opening import open_container
+from replaykit.bundle.story import Line, decode_line
+from replaykit.errors import BundleDamaged, BundleError, EventInvalid, SourceError
+from replaykit.trajectory.step import Ending, Step
+
+_REFERENCES = frozenset({"snapshot", "screenshot", "clean", "a11y", "post", "body", "replies", "sheets"})
+"""Fields that hold blob ids; other ids (of omitted blobs, of bundles) refer to nothing here."""
+
+_FINDINGS_MAX = 100
+
+_ORDER: tuple[Group, ...] = ("blobs", "story", "index")
+"""Of the frames in a sealed file."""
+
+
+class Verification(Struct, frozen=True, kw_only=True):
+    """What a whole look at a bundle found."""
+
+    source: str
+    """Path or URL, as given."""
+    layout: Layout | Literal["unknown"] = "unknown"
+    """`journal`, `sealed`, or `unknown` if it could not be opened."""
+    format: int = 0
+    """Format version; 0 if it could not be opened."""
+    digest: str = ""
+    """Trajectory digest, 64 hex digits; empty if it could not be opened."""
+    events: int = 0
+    """Events, the header not counted."""
+    steps: int = 0
+    """Steps among them."""
+    blobs: int = 0
+    """Committed blobs."""
+    torn_bytes: int = 0
+    """Bytes after the last commit of a journal."""
+    private: int = 0
+    """Private records, which `seal` drops."""
+    interrupted: bool = False
+    """No ending event: the recording was cut off."""
+    error: str = ""
+    """Class of the error that contradicts the format: BundleTruncated, DigestMismatch; empty if none."""
+    findings: tuple[str, ...] = ()
+    """What is wrong or missing, at most 100 lines."""
+    gradable: bool = False
+    """Whether every event can be read; a missing blob only leaves some checks undecided."""
+    why: str = ""
+    """Why it cannot be graded; empty if it can."""
+
+
+def verify(source: str | Path, limits: Limits | None = None) -> Verification:
+    """Verify a whole bundle: every frame, digest, event and reference.
+
+    A bundle that contradicts the format is not gradable and `error` says why. Raises SourceError alone.
+    """
+    try:
+        container = open_container(source, limits)
+    except SourceError:
+        raise
+    except BundleError as error:
+        return _broken(error, Verification(source=str(source)))
+    try:
+        return examine(container)
+    except BundleError as error:
+        return _broken(error, _outline(container))
+    finally:
+        container.close()
+
+
+def examine(container: Container) -> Verification:
+    """Verify a bundle at level `full`. Raises BundleError for whatever contradicts the format."""
+    examination = _Examination(container)
+    if container.tables.layout == "sealed":
+        examination.scan()
+    else:
+        examination.load_blobs()
+    examination.read_story()
+    return examination.result()
+
+
+class _Examination:
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._tables = container.tables
+        self._private = container.tables.private
+        self._findings: list[str] = []
+        self._why = ""
+        self._steps = 0
+        self._ended = False
+        self._references = References(container.tables.blobs)
+
+    def scan(self) -> None:
+        """Compare a sealed file with the index that its own frames ask for."""
+        contents = Contents(self._container.limits, self._inspect)
+        order: list[Group] = []
+        for number, raw_size in enumerate(self._tables.frames.raws):
+            if raw_size:
+                raw, place = self._container.frame(number), self._container.place(number)
+                group = contents.add(number, raw, place)
+                order += [group] if group != "private" else []
+            else:
+                self._check_skippable(number)
+        self._compare(contents, order)
+        self._private = contents.private
+
+    def load_blobs(self) -> None:
+        """Verify the blobs of a journal, whose frames were all decoded on opening."""
+        for id, blob in self._tables.blobs.items():
+            self._look(id, blob.media_type, self._container.blob(id))
+
+    def read_story(self) -> None:
+        """Decode every event and follow its references."""
+        for number, line in enumerate(self._container.lines(), -1):
+            self._references.add(line)
+            try:
+                self._read(decode_line(line, number, self._container.name, self._tables.format), number)
+                _check_keys(line, number, self._container.name)
+            except EventInvalid as error:
+                self._find(str(error))
+                self._why = self._why or str(error)
+
+    def result(self) -> Verification:
+        """Return what was found."""
+        if self._tables.layout == "sealed":
+            self._check_arrangement()
+        return replace(
+            _outline(self._container), steps=self._steps, private=self._private,
+            interrupted=not self._ended, findings=tuple(self._findings),
+            gradable=not self._why, why=self._why,
+        )  # fmt: skip
+
+    def _find(self, text: str) -> None:
+        if len(self._findings) < _FINDINGS_MAX:
+            self._findings.append(text)
+
+    def _inspect(self, id: str, media_type: str, payload: memoryview, place: Place) -> None:
+        check_blob(id, payload, place)
+        self._look(id, media_type, payload)
+
+    def _look(self, id: str, media_type: str, payload: bytes | memoryview) -> None:
+        try:
+            if media_type == PIXMAP:
+                pixmap_size(payload, f"blob {id}")
+        except BundleDamaged as error:
+            self._find(str(error))
+
+    def _check_skippable(self, number: int) -> None:
+        offset, length = self._tables.frames.offsets[number], self._tables.frames.lengths[number]
+        head = self._container.source.read_range(offset, min(length, len(PREAMBLE_HEAD)))
+        found = 8 + int.from_bytes(head[4:8], "little") if is_skippable(head) else 0
+        if found != length or (number and head == PREAMBLE_HEAD):
+            place = Place(self._container.name, offset)
+            raise place.damaged("skippable frame", f"{length} bytes, no second preamble", found)
+
+    def _compare(self, contents: Contents, order: list[Group]) -> None:
+        place, tables = self._container.place(len(self._tables.frames.raws) - 1), self._tables
+        if order != sorted(order, key=_ORDER.index) or order.count("index") != 1:
+            raise place.damaged("order of frames", "blobs, story, index", ", ".join(dict.fromkeys(order)))
+        same = (
+            list(contents.blobs.items()) == list(tables.blobs.items())
+            and contents.story == list(tables.story)
+            and (contents.events, contents.story_sha256) == (tables.events, tables.story_sha256)
+        )
+        if not same:
+            raise place.damaged("index", "what the frames hold", "something else")
+
+    def _read(self, event: Line, number: int) -> None:
+        self._steps += isinstance(event, Step)
+        self._ended |= isinstance(event, Ending)
+        for id in references(event):
+            if id not in self._tables.blobs:
+                self._find(f"blob {id} is missing (referred to by {_name(number)})")
+
+    def _check_arrangement(self) -> None:
+        expected = [id for part in arrange(self._references, self._tables.blobs) for id in part.ids]
+        if expected != list(self._tables.blobs):
+            self._find("blobs do not stand in the order of the format; `replaykit seal` puts them right")
+
+
+def _outline(container: Container) -> Verification:
+    tables = container.tables
+    return Verification(
+        source=container.name, layout=tables.layout, format=tables.format, digest=container.digest,
+        events=tables.events, blobs=len(tables.blobs), torn_bytes=tables.torn_bytes, private=tables.private,
+    )  # fmt: skip
+
+
+def _broken(error: BundleError, known: Verification) -> Verification:
+    return replace(known, error=type(error).__name__, findings=(str(error),), why=str(error))
+
+
+def references(event: Line) -> Iterator[str]:
+    """Yield the blob ids that an event of a known type refers to."""
+    stack: list[Any] = [event]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Struct):
+            named = [(name, getattr(part, name)) for name in part.__struct_fields__]
+            stack += [value for _, value in named if isinstance(value, (Struct, tuple))]
+            for name, value in named:
+                yield from _ids(value) if name in _REFERENCES else ()
+        elif isinstance(part, tuple):
+            stack += part
+
+
+def _ids(value: Any) -> Iterator[str]:
+    values = value if isinstance(value, tuple) else (value,)
+    return (id for id in values if isinstance(id, str))
+
+
+def _name(number: int) -> str:
+    return "the header" if number < 0 else f"event {number}"
+
+
+def _check_keys(line: bytes, number: int, source: str) -> None:
+    # msgspec takes the last of several equal keys; the standard library shows them all.
+    try:
+        json.loads(line, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        raise EventInvalid(source=source, number=number, path="$", reason=str(error)) from error
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return result

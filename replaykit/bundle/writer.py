@@ -1,0 +1,292 @@
+"""Write bundles: a journal while recording, a sealed file at the end, a salvaged one after damage."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, NamedTuple, TypeAlias
+
+import zstandard
+from msgspec import Struct
+
+from replaykit.bundle.blobs import class_of
+from replaykit.bundle.container import Container
+from replaykit.bundle.format import (
+    FORMAT_VERSION,
+    JOURNAL_LEVELS,
+    Limits,
+    Place,
+    Preamble,
+    is_blob_id,
+    is_media_type,
+)
+from replaykit.bundle.opening import open_container
+from replaykit.bundle.records import blob_line, event_record, header_record
+from replaykit.bundle.recovery import recover
+from replaykit.bundle.sealing import seal_into, write_error
+from replaykit.bundle.source import open_source
+from replaykit.bundle.story import Line, encode_line
+from replaykit.bundle.verification import examine
+from replaykit.errors import BundleWriteError, EventInvalid
+from replaykit.trajectory.step import Header, Step
+
+Durability: TypeAlias = Literal["process", "power"]
+"""What a commit survives: the death of the process (page cache), or a power cut (one fdatasync each)."""
+
+NewBlob: TypeAlias = tuple[str, str, bytes]
+"""Id, media type, payload."""
+
+
+class SealResult(Struct, frozen=True, kw_only=True):
+    """What `seal` or `salvage` wrote."""
+
+    path: str
+    """The sealed file."""
+    digest: str
+    """Trajectory digest, 64 hex digits."""
+    events: int
+    """Events, the header not counted."""
+    blobs: int
+    """Blobs."""
+    size: int
+    """Bytes of the sealed file."""
+    torn_bytes: int = 0
+    """Bytes after the last commit of the journal, left out."""
+    private: int = 0
+    """Private records, left out."""
+    lost: int = 0
+    """Events known to be lost (`salvage`), those of earlier salvages included."""
+
+
+class _Totals(NamedTuple):
+    """What a journal holds: one commit over a limit would make all that was recorded unreadable."""
+
+    frames: int = 1
+    raw: int = 0
+    story: int = 0
+    lines: int = 0
+    steps: int = 0
+    blobs: int = 0
+
+    def check(self, place: Place, limits: Limits) -> None:
+        # The index, which sealing adds, is left room for.
+        place.check("FRAMES_MAX", limits.frames - 1, self.frames, "frames")
+        place.check("RAW_MAX", limits.raw - limits.index, self.raw)
+        place.check("STORY_MAX", limits.story, self.story)
+        place.check("EVENTS_MAX", limits.events, self.lines - 1, "events")
+        place.check("STEPS_MAX", limits.steps, self.steps, "steps")
+        place.check("BLOBS_MAX", limits.blobs, self.blobs, "blobs")
+
+
+class Journal:
+    """A bundle being recorded. A commit is one write: it is there as a whole, or not at all.
+
+    Used by one thread. The file must not exist: a recording is never continued.
+    """
+
+    def __init__(self, path: str | Path, durability: Durability = "process") -> None:
+        self.path = Path(path)
+        self.size = 0
+        self.repaired = 0
+        self._power = durability == "power"
+        self._blobs: set[str] = set()
+        self._totals = _Totals()
+        self._limits = Limits()
+        self._compressors: dict[int, zstandard.ZstdCompressor] = {}
+        self._file = self._create()
+        self._start()
+
+    @classmethod
+    def create(cls, path: str | Path, durability: Durability = "process") -> Journal:
+        """Start a journal. Raises BundleWriteError if the path exists or cannot be written."""
+        return cls(path, durability)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._blobs
+
+    @property
+    def events(self) -> int:
+        """Committed events, the header not counted."""
+        return max(0, self._totals.lines - 1)
+
+    def commit(self, events: Iterable[Line], blobs: Iterable[NewBlob] = ()) -> None:
+        """Append events, and the blobs they are the first to refer to; known ids are skipped.
+
+        The first commit starts with the header. Values that cannot be stored are repaired and counted.
+        Raises EventInvalid and LimitExceeded before anything is written, BundleWriteError after the file
+        was cut back to the last commit.
+        """
+        batch, place = list(events), self._place()
+        lines = self._lines(batch)
+        new = {blob[0]: blob for blob in blobs if blob[0] not in self._blobs}
+        raws = [self._blob_raw(*blob) for blob in new.values()]
+        raws.append(self._story_raw(lines))
+        totals = self._totals_after(batch, lines, raws)
+        totals.check(place, self._limits)
+        classes = [*(class_of(blob[1]) for blob in new.values()), "story"]
+        data = b"".join(self._compress(raw, name) for raw, name in zip(raws, classes, strict=True))
+        place.check("FILE_MAX", self._limits.file - self._limits.index, self.size + len(data))
+        self._append(data)
+        self._blobs.update(new)
+        self._totals = totals
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def _lines(self, events: list[Line]) -> list[bytes]:
+        first = self._totals.lines - 1
+        if not events or isinstance(events[0], Header) != (first < 0):
+            reason = "a commit holds events; the first one of a journal, and no other, starts with the header"
+            raise EventInvalid(source=str(self.path), number=first, path="$.type", reason=reason)
+        lines = []
+        for number, event in enumerate(events, first):
+            line, repaired = encode_line(event, number, str(self.path))
+            self._place().check(*self._line_limit(number), len(line))
+            self.repaired += repaired
+            lines.append(line)
+        return lines
+
+    def _line_limit(self, number: int) -> tuple[str, int]:
+        return ("HEADER_MAX", self._limits.header) if number < 0 else ("EVENT_MAX", self._limits.event)
+
+    def _story_raw(self, lines: list[bytes]) -> bytes:
+        numbered = enumerate(lines, self._totals.lines - 1)
+        raw = b"".join(header_record(line) if n < 0 else event_record(n, line) for n, line in numbered)
+        self._place().check("FRAME_RAW_MAX", self._limits.frame_raw, len(raw))
+        return raw
+
+    def _blob_raw(self, id: str, media_type: str, payload: bytes) -> bytes:
+        place = self._place()
+        place.check("BLOB_MAX", self._limits.blob, len(payload))
+        if not is_blob_id(id) or not is_media_type(media_type):
+            raise place.damaged("new blob", "a sha256 and a type/subtype in lower case", (id, media_type))
+        return b"%b%b\n" % (blob_line(id, len(payload), media_type), payload)
+
+    def _totals_after(self, events: list[Line], lines: list[bytes], raws: list[bytes]) -> _Totals:
+        before = self._totals
+        return _Totals(
+            frames=before.frames + len(raws),
+            raw=before.raw + sum(map(len, raws)),
+            story=before.story + sum(map(len, lines)) + len(lines),
+            lines=before.lines + len(lines),
+            steps=before.steps + sum(isinstance(event, Step) for event in events),
+            blobs=before.blobs + len(raws) - 1,
+        )
+
+    def _place(self) -> Place:
+        return Place(str(self.path), self.size)
+
+    def _compress(self, raw: bytes, name: str) -> bytes:
+        level = JOURNAL_LEVELS[name]
+        if level not in self._compressors:
+            # Kept: its tables cost more than a small frame.
+            self._compressors[level] = zstandard.ZstdCompressor(
+                level=level, write_checksum=True, write_content_size=True
+            )
+        frame: bytes = self._compressors[level].compress(raw)
+        return frame
+
+    def _create(self) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        try:
+            return os.open(self.path, flags, 0o666)
+        except (OSError, ValueError) as error:
+            raise self._error("create the bundle", error) from error
+
+    def _start(self) -> None:
+        try:
+            self._append(Preamble("journal", FORMAT_VERSION).pack())
+        except BundleWriteError:
+            # Nothing was recorded; the name is free again.
+            self.close()
+            with suppress(OSError):
+                self.path.unlink()
+            raise
+
+    def _append(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._file, view) :]
+            if self._power:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            self._cut_back()
+            raise self._error("write to the bundle", error) from error
+        self.size += len(data)
+
+    def _cut_back(self) -> None:
+        try:
+            os.ftruncate(self._file, self.size)
+            os.lseek(self._file, self.size, os.SEEK_SET)
+        except OSError:
+            # What remains is a torn tail, which readers leave out; nothing may be written after it.
+            with suppress(OSError):
+                self.close()
+
+    def _error(self, operation: str, cause: Exception) -> BundleWriteError:
+        return write_error(str(self.path), operation, cause)
+
+
+def seal(path: str | Path) -> SealResult:
+    """Replace a journal by its sealed form; a sealed file by the same content sealed again.
+
+    The new file is read back at level `full` before it takes the place of the old one; any failure leaves
+    the old one as it was. Raises BundleError.
+    """
+    container = open_container(path)
+    try:
+        private = container.tables.private
+        if container.tables.layout == "sealed":
+            private = examine(container).private
+        size = seal_into(container, Path(path).resolve(), _mode(path))
+    finally:
+        container.close()
+    return _result(container, str(path), size, private)
+
+
+def salvage(path: str | Path, target: str | Path) -> SealResult:
+    """Write what is whole in a damaged bundle to a new sealed file with a digest of its own.
+
+    Kept are the commits before the first damaged part of the story, and the blobs that verify; the header
+    names what it was made from and counts the events known to be lost. Raises BundleError.
+    """
+    if os.path.lexists(target):
+        raise BundleWriteError(source=str(target), operation="create the bundle", reason="the file exists")
+    source = open_source(path)
+    try:
+        container = recover(source, Limits())
+        size = seal_into(container, Path(target).absolute(), _mode(path))
+    finally:
+        source.close()
+    return _result(container, str(target), size, 0, container.lost)
+
+
+def _mode(path: str | Path) -> int:
+    try:
+        return stat.S_IMODE(Path(path).stat().st_mode)
+    except OSError as error:
+        raise write_error(str(path), "seal", error) from error
+
+
+def _result(container: Container, path: str, size: int, private: int, lost: int = 0) -> SealResult:
+    tables = container.tables
+    return SealResult(
+        path=path, digest=container.digest, events=tables.events, blobs=len(tables.blobs), size=size,
+        torn_bytes=tables.torn_bytes, private=private, lost=lost,
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replaykit.bundle import container
+from replaykit.bundle.contents import BlobPlace
+from replaykit.bundle.format import Limits
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.writer import Journal, seal
+from replaykit.errors import BlobMissing, DigestMismatch, EventInvalid, LimitExceeded, SourceError
+from replaykit.trajectory.action import Click, Unknown
+from replaykit.trajectory.step import Ending, Header, Step
+
+LINE = b'{"type":"header","channels":{}}'
+
+
+@pytest.fixture
+def sealed(journal: Path) -> Path:
+    seal(journal)
+    return journal
+
+
+def test_what_a_bundle_says(sealed: Path, hands) -> None:
+    bundle = open_bundle(sealed)
+    assert bundle.name == str(sealed)
+    assert (bundle.format, bundle.layout, bundle.torn_bytes) == (1, "sealed", 0)
+    assert len(bundle.digest) == 64
+    assert bundle.header.created == "2026-01-01T00:00:00Z"
+    assert [step.index for step in bundle.trajectory.steps] == [0, 1, 2]
+    assert bundle.ending == Ending(kind="answered", answer="7", t=900)
+    assert set(bundle.blob_ids) == {id for _, blobs in hands.small_commits() for id, _, _ in blobs}
+    assert bundle.blob_ids[0] in bundle
+    assert "0" * 64 not in bundle
+    assert "sealed" in repr(bundle)
+    bundle.close()
+    bundle.close()
+
+
+def test_what_was_read_stays_usable(sealed: Path) -> None:
+    with open_bundle(sealed) as bundle:
+        trajectory = bundle.trajectory
+        (first, *_) = bundle.blob_ids
+    assert bundle.trajectory is trajectory
+    with pytest.raises(SourceError):
+        bundle.blob(first)
+
+
+def test_lines_are_the_story(sealed: Path) -> None:
+    with open_bundle(sealed) as bundle:
+        assert bundle.lines[0].startswith(b'{"type":"header"')
+        assert len(bundle.lines) == 6
+
+
+def test_an_interrupted_run_has_no_ending(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run.zst") as journal:
+        journal.commit([Header(channels={}), Step(index=0, action=Click())])
+    seal(tmp_path / "run.zst")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert bundle.ending is None
+
+
+def test_missing_blobs(sealed: Path) -> None:
+    with open_bundle(sealed) as bundle:
+        for ask in (bundle.blob, bundle.blob_type):
+            with pytest.raises(BlobMissing, match="0000"):
+                ask("0" * 64)
+
+
+def test_the_first_blob_of_a_frame_is_decoded_alone(tmp_path: Path, hands, monkeypatch) -> None:
+    path = tmp_path / "run.zst"
+    pages = [hands.blob(b"<p>%d</p>" % n * 500) for n in range(5)]
+    with Journal(path) as journal:
+        journal.commit([Header(channels={})], pages)
+    seal(path)
+    asked: list[tuple[int | None, int | None]] = []
+    real = container.decode
+
+    def decode(frame, place, limits, expected=None, upto=None):  # type: ignore[no-untyped-def]  # a spy
+        asked.append((expected, upto))
+        return real(frame, place, limits, expected, upto)
+
+    with open_bundle(path) as bundle:
+        monkeypatch.setattr(container, "decode", decode)
+        newest, *others = bundle.blob_ids
+        contents = {id: payload for id, _, payload in pages}
+        assert bundle.blob(newest) == contents[newest]
+        assert len(asked) == 1
+        assert asked[0][1] is not None
+        assert asked[0][1] < 5000 < len(pages) * 4000
+        assert [bundle.blob(id) for id in others] == [contents[id] for id in others]
+        assert len(asked) == 2
+        assert asked[1][1] is None
+
+
+def test_a_changed_blob_is_noticed_on_its_partial_read(scratch: Callable[[bytes], Path], hands) -> None:
+    raws = hands.blob_raw(b"<p>1</p>", b"<p>2</p>")
+    ids = [hands.blob(payload)[0] for payload in (b"<p>1</p>", b"<p>2</p>")]
+    places = {
+        id: BlobPlace("text/html", 1, raws.index(payload), 8)
+        for id, payload in zip(ids, (b"<p>1</p>", b"<p>2</p>"), strict=True)
+    }
+    spoiled = raws.replace(b"<p>1</p>", b"<p>3</p>")
+    index = hands.story_index([LINE], places, [(2, 0)])
+    with open_bundle(scratch(hands.sealed_bytes([spoiled, hands.story_raw([LINE])], index))) as bundle:
+        with pytest.raises(DigestMismatch, match=ids[0]):
+            bundle.blob(ids[0])
+        assert bundle.blob(ids[1]) == b"<p>2</p>"
+        with pytest.raises(DigestMismatch):
+            bundle.blob(ids[0])
+
+
+def test_a_changed_story_is_noticed(scratch: Callable[[bytes], Path], hands) -> None:
+    ending = b'{"type":"ending","kind":"answered","answer":"7"}'
+    index = hands.story_index([LINE, ending], {}, [(1, 0)])
+    story = hands.story_raw([LINE, ending.replace(b"7", b"8")])
+    with open_bundle(scratch(hands.sealed_bytes([story], index))) as bundle:
+        for _ in range(2):
+            with pytest.raises(DigestMismatch, match="story"):
+                _ = bundle.trajectory
+
+
+@pytest.mark.parametrize("first", [-1, 1, 2])
+def test_story_frames_out_of_order_are_noticed(first: int, scratch: Callable[[bytes], Path], hands) -> None:
+    lines = [LINE, *(b'{"type":"ending","kind":"answered"}' for _ in range(3))]
+    index = hands.story_index(lines, {}, [(1, 0), (2, 2)])
+    frames = [hands.story_raw(lines[:3]), hands.story_raw(lines[3:], first)]
+    path = scratch(hands.sealed_bytes(frames, index))
+    if first == 2:
+        assert len(open_bundle(path).lines) == 4
+        return
+    with open_bundle(path) as bundle, pytest.raises(Exception, match=r"story record|header"):
+        _ = bundle.trajectory
+
+
+def test_unknown_types_are_read(scratch: Callable[[bytes], Path], hands) -> None:
+    lines = [LINE, b'{"type":"hologram","x":1}', b'{"type":"step","index":0,"action":{"type":"fly"}}']
+    with open_bundle(scratch(hands.journal_bytes(hands.story_raw(lines)))) as bundle:
+        assert bundle.trajectory.events[0] == Unknown(name="hologram", raw='{"type":"hologram","x":1}')
+        assert bundle.trajectory.steps[0].action == Unknown(name="fly", raw='{"type":"fly"}')
+
+
+def test_a_bad_event_names_itself(scratch: Callable[[bytes], Path], hands) -> None:
+    lines = [LINE, b'{"type":"ending","kind":"answered"}', b'{"type":"ending","kind":7}']
+    with open_bundle(scratch(hands.journal_bytes(hands.story_raw(lines)))) as bundle:
+        with pytest.raises(EventInvalid) as caught:
+            _ = bundle.trajectory
+        assert (caught.value.fields["number"], caught.value.fields["path"]) == (1, "$.kind")
+
+
+@pytest.mark.parametrize("layout", ["journal", "sealed"])
+@pytest.mark.parametrize(
+    "limit", ["file", "raw", "frame_raw", "window", "frames", "blobs", "events", "steps", "blob", "header",
+              "event", "story"]
+)  # fmt: skip
+def test_limits(journal: Path, layout: str, limit: str) -> None:
+    if layout == "sealed":
+        seal(journal)
+    with pytest.raises(LimitExceeded) as caught, open_bundle(journal, Limits(**{limit: 2})) as bundle:
+        _ = bundle.trajectory
+        _ = [bundle.blob(id) for id in bundle.blob_ids]
+    assert caught.value.fields["limit"] == f"{limit.upper()}_MAX"
+    assert caught.value.fields["allowed"] == 2

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import replaykit.bundle.sealing as sealing
+from replaykit.bundle import format as constants
+from replaykit.bundle import writer
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.verification import verify
+from replaykit.bundle.writer import Journal, seal
+from replaykit.errors import (
+    BundleDamaged,
+    BundleTruncated,
+    BundleWriteError,
+    DigestMismatch,
+    NotABundle,
+    SourceError,
+)
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.step import Header
+
+HEADER = Header(channels={"actions": "recorded"})
+
+
+def content(path: Path) -> tuple:
+    with open_bundle(path) as bundle:
+        blobs = {id: (bundle.blob_type(id), bundle.blob(id)) for id in bundle.blob_ids}
+        return bundle.digest, bundle.lines, blobs, bundle.trajectory.events
+
+
+def test_seal_keeps_content_and_digest(journal: Path) -> None:
+    before = content(journal)
+    result = seal(journal)
+    assert content(journal) == before
+    with open_bundle(journal) as bundle:
+        assert bundle.layout == "sealed"
+    assert (result.digest, result.events, result.blobs) == (before[0], 5, 7)
+    assert result.size == journal.stat().st_size
+    assert (result.torn_bytes, result.private, result.lost) == (0, 0, 0)
+
+
+def test_seal_of_seal_is_identical(journal: Path) -> None:
+    seal(journal)
+    once = journal.read_bytes()
+    assert seal(journal).size == len(once)
+    assert journal.read_bytes() == once
+
+
+def test_bytes_do_not_depend_on_levels_or_order(
+    tmp_path: Path, hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits = hands.small_commits()
+    every_blob = [blob for _, blobs in commits for blob in blobs]
+    reordered = [
+        (events, list(reversed(every_blob)) if n == 0 else []) for n, (events, _) in enumerate(commits)
+    ]
+    one_commit = [([event for events, _ in commits for event in events], every_blob)]
+    sealed = set()
+    for n, (level, variant) in enumerate([(1, commits), (9, commits), (3, reordered), (3, one_commit)]):
+        monkeypatch.setattr(writer, "JOURNAL_LEVELS", dict.fromkeys(constants.JOURNAL_LEVELS, level))
+        path = tmp_path / f"{n}.zst"
+        hands.write_journal(path, variant)
+        seal(path)
+        sealed.add(path.read_bytes())
+    assert len(sealed) == 1
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=9), st.lists(st.binary(max_size=40), max_size=3)), max_size=6),
+    st.data(),
+)
+@settings(max_examples=40)
+def test_random_runs(
+    hands, tmp_path_factory: pytest.TempPathFactory, run: list[tuple[str, list[bytes]]], data: st.DataObject
+) -> None:
+    types = st.sampled_from(["text/html", "image/png", "text/plain", "application/json"])
+    kinds: dict[bytes, str] = {}
+    path = tmp_path_factory.mktemp("sealed") / "run.zst"
+    with Journal(path) as journal:
+        journal.commit([HEADER])
+        for text, payloads in run:
+            blobs = [hands.blob(p, kinds.setdefault(p, data.draw(types))) for p in payloads]
+            said = " ".join([text, *(f'"{id}"' for id, _, _ in blobs)])
+            journal.commit([Message(role="agent", kind="say", text=said)], blobs)
+    before = content(path)
+    seal(path)
+    assert content(path) == before
+    assert verify(path).error == ""
+    once = path.read_bytes()
+    seal(path)
+    assert path.read_bytes() == once
+
+
+def test_a_torn_tail_is_left_out_and_counted(journal: Path) -> None:
+    before = content(journal)
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + whole[24:60])
+    assert seal(journal).torn_bytes == 36
+    assert content(journal) == before
+
+
+def test_private_records_are_dropped_and_counted(tmp_path: Path, hands) -> None:
+    header = b'{"type":"header","channels":{}}'
+    note = b'{"k":"x-note","n":5}\nhello\n'
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(note, hands.story_raw([header]) + note, note + note))
+    assert verify(path).private == 4
+    assert seal(path).private == 4
+    assert b"x-note" not in b"".join(content(path)[1])
+    path.write_bytes(
+        hands.sealed_bytes([note, hands.story_raw([header])], hands.story_index([header], {}, [(2, 0)]))
+    )
+    assert seal(path).private == 1
+    assert verify(path).private == 0
+
+
+def test_unknown_content_is_copied_byte_for_byte(tmp_path: Path, hands) -> None:
+    lines = [
+        b'{"type":"header","channels":{},"zebra":{"b":1,"a":[1.0,2e0]}}',
+        b'{"type":"hologram", "spaced" : true}',
+        b'{"type":"step","index":0,"action":{"type":"fly","to":"\\u00e9"},"later":null}',
+        b'{"later":1,"type":"ending","kind":"answered"}',
+    ]
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(hands.blob_raw(b"?", media_type="x/new"), hands.story_raw(lines)))
+    seal(path)
+    with open_bundle(path) as bundle:
+        assert bundle.lines == tuple(lines)
+        assert [bundle.blob_type(id) for id in bundle.blob_ids] == ["x/new"]
+        assert bundle.ending is not None
+
+
+def test_mode_and_links_are_kept(journal: Path, tmp_path: Path) -> None:
+    journal.chmod(0o640)
+    link = tmp_path / "link.zst"
+    link.symlink_to(journal)
+    seal(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(journal.stat().st_mode) == 0o640
+    assert verify(journal).layout == "sealed"
+
+
+def leftovers(path: Path) -> list[str]:
+    return sorted(entry.name for entry in path.parent.iterdir())
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(os, "fsync"), (os, "fchmod"), (Path, "replace"), (sealing.tempfile, "mkstemp")]
+)
+def test_a_failed_seal_leaves_the_journal(
+    journal: Path, monkeypatch: pytest.MonkeyPatch, place: object, name: str
+) -> None:
+    before = journal.read_bytes()
+    monkeypatch.setattr(place, name, refuse)
+    with pytest.raises(BundleWriteError, match="No space left"):
+        seal(journal)
+    monkeypatch.undo()
+    assert journal.read_bytes() == before
+    assert leftovers(journal) == ["run.zst"]
+
+
+def test_bytes_that_read_back_otherwise_are_refused(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = journal.read_bytes()
+    real = sealing.write_sealed
+
+    def spoil(container: object, file: object) -> None:
+        real(container, file)
+        file.seek(40)
+        file.write(b"\xff\xff\xff\xff")
+        file.seek(0, os.SEEK_END)
+
+    monkeypatch.setattr(sealing, "write_sealed", spoil)
+    with pytest.raises(BundleDamaged):
+        seal(journal)
+    assert journal.read_bytes() == before
+    assert leftovers(journal) == ["run.zst"]
+
+
+def test_another_content_that_reads_back_is_refused(
+    journal: Path, tmp_path: Path, hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.zst"
+    hands.write_journal(other, hands.small_commits()[:2])
+    seal(other)
+    monkeypatch.setattr(sealing, "write_sealed", lambda _, file: file.write(other.read_bytes()))
+    with pytest.raises(DigestMismatch, match="read back"):
+        seal(journal)
+
+
+def test_an_interrupt_leaves_the_journal(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = journal.read_bytes()
+    monkeypatch.setattr(sealing, "_read_back", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        seal(journal)
+    assert journal.read_bytes() == before
+    assert leftovers(journal) == ["run.zst"]
+
+
+def test_damaged_journals_are_refused(journal: Path) -> None:
+    whole = bytearray(journal.read_bytes())
+    whole[60] ^= 0xFF
+    journal.write_bytes(whole)
+    with pytest.raises(BundleDamaged):
+        seal(journal)
+    assert journal.read_bytes() == whole
+
+
+def test_a_blob_that_fails_its_digest_is_refused(tmp_path: Path, hands) -> None:
+    raw = hands.blob_raw(b"<p>1").replace(b"<p>1", b"<p>2")
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(raw, hands.story_raw([b'{"type":"header","channels":{}}'])))
+    with pytest.raises(DigestMismatch):
+        seal(path)
+    assert verify(path).error == "DigestMismatch"
+
+
+def test_what_cannot_be_sealed(tmp_path: Path, scratch: Callable[[bytes], Path]) -> None:
+    with pytest.raises(SourceError):
+        seal(tmp_path / "missing.zst")
+    with pytest.raises(NotABundle):
+        seal(scratch(constants.Preamble("journal", 1).pack()))
+    with pytest.raises(BundleTruncated):
+        seal(scratch(constants.Preamble("sealed", 1).pack()))
+
+
+def test_long_stories_take_several_frames(tmp_path: Path) -> None:
+    path = tmp_path / "run.zst"
+    with Journal(path) as journal:
+        journal.commit([HEADER])
+        for n in range(30):
+            journal.commit([Message(role="agent", kind="say", text=f"{n} " * 30_000)])
+    before = content(path)
+    seal(path)
+    assert content(path) == before
+    with open_bundle(path) as bundle:
+        story = bundle._container.tables.story
+        assert len(story) > 1
+        assert story[0].first_event == 0
+        sizes = [bundle._container.tables.frames.raws[row.frame] for row in story]
+    assert max(sizes) <= constants.STORY_RAW
+
+
+def test_blob_ids_are_ids() -> None:
+    assert constants.is_blob_id("0" * 64)
+    assert not constants.is_blob_id("0" * 64 + "\n")
