@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle, open_bundle
-    from replaykit.bundle.salvage import salvage
     from replaykit.bundle.verification import verify
-    from replaykit.bundle.writer import seal
+    from replaykit.bundle.writer import salvage, seal
     from replaykit.errors import (
         BundleError,
         EngineError,
@@ -103,7 +102,7 @@ _HOMES = {
     "load_policies": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
     "open_bundle": "replaykit.bundle.reader",
-    "salvage": "replaykit.bundle.salvage",
+    "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
     "summarize": "replaykit.grading.metrics",
     "verify": "replaykit.bundle.verification",

@@ -1,0 +1,65 @@
+"""Intervals and rounding: pure, exact, the same on every machine."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+Z95 = 1.959963984540054
+"""Two-sided 95 % quantile of the normal distribution."""
+
+RESAMPLES = 2000
+"""Bootstrap resamples."""
+
+SEED = 0
+"""Seed of the bootstrap: the same data give the same interval."""
+
+Interval = tuple[float, float]
+"""Lower and upper bound."""
+
+
+def rounded(value: Fraction | None, digits: int = 3) -> float | None:
+    """Round half to even, on the exact fraction and not on its nearest float."""
+    return None if value is None else float(round(value, digits))
+
+
+def mean(values: Sequence[Fraction]) -> Fraction | None:
+    """Return the exact mean; None of nothing."""
+    return sum(values, Fraction(0)) / len(values) if values else None
+
+
+def wilson(hits: int, n: int) -> Interval | None:
+    """Return Wilson's 95 % interval of a rate (Wilson 1927); None of nothing."""
+    if n == 0:
+        return None
+    share, z2 = hits / n, Z95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return _interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def clustered_bootstrap(clusters: Sequence[Sequence[Fraction]]) -> Interval | None:
+    """Return the percentile interval of the mean of cluster means; None of fewer than 2 clusters.
+
+    Whole clusters (a task with all its runs) are drawn with replacement, 2,000 times, seed 0.
+    """
+    means = [float(sum(cluster) / len(cluster)) for cluster in clusters if cluster]
+    if len(means) < 2:
+        return None
+    draw = random.Random(SEED)
+    n = len(means)
+    drawn = sorted(math.fsum(draw.choices(means, k=n)) / n for _ in range(RESAMPLES))
+    return _interval(_percentile(drawn, 0.025), _percentile(drawn, 0.975))
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def _interval(low: float, high: float) -> Interval:
+    return round(low, 3), round(high, 3)

@@ -1,0 +1,64 @@
+"""Intervals and rounding, by hand and by property."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.statistics import clustered_bootstrap, mean, rounded, wilson
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "interval"),
+    [(40, 50, (0.67, 0.888)), (0, 10, (0.0, 0.278)), (10, 10, (0.722, 1.0)), (0, 0, None)],
+)
+def test_wilson_by_hand(hits: int, n: int, interval: tuple[float, float] | None) -> None:
+    assert wilson(hits, n) == interval
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_holds_the_rate_and_stays_in_bounds(counts: tuple[int, int]) -> None:
+    hits, n = counts
+    low, high = wilson(hits, n) or (1.0, 0.0)
+    assert 0 <= low <= hits / n + 0.0005
+    assert hits / n - 0.0005 <= high <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(Fraction(1, 80), 0.012), (Fraction(25, 2000), 0.012), (Fraction(3, 8000), 0.0)]
+)
+def test_rounding_is_half_even_on_the_fraction(value: Fraction, shown: float) -> None:
+    assert rounded(value) == shown
+
+
+def test_nothing_has_no_mean() -> None:
+    assert mean([]) is None
+    assert rounded(None) is None
+
+
+def test_fewer_than_two_clusters_have_no_interval() -> None:
+    assert clustered_bootstrap([[Fraction(1)]]) is None
+    assert clustered_bootstrap([]) is None
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1)]), min_size=1),
+        min_size=2,
+        max_size=6,
+    )
+)
+def test_the_bootstrap_is_the_same_every_time_and_holds_its_order(clusters: list[list[Fraction]]) -> None:
+    found = clustered_bootstrap(clusters)
+    assert found == clustered_bootstrap(clusters)
+    assert found is not None
+    assert 0 <= found[0] <= found[1] <= 1
+
+
+def test_runs_of_one_task_are_drawn_together() -> None:
+    """Ten equal runs of two tasks know no more than one run of each."""
+    many = [[Fraction(1)] * 10, [Fraction(0)] * 10]
+    assert clustered_bootstrap(many) == clustered_bootstrap([[Fraction(1)], [Fraction(0)]]) == (0.0, 1.0)
