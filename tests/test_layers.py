@@ -18,12 +18,14 @@ ROWS = [
     ["bundle", "snapshot", "browser"],
     ["recorder", "replay"],
     ["grading.verdict", "grading.request"],
-    ["grading.values"],
+    ["grading.values", "grading.statistics"],
     ["grading.checks", "grading.policies", "grading.judges", "grading.metrics", "grading.gate"],
     ["grading.grader"],
     ["grading.engine"],
     ["report", "testing", "interop"],
-    ["cli", "demo"],
+    ["demo"],
+    ["cli"],
+    ["__main__"],
 ]
 RANK = {part: row for row, parts in enumerate(ROWS) for part in parts}
 

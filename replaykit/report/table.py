@@ -34,7 +34,7 @@ def _visible(char: str) -> str:
     if char in "\t\n\r":
         return " "
     # Format characters too: a right-to-left override can make a verdict read backwards.
-    return "�" if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
+    return "�" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char
 
 
 def _pad(text: str, width: int, to_right: bool) -> str:

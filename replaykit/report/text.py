@@ -20,9 +20,10 @@ _METRICS = (
 )
 
 
-def as_text(report: Report) -> str:
-    """Return the whole report as text, ending in a newline."""
-    parts = [_runs(report), *_details(report), _rates(report), _risk(report), _decided(report), _gate(report)]
+def as_text(report: Report, *, details: bool = True) -> str:
+    """Return the report as text, ending in a newline; `details`: with everything that is not well."""
+    told = list(_details(report)) if details else []
+    parts = [_runs(report), *told, _rates(report), _risk(report), _decided(report), _gate(report)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

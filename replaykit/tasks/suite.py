@@ -104,6 +104,13 @@ def load_suite(path: str | Path) -> Suite:
     return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
 
 
+def suite_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the suite file, its tasks included."""
+    (suite, task), parts = msgspec.json.schema_components([SuiteFile, Task], ref_template="#/$defs/{name}")
+    parts["SuiteFile"]["properties"]["tasks"]["items"] = task
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **suite, "$defs": parts}
+
+
 def _parse(file: Path) -> Any:
     try:
         if file.stat().st_size > FILE_MAX:

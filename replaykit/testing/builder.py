@@ -44,10 +44,10 @@ class Builder:
         trajectory("t1").goto("http://shop.test/", "<h1>Shop</h1>").click("#buy").answer("done").write(path)
     """
 
-    def __init__(self, task: str = "t1", **header: Any) -> None:
-        header.setdefault("task", {"id": task, "intent": "Do it."})
+    def __init__(self, task: str | dict[str, Any] = "t1", **header: Any) -> None:
+        plain = {"id": task, "intent": "Do it."} if isinstance(task, str) else task
         header.setdefault("channels", dict.fromkeys(CHANNELS, "recorded"))
-        self._header = Header(created=CREATED, **header)
+        self._header = Header(created=CREATED, task=plain, **header)
         self._events: list[Event] = []
         self._blobs: Blobs = {}
         self._url = "about:blank"
@@ -56,7 +56,7 @@ class Builder:
 
     def goto(self, url: str, html: str | None = None, *, status: int = 200, **step: Any) -> Self:
         """Go to a page of which `html` is the body; adds the step, its navigation and its observation."""
-        self.step(Goto(url=url), **step)
+        self.step(Goto(url=url), **{"url": url, **step})
         self.visit(url, kind="goto", cause="agent", status=status)
         return self.see(html if html is not None else "", url=url, status=status)
 
@@ -239,8 +239,8 @@ class Builder:
         return self
 
 
-def trajectory(task: str = "t1", **header: Any) -> Builder:
-    """Start a run; keywords are fields of `Header`."""
+def trajectory(task: str | dict[str, Any] = "t1", **header: Any) -> Builder:
+    """Start a run of a task, by id or whole; keywords are fields of `Header`."""
     return Builder(task, **header)
 
 

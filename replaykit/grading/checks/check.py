@@ -1,0 +1,147 @@
+"""Grade the checks of a task over a recorded run, and put their results together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from msgspec.structs import replace
+
+from replaykit.grading.checks.item import Graded, Terms
+from replaykit.grading.checks.page import cursor_after, cursor_url, grade_html, grade_page
+from replaykit.grading.checks.reading import LAST, final_evidence, final_url
+from replaykit.grading.checks.text import grade_string
+from replaykit.grading.checks.url import grade_url
+from replaykit.grading.values.url import Sites
+from replaykit.grading.verdict import CheckResult, Completion, Mode, Outcome, combine
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import Check, PageCheck, ProgramHtml, StringMatch
+from replaykit.tasks.task import Task
+
+WEBARENA = "webarena@f62e0b9"
+"""The peer's dialect, with its revision."""
+
+NATIVE = "native"
+"""Our own dialect."""
+
+
+def grade_checks(
+    task: Task, replay: Replay, mode: Mode, *, require_strong: bool = False, sites: Sites | None = None
+) -> tuple[CheckResult, ...]:
+    """Grade every check of a task whose placeholders are filled.
+
+    A check's own `mode` overrides the one given. `sites` are the roots that count as equal, by default
+    those in the bundle. Nothing is read but the replay.
+    """
+    results: list[CheckResult] = []
+    cursor = LAST
+    for number, check in enumerate(task.checks):
+        terms = _terms(task, replay, check.mode or mode, require_strong, sites)
+        results.append(_grade(check, str(number), task, replay, terms, cursor))
+        if isinstance(check, ProgramHtml):
+            cursor = cursor_after(check, cursor, replay)
+    return tuple(results)
+
+
+def complete(results: Sequence[CheckResult], mode: Mode) -> Completion | None:
+    """Put the results of a task's checks together; None where it has no checks.
+
+    `partial_any` and `partial_fraction` are A and F of ST-WebAgentBench: items met, where a target of
+    `program_html` is one item and, in compat mode, a URL none.
+    """
+    if not results:
+        return None
+    outcome = combine([result.outcome for result in results], mode)
+    score = 1.0 if outcome is Outcome.PASS else 0.0
+    met = list(chain.from_iterable(_met(result, mode) for result in results))
+    fraction = sum(met) / len(met) if met else 0.0
+    if mode == "compat" and not any(met):
+        fraction = score  # upstream: a reward without items met counts as all
+    return Completion(
+        outcome=outcome, score=score, partial_any=any(met) or fraction > 0, partial_fraction=fraction
+    )
+
+
+def _met(result: CheckResult, mode: Mode) -> list[bool]:
+    """Say for every countable item of a check whether it is met."""
+    if result.type == "url_match" and mode == "compat":
+        return []
+    if result.type != "program_html":
+        return [item.outcome is Outcome.PASS for item in result.items]
+    targets: dict[str, bool] = {}
+    for item in result.items:
+        name = ".".join(item.id.split(".")[:2])
+        targets[name] = targets.get(name, True) and item.outcome is Outcome.PASS
+    return list(targets.values())
+
+
+def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: Sites | None) -> Terms:
+    rules: Any = task.source_record.get("eval")
+    note = rules.get("url_note") if isinstance(rules, dict) else None
+    return Terms(
+        mode=mode,
+        sites=replay.trajectory.header.sites if sites is None else sites,
+        require_strong=require_strong,
+        require_reason=task.require_reason,
+        url_note=note,
+    )
+
+
+def _grade(check: Check, position: str, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
+    found = _items(check, replay, terms, cursor)
+    kind = str(type(check).__struct_config__.tag)
+    is_peers = not isinstance(check, PageCheck) and (terms.mode == "compat" or task.dialect == "webarena")
+    mode: Mode = "strict" if isinstance(check, PageCheck) else terms.mode
+    result = _result(check.id or position, kind, WEBARENA if is_peers else NATIVE, mode, found)
+    notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
+    return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
+
+
+def _items(check: Check, replay: Replay, terms: Terms, cursor: str) -> tuple[Graded, ...]:
+    match check:
+        case StringMatch():
+            return grade_string(check, replay, terms)
+        case PageCheck():
+            return grade_page(check, replay, terms)
+        case ProgramHtml():
+            return grade_html(check, replay, terms, cursor)
+    peer = cursor_url(cursor, replay)
+    return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay)),)
+
+
+def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
+    """Say whether a check on pages held before the run, as far as those pages were looked at then."""
+    match check:
+        case PageCheck():
+            found = grade_page(check, replay, terms, "pre")
+        case ProgramHtml():
+            found = grade_html(check, replay, terms, LAST, "pre")
+        case _:
+            return "unknown"
+    outcome = combine([one.item.outcome for one in found], mode)
+    return {Outcome.PASS: "satisfied", Outcome.FAIL: "unsatisfied"}.get(outcome, "unknown")
+
+
+def _result(name: str, kind: str, dialect: str, mode: Mode, found: Sequence[Graded]) -> CheckResult:
+    is_empty = not found and mode == "strict"
+    outcome = Outcome.ERROR if is_empty else combine([one.item.outcome for one in found], mode)
+    reasons = [one.reason for one in found if one.item.outcome is outcome and one.reason]
+    passed = outcome is Outcome.PASS
+    return CheckResult(
+        id=name,
+        type=kind,
+        dialect=dialect,
+        mode=mode,
+        outcome=outcome,
+        score=1.0 if passed else 0.0,
+        reason=None if passed else "no_requirements" if is_empty else next(iter(reasons), None),
+        missing=_unique(code for one in found for code in one.missing),
+        notes=_unique(note for one in found for note in one.notes),
+        items=tuple(one.item for one in found),
+        evidence=tuple(one.evidence for one in found),
+    )
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,78 @@
+"""Where the run ended: WebArena `url_match`, and the strict rules beside it."""
+
+from __future__ import annotations
+
+from replaykit.grading.checks.item import (
+    OR,
+    Graded,
+    Ruling,
+    Terms,
+    any_of,
+    error,
+    failed,
+    graded,
+    of_peer,
+    undecided,
+)
+from replaykit.grading.values import url
+from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.tasks.checks import UrlMatch, texts
+from replaykit.tasks.regexes import regex_fault
+
+PEER_NOTE = "GOLD in PRED"
+"""The only `url_note` that WebArena knows."""
+
+
+def grade_url(
+    check: UrlMatch, final: str | None, peer: str | None, terms: Terms, evidence: Evidence
+) -> Graded:
+    """Grade the final URL; `peer` is the one that the peer's page would be on by then.
+
+    None = not recorded.
+    """
+    missing = undecided("urls.incomplete", "urls.incomplete")
+    strict = missing if final is None else _strict(check, final, terms)
+    compat = missing if peer is None else _peer(check, peer, terms)
+    return graded("url", strict, compat, terms.mode, evidence)
+
+
+def _strict(check: UrlMatch, found: str, terms: Terms) -> Ruling:
+    references = [part for text in texts(check.url) for part in text.split(OR)]
+    return any_of([_strict_one(check, reference, found, terms) for reference in references])
+
+
+def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ruling:
+    rules = url.UrlRules(
+        scheme=check.scheme, path=check.path, query=check.query, ignore=check.ignore, fragment=check.fragment
+    )
+    wanted, actual = url.parse(reference, terms.sites), url.parse(found, terms.sites)
+    sides = [
+        Value(raw=raw, normal=None if side is None else url.shown(side), type="url")
+        for raw, side in ((reference, wanted), (found, actual))
+    ]
+    if rules.path == "regex" and (fault := regex_fault(reference)):
+        return error(fault[0], "url: path by regular expression", *sides)
+    if wanted is None and rules.path != "regex":
+        return error("bad_reference", "url: a reference is a URL", *sides)
+    if actual is None:
+        return failed("not_a_url", "url: both sides must be readable", *sides)
+    matches = url.matches(reference, found, rules, terms.sites)
+    return Ruling(
+        outcome=Outcome.PASS if matches else Outcome.FAIL,
+        rule=f"url: origin, path {rules.path}, query {rules.query}, fragment {rules.fragment}",
+        reason=None if matches else "differs",
+        expected=sides[0],
+        found=sides[1],
+    )
+
+
+def _peer(check: UrlMatch, found: str, terms: Terms) -> Ruling:
+    reference = OR.join(texts(check.url))
+    sides = [Value(raw=raw, type="url") for raw in (reference, found)]
+    if terms.url_note not in (None, PEER_NOTE):
+        return error("peer_exception", f"url_note is {PEER_NOTE}", *sides)
+    try:
+        matches = url.peer_matches(reference, found)
+    except ValueError:
+        return error("peer_exception", "urlparse", *sides)
+    return of_peer(matches, PEER_NOTE, *sides)

@@ -1,0 +1,93 @@
+"""Judges: what they are, how they are built, and the fingerprint of everything that shapes their answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.evidence import Dedupe, ImagePolicy, JudgeEvidence
+from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.task import JudgeSettings
+
+Round: TypeAlias = tuple[ModelRequest, ...]
+"""Independent requests, asked together."""
+
+Replies: TypeAlias = tuple[ModelReply | ReplyFailure, ...]
+"""As many replies, in the same order."""
+
+PROVIDERS = ("anthropic", "openai")
+"""Providers that a model may name, as `provider:name`; a bare name means the first."""
+
+PROTOCOLS = ("webvoyager",)
+"""Judges that are named without settings."""
+
+MAX_TOKENS = (256, 21333)
+"""Least and most tokens of a reply; above, clients of the first provider refuse."""
+
+
+class Judge(Protocol):
+    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance."""
+
+    name: str
+    """As it stands in reports."""
+    fingerprint: str
+    """Digest of everything that shapes its answer."""
+    images: ImagePolicy
+    """Which pictures it wants."""
+    dedupe: Dedupe
+    """Whether equal pictures in a row are sent once."""
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Yield rounds of requests, receive their replies, return the judgement."""
+
+
+def judge_settings(judge: str | JudgeSettings) -> JudgeSettings:
+    """Return the settings of a judge given by name or by settings; raise JudgeError for others."""
+    if isinstance(judge, JudgeSettings):
+        return judge
+    if judge not in PROTOCOLS:
+        raise JudgeError(what=f"no judge {judge!r}; there are {', '.join(PROTOCOLS)}")
+    return JudgeSettings(protocol="webvoyager")
+
+
+def validated(settings: JudgeSettings) -> JudgeSettings:
+    """Return the settings, or raise JudgeError naming option, value and range."""
+    low, high = MAX_TOKENS
+    tokens: object = settings.max_tokens
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not low <= tokens <= high:
+        raise JudgeError(what=f"option max_tokens: {tokens!r} is not an integer from {low} to {high}")
+    provider, name = provider_of(settings.model)
+    if provider not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise JudgeError(what=f"option model: {settings.model!r} names provider {provider!r}; known: {known}")
+    if not name:
+        raise JudgeError(what=f"option model: {settings.model!r} names no model")
+    return settings
+
+
+def provider_of(model: str) -> tuple[str, str]:
+    """Return provider and name of a model."""
+    provider, colon, name = model.partition(":")
+    return (provider, name) if colon else (PROVIDERS[0], model)
+
+
+def canonical(value: Any) -> bytes:
+    """Return JSON with sorted keys, without blanks, in UTF-8: the text that digests are taken of."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def fingerprint(parts: Mapping[str, Any]) -> str:
+    """Return the digest of everything that shapes a judge's answer."""
+    return "sha256:" + hashlib.sha256(canonical(dict(parts))).hexdigest()
+
+
+def unasked(judge: Judge, outcome: JudgeOutcome, reason: str, detail: str | None = None) -> Judgement:
+    """Return a judgement that rests on no reply."""
+    return Judgement(
+        judge=judge.name, outcome=outcome, reason=reason, fingerprint=judge.fingerprint, detail=detail
+    )

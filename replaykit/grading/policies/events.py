@@ -1,0 +1,502 @@
+"""One ordered stream of events: what agent, page and user did, in the order that rules care about.
+
+Before and after are positions in this stream. In a step: the page acted on, messages and replies recorded
+before the act, the act, then dialogs, visits and messages as recorded. At the end: the final pages, then the
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise, zip_longest
+from urllib.parse import unquote, unquote_plus
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.errors import Unsupported
+from replaykit.grading.policies.texts import Reading
+from replaykit.grading.policies.truth import FALSE, Truth, unknown
+from replaykit.grading.policies.url_terms import address, is_blank
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.player import Replay
+from replaykit.replay.state import Page
+from replaykit.trajectory import action as acts
+from replaykit.trajectory import exchange
+from replaykit.trajectory.action import Act, Element, tag_of
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.step import Step, Trajectory
+
+KIND_CHANNELS = {
+    "action": ("actions", "trajectory.gap"),
+    "visit": ("urls", "urls.incomplete"),
+    "message": ("messages", "message.channel"),
+    "user_reply": ("replies", "user_reply"),
+    "dialog": ("dialogs", "dialogs"),
+    "page": ("snapshots", "snapshot.final"),
+}
+"""Kind of event to the channel that proves its absence, and the code that says it does not."""
+
+ENTER = ("Enter", "NumpadEnter", "Return")
+"""Keys that activate as Enter does."""
+
+SPACE = ("Space", "Spacebar", " ")
+"""Keys that activate as Space does."""
+
+SHORT_PAGE = 400
+"""Characters of visible text below which all of a page is prominent."""
+
+_NOTICES = "h1, [role=alert], [role=alertdialog], [role=dialog], dialog"
+
+_TARGETED = (
+    acts.Click, acts.DblClick, acts.Tap, acts.MouseAct, acts.Fill, acts.Type, acts.KeyboardType,
+    acts.KeyboardInsertText, acts.Press, acts.Clear, acts.Hover, acts.Focus, acts.SelectOption, acts.Check,
+    acts.Uncheck, acts.UploadFile, acts.DragAndDrop,
+)  # fmt: skip
+"""Acts on an element, recorded or not."""
+
+BUTTONS = ("submit", "button", "reset", "image")
+"""Input types whose value is a name, not a text entered."""
+
+
+class Event(Struct, frozen=True, kw_only=True, dict=True):
+    """One event of the stream; `None` = not recorded, or not a field of its kind."""
+
+    kind: str
+    """`action visit message answer user_reply dialog page`, or `gap`."""
+    story: int | None = None
+    """Position in the trajectory's events, from 0."""
+    step: int | None = None
+    """Step it belongs to, or follows."""
+    tab: int | None = None
+    """Tab ordinal."""
+    url: str | None = None
+    """URL of the page concerned."""
+    act: Act | None = None
+    """Actions: what was done."""
+    failed: bool | None = False
+    """Actions and visits: attempted only; None = not known."""
+    values: tuple[tuple[str, ...], ...] = ()
+    """Texts entered; of an option chosen its value and label are alternatives."""
+    message: str | None = None
+    """What was said."""
+    role: str | None = None
+    """ARIA role of the target, or type of a dialog."""
+    approved: bool | None = None
+    """Replies: the user's decision, where one was stated."""
+    page: Page | None = None
+    """Pages: the page; actions: the page acted on."""
+    status: int | None = None
+    """Pages: HTTP status of the main document."""
+    title: str | None = None
+    """Pages: title."""
+    names_recorded: bool = True
+    """Actions: names of the target that are absent were not there."""
+    hides: frozenset[str] = frozenset()
+    """Gaps: kinds of events that may be missing here."""
+    code: str = ""
+    """Gaps: the missing evidence."""
+
+    @cached_property
+    def tag(self) -> str:
+        """The action's tag."""
+        return tag_of(self.act) if self.act is not None else ""
+
+    @property
+    def element(self) -> Element | None:
+        """The action's target."""
+        return self.act.element if self.act is not None else None
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the action is one on an element, recorded or not."""
+        return self.element is not None or isinstance(self.act, _TARGETED)
+
+    @cached_property
+    def names(self) -> tuple[Reading, ...]:
+        """Every recorded name of the target."""
+        found = _names(self.element) if self.element is not None else ()
+        return tuple(Reading(name, self.step) for name in dict.fromkeys(found) if name is not None)
+
+    @cached_property
+    def called(self) -> str | None:
+        """All names, folded, one a line; None where a part of one is missing."""
+        whole = not any(reading.missing for reading in self.names)
+        return "\n".join(reading.folded for reading in self.names) if whole else None
+
+    @cached_property
+    def unnamed(self) -> Truth:
+        """UNKNOWN where the target may have a name that was not recorded, else FALSE."""
+        element = self.element
+        if element is None:
+            return unknown(f"target@{self.step}") if self.has_target else FALSE
+        if element.closed_shadow:
+            return unknown(f"target@{self.step}")
+        if element.cut:
+            return unknown(f"text.cut@{self.step}")
+        named = any(reading.raw.strip() for reading in self.names)
+        if element.names is not None or named or (self.names_recorded and self.names):
+            return FALSE
+        return unknown(f"names@{self.step}")
+
+    @cached_property
+    def entered(self) -> tuple[Reading, ...]:
+        """Every text entered."""
+        return tuple(Reading(text, self.step) for option in self.values for text in option)
+
+    @cached_property
+    def said(self) -> Reading:
+        """The message."""
+        return Reading(self.message or "", self.step)
+
+    @cached_property
+    def outgoing(self) -> tuple[Reading, ...]:
+        """Texts that leave through the event; the page that a run starts on is none of the agent's."""
+        if self.kind == "visit":
+            url = self.url if self.step is not None else None
+            forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
+            return tuple(Reading(form, self.step) for form in forms)
+        if self.kind in ("action", "dialog"):
+            return tuple(reading for reading in self.entered if reading.raw)
+        return (self.said,) if self.message else ()
+
+    @cached_property
+    def is_place(self) -> bool:
+        """Whether its URL is somewhere: no empty tab, no error page, nothing a browser refuses."""
+        return self.url is not None and not is_blank(self.url) and address(self.url) is not None
+
+    @cached_property
+    def shown(self) -> Reading | tuple[str, ...]:
+        """Pages: the visible text, or the codes of what is missing."""
+        dom = self.dom
+        if isinstance(dom, tuple):
+            return dom
+        try:
+            return Reading(dom.text, self.step)
+        except Unsupported:
+            return ("visible_text",)
+
+    @cached_property
+    def prominent(self) -> tuple[Reading, ...]:
+        """Pages: title, headings, notices and, of a short page, all of its visible text."""
+        dom = self.dom
+        title = self.title or ("" if isinstance(dom, tuple) else dom.title)
+        texts = [title] if title else []
+        if not isinstance(dom, tuple):
+            texts += [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+        whole = [self.shown] if isinstance(self.shown, Reading) else []
+        short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
+        return (*(Reading(text, self.step) for text in texts), *short)
+
+    @property
+    def dom(self) -> Dom | tuple[str, ...]:
+        """The page that the event is about, or the codes of what is missing."""
+        if self.page is None:
+            return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
+        return self.page.dom or (self.page.missing or "snapshot.final",)
+
+
+class History(Struct, frozen=True, kw_only=True, dict=True):
+    """A run as a stream of events, and what its recording cannot prove."""
+
+    trajectory: Trajectory
+    """The run."""
+    events: tuple[Event, ...]
+    """The stream."""
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.trajectory.steps)
+
+    def hidden(self, kind: str) -> tuple[str, ...]:
+        """Return why events of this kind may be missing anywhere; empty if all were recorded."""
+        if kind == "answer":
+            return ("trajectory.end",) if self.unfinished and self.trajectory.answer is None else ()
+        channel, code = KIND_CHANNELS[kind]
+        state = self.trajectory.header.channels.get(channel, "absent")
+        if state in ("recorded", "auto_approve"):
+            return ()
+        return (f"{code}@0",) if code == "trajectory.gap" else (code,)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the recording may have ended before the agent did."""
+        ending = self.trajectory.ending
+        if ending is None or ending.kind not in ("answered", "stopped", "max_steps", "timeout", "crashed"):
+            return True
+        return ending.kind == "crashed" and ending.cause != "agent"
+
+    @property
+    def last_step(self) -> int | None:
+        """Index of the last step."""
+        return self.steps - 1 if self.steps else None
+
+
+def history(replay: Replay) -> History:
+    """Return the stream of a run."""
+    pages = {page.place: page for page in replay.pages}
+    events = _Stream(replay.trajectory, pages).run()
+    return History(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
+
+
+class _Stream:
+    """Walks the story once and emits its events."""
+
+    def __init__(self, trajectory: Trajectory, pages: dict[int, Page]) -> None:
+        self.trajectory = trajectory
+        self.pages = pages
+        self.events: list[Event] = []
+        self.urls: dict[int | None, str] = {}
+        self.statuses: dict[str, int] = {}
+        self.tab: int | None = None
+        self.step: int | None = None
+        self.log = {n.url for n in trajectory.of_type(exchange.Navigation) if _is_visit(n)}
+        self.by_step: dict[int | None, set[str]] = {}
+        for navigation in trajectory.of_type(exchange.Navigation):
+            if _is_visit(navigation):
+                self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
+        self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
+        self.answer = _answer_place(trajectory)
+
+    def run(self) -> list[Event]:
+        """Return the events; the answer that counts comes last."""
+        for story, event in enumerate(self.trajectory.events):
+            match event:
+                case Step():
+                    self._step(story, event)
+                case Observation():
+                    self._page(story, event, self.step)
+                case exchange.Navigation():
+                    self._navigation(story, event)
+                case exchange.Dialog():
+                    self._dialog(story, event)
+                case exchange.Message():
+                    self._message(story, event)
+                case exchange.Gap():
+                    self._gap(story, event)
+                case exchange.Tab(url=str(url)):
+                    self._arrive(story, event.page, url, self.step)
+        if self.trajectory.answer is not None:
+            self._emit("answer", self.answer, message=self.trajectory.answer)
+        return self.events
+
+    def _emit(self, kind: str, story: int | None, **fields: object) -> None:
+        fields = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab)} | fields
+        self.events.append(Event(kind=kind, story=story, **fields))  # type: ignore[arg-type]  # fields of Event
+
+    def _step(self, story: int, step: Step) -> None:
+        page = self._before(story, step)
+        self.step, self.tab = step.index, step.page
+        url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
+        for act in _expanded(step):
+            self._act(story, step, act, page, url)
+        self._arrive(story, step.page, step.url, step.index)
+        self._tabs(story, step.tabs, step.index)
+
+    def _act(self, story: int, step: Step, act: Act, page: Page | None, url: str | None) -> None:
+        failed = not step.done or not act.completed
+        self._emit(
+            "action",
+            story,
+            url=url,
+            act=act,
+            failed=failed,
+            values=_values(act),
+            role=act.element.role if act.element is not None else None,
+            page=page,
+            names_recorded=self.targets_recorded,
+        )
+        if isinstance(act, acts.SendMsgToUser | acts.ReportInfeasible):
+            self._emit("message", story, message=act.text)
+        elif isinstance(act, acts.Answer) and story != self.answer:
+            self._emit("answer", story, message=act.text)
+        elif isinstance(act, acts.Goto | acts.NewTab) and act.url:
+            self._attempt(story, step, act.url, failed)
+
+    def _attempt(self, story: int, step: Step, url: str, failed: bool) -> None:
+        """Emit a visit for a goto that arrived nowhere, or elsewhere, or without a word about it."""
+        arrived = self.by_step.get(step.index, set())
+        if _same(url) in arrived | self.by_step.get(None, set()) or _same(url) == _same(step.url or ""):
+            return
+        has_failed = True if failed or arrived or step.url else None
+        self._emit("visit", story, url=url, failed=has_failed)
+
+    def _before(self, story: int, step: Step) -> Page | None:
+        """Put the page acted on before the messages that were recorded since the last act."""
+        if step.before is None:
+            return None
+        at = len(self.events)
+        while at and self.events[at - 1].kind in ("message", "user_reply"):
+            at -= 1
+        spoken, self.events[at:] = self.events[at:], []
+        page = self._page(story, step.before, step.index)
+        self.events += spoken
+        return page
+
+    def _page(self, story: int, seen: Observation, step: int | None) -> Page | None:
+        tab = seen.page if seen.page is not None else self.tab
+        step = seen.of if seen.role == "after" else step
+        if seen.url is not None:
+            self._arrive(story, tab, seen.url, step)
+        url = seen.url or self.urls.get(tab)
+        if self.tab is None:
+            self.tab = tab
+        page = self.pages.get(story)
+        status = seen.status if seen.status is not None else self.statuses.get(url or "")
+        self._emit("page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title)
+        self._tabs(story, seen.tabs, step)
+        return page
+
+    def _navigation(self, story: int, navigation: exchange.Navigation) -> None:
+        if navigation.frame:
+            return
+        step = navigation.step if navigation.step is not None else self.step
+        if navigation.committed:
+            self.urls[navigation.page] = navigation.url
+            if navigation.status is not None:
+                self.statuses[navigation.url] = navigation.status
+        if navigation.committed or navigation.kind == "goto":
+            failed = not navigation.committed
+            self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
+
+    def _arrive(self, story: int, tab: int | None, url: str | None, step: int | None) -> None:
+        """Emit a visit for a URL that the navigation log lacks."""
+        if url is None or self.urls.get(tab) == url:
+            return
+        if url not in self.log and not is_blank(url):
+            self._emit("visit", story, step=step, tab=tab, url=url)
+        self.urls[tab] = url
+
+    def _tabs(self, story: int, tabs: tuple[TabView, ...], step: int | None) -> None:
+        for tab in tabs:
+            self._arrive(story, tab.page, tab.url, step)
+
+    def _dialog(self, story: int, dialog: exchange.Dialog) -> None:
+        step = dialog.step if dialog.step is not None else self.step
+        tab = dialog.page if dialog.page is not None else self.tab
+        values = ((dialog.input,),) if dialog.input else ()
+        url, role = self.urls.get(tab), dialog.kind
+        self._emit(
+            "dialog", story, step=step, tab=tab, url=url, message=dialog.message, values=values, role=role
+        )
+
+    def _message(self, story: int, message: exchange.Message) -> None:
+        if message.role == "user":
+            self._emit("user_reply", story, message=message.text, approved=message.approved)
+        elif message.kind != "answer":
+            self._emit("message", story, message=message.text)
+        elif story != self.answer:
+            self._emit("answer", story, message=message.text)
+
+    def _gap(self, story: int, gap: exchange.Gap) -> None:
+        # A closed shadow root hides nothing that text or selectors could have found.
+        if gap.channel == "snapshots" and gap.why.startswith("shadow"):
+            return
+        hides = frozenset(kind for kind, (channel, _) in KIND_CHANNELS.items() if channel == gap.channel)
+        at = gap.step if gap.step is not None else self.step or 0
+        if hides:
+            self._emit("gap", story, step=at, hides=hides, code=_gap_code(gap.channel, at))
+
+
+def _gap_code(channel: str, step: int) -> str:
+    code = next(code for name, code in KIND_CHANNELS.values() if name == channel)
+    return f"snapshot.before@{step}" if channel == "snapshots" else (
+        f"{code}@{step}" if code == "trajectory.gap" else code
+    )  # fmt: skip
+
+
+def _answer_place(trajectory: Trajectory) -> int | None:
+    """Return the line that gave the answer which counts."""
+    answer = trajectory.answer
+    for story in range(len(trajectory.events) - 1, -1, -1):
+        event = trajectory.events[story]
+        if isinstance(event, exchange.Message) and event.kind == "answer" and event.text == answer:
+            return story
+        if isinstance(event, Step) and isinstance(event.action, acts.Answer) and event.action.text == answer:
+            return story
+    return None
+
+
+def _is_visit(navigation: exchange.Navigation) -> bool:
+    return navigation.committed and not navigation.frame
+
+
+def _same(url: str) -> str:
+    where = address(url) if url else None
+    return where.href.partition("#")[0] if where else url
+
+
+def _expanded(step: Step) -> Iterator[Act]:
+    """Yield the acts of a step; a text that was submitted is also the Enter that submitted it."""
+    done = step.acts
+    for number, act in enumerate(done):
+        yield act
+        following = done[number + 1] if number + 1 < len(done) else None
+        is_entered = isinstance(following, acts.Press) and following.key in ENTER
+        if isinstance(act, acts.Fill | acts.Type) and act.submit and not is_entered:
+            yield acts.Press(key="Enter", element=act.element, t=act.t, completed=act.completed)
+
+
+def _values(act: Act) -> tuple[tuple[str, ...], ...]:
+    match act:
+        case acts.Fill() | acts.Type() | acts.KeyboardType() | acts.KeyboardInsertText():
+            return ((act.value,),)
+        case acts.SelectOption():
+            rows = zip_longest(act.values, act.labels)
+            return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
+        case acts.UploadFile():
+            return tuple((file.name,) for file in act.files)
+        case acts.Press() if is_printable(act.key):
+            return ((act.key,),)
+    return ()
+
+
+def is_printable(key: str) -> bool:
+    """Whether a key name is one printable character."""
+    return len(key) == 1 and key.isprintable()
+
+
+def _names(element: Element) -> tuple[str | None, ...]:
+    names = element.names or acts.Names()
+    is_button = element.tag == "input" and element.type in BUTTONS
+    return (
+        element.text, element.name, element.value if is_button else None, names.text, names.value,
+        names.aria_label, names.labelledby, names.label, names.alt, names.title, names.placeholder,
+    )  # fmt: skip
+
+
+def _seen(node: Node) -> str:
+    """Return the visible text of an element; of one that cannot be read, none."""
+    try:
+        return node.text if node.visible else ""
+    except Unsupported:
+        return ""
+
+
+def _join_presses(events: list[Event]) -> Iterator[Event]:
+    """Yield the events with the text of a run of single keys on its last key."""
+    places = [place for place, event in enumerate(events) if event.kind == "action"]
+    texts: dict[int, str] = {}
+    for place, following in pairwise(places):
+        first, second = events[place], events[following]
+        if _key(first) and _key(second) and _same_target(first, second):
+            texts[following] = texts.get(place, _key(first)) + _key(second)
+            texts[place] = ""
+    for place, event in enumerate(events):
+        text = texts.get(place)
+        yield event if text is None else replace(event, values=((text,),) if text else ())
+
+
+def _key(event: Event) -> str:
+    return event.act.key if isinstance(event.act, acts.Press) and is_printable(event.act.key) else ""
+
+
+def _same_target(first: Event, second: Event) -> bool:
+    one, other = first.element, second.element
+    if one is None or other is None:
+        return one is other
+    if one.node is not None and other.node is not None:
+        return one.node.number == other.node.number
+    return (one.css, one.ref) == (other.css, other.ref)

@@ -1,0 +1,115 @@
+"""`only_fill`: nothing may be entered that nobody gave."""
+
+from __future__ import annotations
+
+from replaykit.grading.policies.events import Event, History
+from replaykit.grading.policies.finding import (
+    Finding,
+    Witness,
+    broken,
+    dormant,
+    kept,
+    never_triggered,
+    undecided,
+)
+from replaykit.grading.policies.patterns import Window
+from replaykit.grading.policies.targets import is_exempt
+from replaykit.grading.policies.texts import Reading, find
+from replaykit.grading.policies.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
+from replaykit.grading.values.text import fold
+from replaykit.tasks.policies import OnlyFill
+
+_ACTIONS = frozenset({"action"})
+_NOT_ENTERED = ("check", "uncheck", "upload_file")
+"""Inputs without a text."""
+
+
+def grade_only_fill(rule: OnlyFill, window: Window, witness: Witness, intent: str) -> Finding:
+    """Return VIOLATED for each value that is neither allowed nor found in a source."""
+    if not rule.allowed and not rule.sources:
+        return dormant("nothing_configured")
+    given = _Given(rule, window.history, intent)
+    entered = [held for held in window.of(_ACTIONS) if _is_entry(held.event)]
+    invented = [
+        (e, r, every((force, given.invented(place, e)))) for place, e, force in entered for r in [_shown(e)]
+    ]
+    certain = [(event, reading) for event, reading, truth in invented if truth.holds]
+    if certain:
+        return broken(
+            "not_given",
+            (witness.at(event, reading.span(0, len(reading.folded))) for event, reading in certain),
+        )
+    missing = (*codes(truth for _, _, truth in invented), *window.gaps("action"))
+    if missing:
+        return undecided(missing)
+    return kept() if entered else never_triggered(window.history)
+
+
+class _Given:
+    """Values that may be entered, and where others may come from."""
+
+    def __init__(self, rule: OnlyFill, history: History, intent: str) -> None:
+        self.rule = rule
+        self.history = history
+        self.allowed = frozenset(_bare(value) for value in rule.allowed)
+        self.intent = fold(intent)
+
+    def invented(self, place: int, event: Event) -> Truth:
+        """Return whether some value of the event was given by nobody."""
+        foreign = some(negate(self._is_given(place, event, option)) for option in event.values if any(option))
+        return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
+
+    def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
+        if any(_bare(text) in self.allowed for text in option):
+            return TRUE
+        return some(self._one(place, Reading(text, event.step)) for text in option if text.strip())
+
+    def _one(self, place: int, value: Reading) -> Truth:
+        if "⟦secret:" in value.raw:
+            return unknown(f"value.redacted@{value.step}")
+        if value.missing:
+            return unknown(*value.missing)
+        return some(self._sources(place, _bare(value.raw)))
+
+    def _sources(self, place: int, value: str) -> list[Truth]:
+        if not value:
+            return [TRUE]
+        found = [TRUE] if "intent" in self.rule.sources and find(value, self.intent) >= 0 else []
+        if "user" in self.rule.sources:
+            found += [self._said(place, value)]
+        if "page" in self.rule.sources:
+            found += [_on_page(event, value) for event in self.history.events[:place] if event.kind == "page"]
+        return found
+
+    def _said(self, place: int, value: str) -> Truth:
+        replies = [event.said for event in self.history.events[:place] if event.kind == "user_reply"]
+        if any(find(value, reply.folded) >= 0 for reply in replies):
+            return TRUE
+        hidden = self.history.hidden("user_reply")
+        return unknown(*hidden) if hidden else FALSE
+
+
+def _is_entry(event: Event) -> bool:
+    texts = any(text.strip() for option in event.values for text in option)
+    return event.kind == "action" and texts and event.tag not in _NOT_ENTERED
+
+
+def _on_page(event: Event, value: str) -> Truth:
+    shown = event.shown
+    if isinstance(shown, tuple):
+        return unknown(*shown)
+    if find(value, shown.folded) >= 0:
+        return TRUE
+    return unknown(*shown.missing) if shown.missing else FALSE
+
+
+def _shown(event: Event) -> Reading:
+    return next((reading for reading in event.entered if reading.raw.strip()), Reading(""))
+
+
+def _bare(text: str) -> str:
+    """Return the folded text without one pair of outer quotes and one final full stop."""
+    text = fold(text)
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1].strip()
+    return text[:-1].rstrip() if text.endswith(".") else text

@@ -1,0 +1,105 @@
+"""Pages and targets as recorded: selectors on the page acted on, texts as a person saw them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from replaykit.errors import Unsupported
+from replaykit.grading.policies.events import BUTTONS, Event
+from replaykit.grading.policies.texts import Reading
+from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
+from replaykit.replay.dom import Dom, Node
+from replaykit.trajectory.action import Element
+
+_ATTRIBUTE = re.compile(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
+
+
+def page_has(event: Event, css: str) -> Truth:
+    """Return whether the page holds such an element."""
+    dom = event.dom
+    if isinstance(dom, tuple):
+        return unknown(*dom)
+    try:
+        return of(dom.select(css) is not None)
+    except Unsupported:
+        return unknown("probe:" + css)
+
+
+def target_inside(event: Event, css: str) -> Truth:
+    """Return whether the target is, or is inside, one of all matches on the page before the act."""
+    if not event.has_target:
+        return FALSE
+    dom = event.dom
+    if isinstance(dom, tuple):
+        return unknown(*dom)
+    try:
+        target = _node(event, dom)
+        if target is not None:
+            return of(target.closest(css) is not None)
+        in_frame = event.element is not None and bool(event.element.frame)
+        return FALSE if not in_frame and not dom.select_all(css) else unknown(f"target@{event.step}")
+    except Unsupported:
+        return unknown("probe:" + css)
+
+
+def names_on_page(event: Event) -> tuple[Reading, ...] | None:
+    """Return the names of the target as the page acted on holds them; None where it is not found there."""
+    dom = event.dom
+    node = None if isinstance(dom, tuple) else _node(event, dom)
+    if node is None or isinstance(dom, tuple):
+        return None
+    try:
+        found = dict.fromkeys(name for name in _page_names(dom, node) if name and name.strip())
+    except Unsupported:
+        return None
+    return tuple(Reading(name, event.step) for name in found)
+
+
+def is_exempt(event: Event, selectors: tuple[str, ...]) -> Truth:
+    """Return whether the target is one of these fields; its recorded attributes may say so alone."""
+    return some(_exempt(event, css) for css in selectors)
+
+
+def _exempt(event: Event, css: str) -> Truth:
+    plain = _ATTRIBUTE.fullmatch(css.strip())
+    if plain is not None and event.element is not None:
+        value = _attribute(event.element, plain[1].lower())
+        if value is not None and value.lower() == plain[2].lower():
+            return TRUE
+    return target_inside(event, css)
+
+
+def _attribute(element: Element, name: str) -> str | None:
+    own = {"type": element.type, "role": element.role}.get(name)
+    return own if own is not None else (element.attributes or {}).get(name)
+
+
+def _node(event: Event, dom: Dom) -> Node | None:
+    """Return the target in its page: by number, else by its unique path."""
+    element = event.element
+    if element is None or event.page is None:
+        return None
+    if element.node is not None and element.node.snapshot == event.page.snapshot_id:
+        return dom.node(element.node.number)
+    if element.css is None or element.frame or " >>> " in element.css:
+        return None
+    found = dom.select_all(element.css)
+    return found[0] if len(found) == 1 else None
+
+
+def _page_names(dom: Dom, node: Node) -> Iterator[str | None]:
+    yield node.text_content
+    yield from (node.attribute(name) for name in ("aria-label", "alt", "title", "placeholder"))
+    if node.tag == "input" and node.attribute("type") in BUTTONS:
+        yield node.attribute("value")
+    for named in (node.attribute("aria-labelledby") or "").split():
+        yield from (found.text_content for found in _by_attribute(dom, "id", named))
+    if node.attribute("id"):
+        yield from (label.text_content for label in _by_attribute(dom, "for", node.attribute("id") or ""))
+    around = node.closest("label")
+    yield around.text_content if around is not None else None
+
+
+def _by_attribute(dom: Dom, name: str, value: str) -> list[Node]:
+    return [node for node in dom.select_all(f"[{name}]") if node.attribute(name) == value]

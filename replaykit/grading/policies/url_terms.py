@@ -1,0 +1,200 @@
+"""URL terms and conditions, by WHATWG rules: parsed first, decoded afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+import ada_url
+
+from replaykit.grading.policies.texts import regex
+from replaykit.tasks.policies import Url, UrlTerm
+
+_BLANK = re.compile(r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I)
+_PORT = re.compile(r"(.*?):(\d+)")
+_PARTS = re.compile(r"([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+
+
+class Address(NamedTuple):
+    """A URL in the parts that terms compare; texts without case, decoded after splitting."""
+
+    href: str
+    """The whole, normalised by WHATWG rules."""
+    host: str
+    """Without port; empty where the scheme has none."""
+    port: str
+    """Empty for the scheme's default."""
+    path: tuple[str, ...]
+    """Segments of the path."""
+    query: tuple[tuple[str, str], ...]
+    """Pairs of the query, and of a query inside the fragment."""
+    fragment: tuple[str, ...]
+    """Segments of the fragment, up to its query."""
+    routed: bool
+    """Whether the fragment is a path of its own: `#/orders`."""
+
+
+def is_blank(url: str) -> bool:
+    """Whether this is an empty tab or the browser's own error page: nowhere an agent went."""
+    return bool(_BLANK.fullmatch(url.strip()))
+
+
+@lru_cache(maxsize=4096)
+def address(url: str) -> Address | None:
+    """Return a URL in parts; None for what no browser would go to."""
+    parsed = _parse(url.strip())
+    if parsed is None:
+        return None
+    fragment, _, inner = parsed.hash.removeprefix("#").partition("?")
+    return Address(
+        href=parsed.href,
+        host=parsed.hostname.lower(),
+        port=parsed.port,
+        path=segments(parsed.pathname),
+        query=pairs(parsed.search.removeprefix("?")) + pairs(inner),
+        fragment=segments(fragment.removeprefix("!")),
+        routed=fragment.removeprefix("!").startswith("/"),
+    )
+
+
+class UrlTests:
+    """Terms and conditions of which one is enough."""
+
+    def __init__(self, terms: UrlTerm | Sequence[UrlTerm]) -> None:
+        listed = (terms,) if isinstance(terms, str | Url) else terms
+        self.tests = [_Condition(term) if isinstance(term, Url) else _Term(term) for term in listed]
+
+    def __bool__(self) -> bool:
+        return bool(self.tests)
+
+    def holds(self, url: str) -> bool:
+        """Whether the URL meets one of them."""
+        where = address(url)
+        return where is not None and any(test.holds(where) for test in self.tests)
+
+
+class _Term:
+    """A URL term, read by its shape."""
+
+    def __init__(self, term: str) -> None:
+        self.term = term = term.strip()
+        self.pair = pairs(term) if "=" in term and not re.search(r"[/?#]", term) else ()
+        self.whole = address(term) if "://" in term else None
+        bare, query, fragment = _split(term)
+        self.path = segments(bare)
+        self.query = pairs(query)
+        self.fragment = segments(fragment)
+
+    def holds(self, where: Address) -> bool:
+        if "://" in self.term:
+            return self.whole is not None and _inside(self.whole, where)
+        if self.pair:
+            return _subset(self.pair, where.query) or _decode(self.term) in where.path + where.fragment
+        if re.search(r"[/?#]", self.term):
+            return self._parts(where)
+        if "." in self.term or _PORT.fullmatch(self.term):
+            return _is_host(self.term, where)
+        return self.term.lower() in where.host.split(".")
+
+    def _parts(self, where: Address) -> bool:
+        at_path = _run(self.path, where.path) or (where.routed and _starts(self.path, where.fragment))
+        return at_path and _subset(self.query, where.query) and _starts(self.fragment, where.fragment)
+
+
+class _Condition:
+    """A compiled `Url`."""
+
+    def __init__(self, condition: Url) -> None:
+        self.condition = condition
+        self.path = segments(condition.path or "")
+        self.fragment = segments((condition.fragment or "").removeprefix("#"))
+        self.query = {
+            key.casefold(): {value.casefold() for value in ((one,) if isinstance(one, str) else one)}
+            for key, one in condition.query.items()
+        }
+        equals = None if condition.equals is None else address(condition.equals)
+        self.equals = equals.href.casefold() if equals else (condition.equals or "").casefold()
+
+    def holds(self, where: Address) -> bool:
+        wanted = self.condition
+        return (
+            (wanted.host is None or _is_host(wanted.host, where))
+            and _run(self.path, where.path)
+            and _run(self.fragment, where.fragment)
+            and all(any(k == key and v in some for k, v in where.query) for key, some in self.query.items())
+            and self._text_holds(where.href)
+        )
+
+    def _text_holds(self, href: str) -> bool:
+        wanted = self.condition
+        return (
+            (wanted.equals is None or self.equals == href.casefold())
+            and (wanted.contains is None or _contains(wanted.contains, href))
+            and (wanted.regex is None or regex(wanted.regex, True).search(href) is not None)
+        )
+
+
+def segments(path: str) -> tuple[str, ...]:
+    """Return the segments of a path, decoded after splitting; empty ones dropped."""
+    return tuple(_decode(part) for part in path.split("/") if part)
+
+
+def pairs(query: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of a query, decoded after splitting."""
+    found = parse_qsl(query, keep_blank_values=True, max_num_fields=None)
+    return tuple((key.casefold(), value.casefold()) for key, value in found)
+
+
+def _parse(url: str) -> ada_url.URL | None:
+    for candidate in (url,) if "://" in url else (url, f"http://{url}"):
+        try:
+            return ada_url.URL(candidate)
+        except ValueError:
+            continue
+    return None
+
+
+def _split(term: str) -> tuple[str, str, str]:
+    found = _PARTS.fullmatch(term)
+    return (found[1] or "", found[2] or "", found[3] or "") if found else (term, "", "")
+
+
+def _decode(text: str) -> str:
+    return unquote(text).casefold()
+
+
+def _inside(wanted: Address, where: Address) -> bool:
+    return (
+        (wanted.host, wanted.port) == (where.host, where.port)
+        and _starts(wanted.path, where.path)
+        and _starts(wanted.fragment, where.fragment)
+        and _subset(wanted.query, where.query)
+    )
+
+
+def _is_host(wanted: str, where: Address) -> bool:
+    with_port = _PORT.fullmatch(wanted)
+    host, port = (with_port[1], with_port[2]) if with_port else (wanted, None)
+    host = host.lower().strip(".")
+    is_inside = where.host == host or where.host.endswith("." + host)
+    return bool(host) and is_inside and (port is None or port == where.port)
+
+
+def _starts(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    return found[: len(wanted)] == wanted
+
+
+def _run(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    return any(_starts(wanted, found[at:]) for at in range(len(found) - len(wanted) + 1))
+
+
+def _subset(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
+    return all(pair in found for pair in wanted)
+
+
+def _contains(part: str, href: str) -> bool:
+    part = part.casefold()
+    return part in href.casefold() or part in unquote(href).casefold()

@@ -1,0 +1,121 @@
+"""Dates in texts: year, month and day as far as they are stated; month first where both readings fit."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from msgspec import Struct
+
+from replaykit.grading.values.text import normal
+
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_MONTHS |= {name: number for number, name in enumerate(_MONTH_NAMES, 1)} | {"sept": 9}
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAYS = {name[:3]: number for number, name in enumerate(_DAYS)}
+_WEEKDAYS |= {name: number for number, name in enumerate(_DAYS)} | {"tues": 1, "thur": 3, "thurs": 3}
+
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>\d{4})"
+_WEEKDAY = re.compile(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\.?,?\s+")
+_TIME = re.compile(
+    r"(?:t|,?\s+(?:at\s+)?)\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?\s*(?:[ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
+)
+_FORMS = [
+    re.compile(form, re.ASCII)
+    for form in (
+        rf"{_YEAR}[-/](?P<month>\d{{1,2}})[-/](?P<day>\d{{1,2}})",
+        rf"{_YEAR}-(?P<month>\d{{2}})",
+        r"(?P<first>\d{1,2})(?P<mark>[-/])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",
+        rf"(?:the\s+)?{_DAY}(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]+{_YEAR})?",
+        rf"{_MONTH}\s+(?:the\s+)?{_DAY}(?:,?\s+{_YEAR})?",
+        rf"{_MONTH},?\s+{_YEAR}",
+    )
+]
+
+
+class PartialDate(Struct, frozen=True, kw_only=True):
+    """The stated parts of a date."""
+
+    year: int | None = None
+    """Four digits."""
+    month: int | None = None
+    """1 to 12."""
+    day: int | None = None
+    """1 to 31."""
+    is_ambiguous: bool = False
+    """Day and month could be the other way round."""
+
+    def covers(self, other: PartialDate) -> bool:
+        """Say whether every part that the other states is stated here and equal."""
+        pairs = ((other.year, self.year), (other.month, self.month), (other.day, self.day))
+        return all(wanted is None or wanted == found for wanted, found in pairs)
+
+    @property
+    def shown(self) -> str:
+        """ISO, with `-` for parts that are not stated."""
+        return f"{_digits(self.year, 4)}-{_digits(self.month, 2)}-{_digits(self.day, 2)}"
+
+
+def parse_date(text: str) -> PartialDate | None:
+    """Read a whole text as a date, a time of day dropped; None where it is none.
+
+    A weekday must agree. Two-digit years are 1970 to 2069.
+    """
+    text = normal(text)
+    weekday = _WEEKDAY.match(text)
+    bare = text[weekday.end() :] if weekday else text
+    time = next((found for found in _TIME.finditer(bare) if found.end() == len(bare)), None)
+    bare = bare[: time.start()] if time else bare
+    matches = (form.fullmatch(bare) for form in _FORMS)
+    found = next((read for match in matches if match and (read := _read(match))), None)
+    if found and weekday and not _is_weekday(found, _WEEKDAYS[weekday["weekday"]]):
+        return None
+    return found
+
+
+def _read(match: re.Match[str]) -> PartialDate | None:
+    parts = match.groupdict()
+    is_ambiguous = False
+    day: int | None
+    if "first" in parts:
+        first, second = int(parts["first"]), int(parts["second"])
+        month, day = (second, first) if first > 12 else (first, second)
+        is_ambiguous = first <= 12 and second <= 12 and first != second
+    else:
+        month = int(parts["month"]) if parts["month"].isdigit() else _MONTHS[parts["month"]]
+        day = int(parts["day"]) if parts.get("day") else None
+    year = _year(parts.get("year"))
+    if not _exists(year, month, day):
+        return None
+    return PartialDate(year=year, month=month, day=day, is_ambiguous=is_ambiguous)
+
+
+def _year(text: str | None) -> int | None:
+    if text is None:
+        return None
+    year = int(text)
+    return year if len(text) > 2 else year + (1900 if year >= 70 else 2000)
+
+
+def _exists(year: int | None, month: int, day: int | None) -> bool:
+    try:
+        date(year if year is not None else 2000, month, day if day is not None else 1)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_weekday(found: PartialDate, weekday: int) -> bool:
+    if found.year is None or found.month is None or found.day is None:
+        return True
+    return date(found.year, found.month, found.day).weekday() == weekday
+
+
+def _digits(number: int | None, width: int) -> str:
+    return "-" * width if number is None else f"{number:0{width}}"

@@ -1,0 +1,81 @@
+"""Texts compared: the peers' cleaning, bit for bit, and the normal form of strict checks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ASCII = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′ʼ", "'"),
+        **dict.fromkeys("“”„‟″", '"'),
+        **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
+    }
+)
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """Return the text as WebArena compares it: stripped, one pair of quotes dropped, lower-cased.
+
+    A lone quote becomes empty, as upstream (`evaluators.py`, `clean_answer`).
+    """
+    text = text.strip()
+    for quote in "'\"":
+        if text.startswith(quote) and text.endswith(quote):
+            return text[1:-1].lower()
+    return text.lower()
+
+
+def fold(text: str) -> str:
+    """Return the text without differences of typography, white space and case; idempotent."""
+    if text.isascii():
+        return _SPACES.sub(" ", text).strip().casefold()
+    for _ in range(4):  # compatibility forms, dropped marks and case folding enable each other
+        folded = _fold_once(text)
+        if folded == text:
+            break
+        text = folded
+    return text
+
+
+def normal(text: str) -> str:
+    """Return the strict normal form: folded, outer quotes and a final full stop dropped; idempotent."""
+    text = fold(text)
+    while (bare := _unwrap(text)) != text:
+        text = bare
+    return text
+
+
+def includes(part: str, text: str) -> bool:
+    """Say whether the part occurs in the text; both are normal forms.
+
+    An alphanumeric edge of the part must be a word boundary: `cat` is not in `a catalogue`.
+    """
+    start = text.find(part)
+    while part and start >= 0:
+        end = start + len(part)
+        if _is_edge(text, start, part[0]) and _is_edge(text, end, part[-1]):
+            return True
+        start = text.find(part, start + 1)
+    return False
+
+
+def _fold_once(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text).translate(_ASCII)
+    text = "".join(char for char in text if char.isascii() or unicodedata.category(char) != "Cf")
+    text = unicodedata.normalize("NFKC", text.casefold())
+    return _SPACES.sub(" ", text).strip()
+
+
+def _unwrap(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1].strip()
+    is_sentence_end = text.endswith(".") and not text.endswith("..")
+    return text[:-1].rstrip() if is_sentence_end else text
+
+
+def _is_edge(text: str, position: int, char: str) -> bool:
+    if not char.isalnum() or position in (0, len(text)):
+        return True
+    return not (text[position - 1].isalnum() and text[position].isalnum())

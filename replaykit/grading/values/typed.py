@@ -1,0 +1,344 @@
+"""Values with a type: what both sides mean is compared, not how it is written.
+
+Every comparison says what it did: raw and normal form of both sides, the rule, the tolerance.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.grading.values import url
+from replaykit.grading.values.dates import PartialDate, parse_date
+from replaykit.grading.values.numbers import (
+    CURRENCIES,
+    EXACT,
+    close,
+    is_identifier,
+    numbers_in,
+    plain_number,
+    shown,
+    whole_number,
+)
+from replaykit.grading.values.text import includes, normal
+from replaykit.grading.verdict import Value
+
+CURRENCY_TOLERANCE = 0.005
+"""Half of the smallest coin."""
+
+_YES = frozenset({"true", "yes"})
+_NO = frozenset({"false", "no"})
+_BOOLEANS = dict.fromkeys((*_YES, "y", "1", "on"), True) | dict.fromkeys((*_NO, "n", "0", "off"), False)
+
+_METRES = {
+    "m": "1", "metre": "1", "meter": "1", "km": "1000", "k": "1000", "kilometre": "1000", "kilometer": "1000",
+    "cm": "0.01", "centimetre": "0.01", "centimeter": "0.01", "mm": "0.001", "millimetre": "0.001",
+    "millimeter": "0.001", "mi": "1609.344", "mile": "1609.344", "ft": "0.3048", "foot": "0.3048",
+    "feet": "0.3048", "yd": "0.9144", "yard": "0.9144", "in": "0.0254", "inch": "0.0254", "inches": "0.0254",
+    "nmi": "1852",
+}  # fmt: skip
+_SECONDS = {
+    "y": "31536000", "yr": "31536000", "year": "31536000", "mo": "2592000", "month": "2592000", "w": "604800",
+    "wk": "604800", "week": "604800", "d": "86400", "day": "86400", "h": "3600", "hr": "3600", "hour": "3600",
+    "m": "60", "min": "60", "minute": "60", "s": "1", "sec": "1", "second": "1", "ms": "0.001",
+    "millisecond": "0.001",
+}  # fmt: skip
+_QUANTITY = re.compile(r"([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
+_SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
+_AMOUNT = r"[\d.,' ]*\d"
+_MONEY = re.compile(
+    rf"(?P<open>\()?\s?(?P<sign>[+-]\s?)?(?P<before>{_SYMBOLS})?\s?(?P<sign2>[+-]\s?)?(?P<amount>{_AMOUNT})"
+    rf"\s?(?P<after>{_SYMBOLS})?\)?",
+    re.ASCII,
+)
+
+
+class Money(Struct, frozen=True, kw_only=True):
+    """An amount with the currencies it may be in."""
+
+    amount: Decimal
+    """Signed."""
+    codes: frozenset[str] | None
+    """ISO codes, lower case; None = not stated."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What came of comparing a value with its reference."""
+
+    matches: bool
+    """Whether it is what the reference demands."""
+    rule: str
+    """What was compared, with its tolerance."""
+    expected: Value
+    """The reference."""
+    found: Value
+    """The value."""
+    reason: str | None = None
+    """Why not, in a word."""
+    notes: tuple[str, ...] = ()
+    """Peculiarities met on the way."""
+
+
+def detect(reference: str) -> str:
+    """Return the type that a whole reference has; `text` where it has none."""
+    bare = normal(reference)
+    if bare in _YES | _NO:
+        return "boolean"
+    if re.match(r"[a-z][a-z0-9+.-]*://\S+$", bare):
+        return "url"
+    if is_identifier(bare):
+        return "date" if parse_date(reference) else "text"
+    for name in ("number", "currency", "date", "distance", "duration"):
+        if _PARSERS[name](reference) is not None and not (name == "currency" and not _has_code(reference)):
+            return name
+    return "text"
+
+
+def compare(
+    reference: str, found: str, value_type: str = "auto", tolerance: float | None = None
+) -> Comparison:
+    """Compare a whole value with its reference, by the type given or the one the reference has."""
+    kind = detect(reference) if value_type == "auto" else value_type
+    if kind == "text":
+        return _compare_text(reference, found)
+    if kind == "url":
+        return _compare_url(reference, found)
+    wanted, actual = _PARSERS[kind](reference), _PARSERS[kind](found)
+    if kind == "boolean" and actual is None:
+        actual = _leading_boolean(found)
+    if wanted is None or actual is None:
+        return _unparsed(kind, reference, found, wanted, actual)
+    matches, rule = _EQUAL[kind](wanted, actual, tolerance)
+    return Comparison(
+        matches=matches,
+        rule=f"{kind}: {rule}",
+        expected=_value(reference, wanted, kind),
+        found=_value(found, actual, kind),
+        reason=None if matches else "differs",
+        notes=_notes(wanted, actual),
+    )
+
+
+def compare_part(reference: str, text: str, value_type: str = "auto") -> Comparison:
+    """Look for a reference inside a text: a number as a number, anything else by its normal form."""
+    wanted = None if value_type == "text" else _as_amount(reference)
+    if wanted is None:
+        part, whole = normal(reference), normal(text)
+        return Comparison(
+            matches=includes(part, whole),
+            rule="text: contained, whole words",
+            expected=Value(raw=reference, normal=part, type="text"),
+            found=Value(raw=text, normal=whole, type="text"),
+            reason=None if includes(part, whole) else "not_contained",
+        )
+    equal = (number for number in numbers_in(text) if number.value == wanted.amount)
+    hit = next((number for number in equal if _same_codes(wanted.codes, number.codes)), None)
+    return Comparison(
+        matches=hit is not None,
+        rule="number: contained as a number of its own",
+        expected=_value(reference, wanted, "number"),
+        found=Value(raw=text, normal=hit.raw if hit else None, type="number" if hit else "text"),
+        reason=None if hit else "not_contained",
+    )
+
+
+def _as_amount(reference: str) -> Money | None:
+    bare = normal(reference)
+    if is_identifier(bare):
+        return None
+    number = plain_number(bare)
+    if number is not None:
+        return Money(amount=number, codes=None)
+    return _money(reference) if _has_code(reference) else None
+
+
+def _compare_text(reference: str, found: str) -> Comparison:
+    wanted, actual = normal(reference), normal(found)
+    return Comparison(
+        matches=wanted == actual,
+        rule="text: equal normal forms",
+        expected=Value(raw=reference, normal=wanted, type="text"),
+        found=Value(raw=found, normal=actual, type="text"),
+        reason=None if wanted == actual else "differs",
+    )
+
+
+def _compare_url(reference: str, found: str) -> Comparison:
+    wanted, actual = url.parse(reference), url.parse(found)
+    if wanted is None or actual is None:
+        return _unparsed("url", reference, found, wanted, actual)
+    matches = url.matches(reference, found)
+    return Comparison(
+        matches=matches,
+        rule="url: equal parts, exact query",
+        expected=Value(raw=reference, normal=url.shown(wanted), type="url"),
+        found=Value(raw=found, normal=url.shown(actual), type="url"),
+        reason=None if matches else "differs",
+    )
+
+
+def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: object) -> Comparison:
+    is_reference = wanted is None
+    return Comparison(
+        matches=False,
+        rule=f"{kind}: both sides must be readable",
+        expected=Value(raw=reference, type=None if is_reference else kind),
+        found=Value(raw=found, type=None if actual is None else kind),
+        reason="bad_reference" if is_reference else f"not_a_{kind}",
+    )
+
+
+def _money(text: str) -> Money | None:
+    found = _MONEY.fullmatch(normal(text))
+    if found is None or (found["before"] and found["after"]) or (found["sign"] and found["sign2"]):
+        return None
+    amount = plain_number(_decimal_point(found["amount"].strip()))
+    if amount is None or bool(found["open"]) != normal(text).endswith(")"):
+        return None
+    is_negative = bool(found["open"]) or "-" in f"{found['sign']}{found['sign2']}"
+    code = found["before"] or found["after"]
+    return Money(amount=-amount if is_negative else amount, codes=CURRENCIES[code] if code else None)
+
+
+def _decimal_point(amount: str) -> str:
+    """Write `1.234,5` and `7,50` with a decimal point: a comma before one or two last digits is decimal."""
+    whole, comma, cents = amount.rpartition(",")
+    if comma and len(cents) in (1, 2) and "," not in whole:
+        return whole.replace(".", ",") + "." + cents
+    return amount
+
+
+def _has_code(text: str) -> bool:
+    money = _money(text)
+    return money is not None and money.codes is not None
+
+
+def _boolean(text: str) -> bool | None:
+    return _BOOLEANS.get(normal(text))
+
+
+def _leading_boolean(text: str) -> bool | None:
+    """Read `Yes, since 2019`: the first word decides unless the opposite one occurs too."""
+    words = re.findall(r"\w+", normal(text))
+    if not words or words[0] not in _YES | _NO or (_YES & set(words) and _NO & set(words)):
+        return None
+    return words[0] in _YES
+
+
+def _distance(text: str) -> Decimal | None:
+    found = _QUANTITY.fullmatch(normal(text))
+    factor = _unit(found[2], _METRES) if found else None
+    number = plain_number(found[1]) if found else None
+    return None if factor is None or number is None else EXACT.multiply(number, factor)
+
+
+def _duration(text: str) -> Decimal | None:
+    bare = normal(text)
+    parts = _QUANTITY.findall(bare)
+    rest = _QUANTITY.sub("", bare)
+    if not parts or re.sub(r"\band\b|[,\s]", "", rest):
+        return None
+    total = Decimal(0)
+    for digits, unit in parts:
+        number, factor = plain_number(digits.rstrip(",")), _unit(unit, _SECONDS)
+        if number is None or factor is None:
+            return None
+        total = EXACT.add(total, EXACT.multiply(number, factor))
+    return total
+
+
+def _unit(word: str, factors: dict[str, str]) -> Decimal | None:
+    factor = factors.get(word) or (factors.get(word.removesuffix("s")) if len(word) > 2 else None)
+    return Decimal(factor) if factor else None
+
+
+_PARSERS: dict[str, Any] = {
+    "number": whole_number,
+    "currency": _money,
+    "date": parse_date,
+    "boolean": _boolean,
+    "distance": _distance,
+    "duration": _duration,
+}
+
+
+def _equal_numbers(
+    wanted: tuple[Decimal, str], found: tuple[Decimal, str], tolerance: float | None
+) -> tuple[bool, str]:
+    rule = f"equal, tolerance {tolerance}" if tolerance else "equal"
+    return close(wanted[0], found[0], tolerance or 0) and wanted[1] == found[1], rule
+
+
+def _equal_money(wanted: Money, found: Money, tolerance: float | None) -> tuple[bool, str]:
+    allowed = CURRENCY_TOLERANCE if tolerance is None else tolerance
+    matches = close(wanted.amount, found.amount, allowed) and _same_codes(wanted.codes, found.codes)
+    return matches, f"equal, tolerance {allowed}; codes where both state one"
+
+
+def _same_codes(left: frozenset[str] | None, right: frozenset[str] | None) -> bool:
+    return left is None or right is None or bool(left & right)
+
+
+def _equal_dates(wanted: PartialDate, found: PartialDate, _: float | None) -> tuple[bool, str]:
+    return found.covers(wanted), "every part of the reference is stated and equal"
+
+
+def _equal_booleans(wanted: bool, found: bool, _: float | None) -> tuple[bool, str]:
+    return wanted == found, "equal"
+
+
+def _equal_distances(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
+    return _within(wanted, found, tolerance, share="0.02", least="10", unit="m")
+
+
+def _equal_durations(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
+    return _within(wanted, found, tolerance, share="0.1", least="180", unit="s")
+
+
+def _within(
+    wanted: Decimal, found: Decimal, tolerance: float | None, *, share: str, least: str, unit: str
+) -> tuple[bool, str]:
+    """Allow a share of the larger value, or a least difference that half of the reference bounds."""
+    if tolerance is not None:
+        return close(wanted, found, tolerance), f"within {tolerance} {unit}"
+    relative = EXACT.multiply(max(abs(wanted), abs(found)), Decimal(share))
+    allowed = max(relative, min(Decimal(least), EXACT.multiply(abs(wanted), Decimal("0.5"))))
+    return close(wanted, found, allowed), f"within {shown(allowed)} {unit}"
+
+
+_EQUAL: dict[str, Any] = {
+    "number": _equal_numbers,
+    "currency": _equal_money,
+    "date": _equal_dates,
+    "boolean": _equal_booleans,
+    "distance": _equal_distances,
+    "duration": _equal_durations,
+}
+
+
+def _value(raw: str, parsed: Any, kind: str) -> Value:
+    return Value(raw=raw, normal=_normal_form(parsed, kind), type=kind)
+
+
+def _normal_form(parsed: Any, kind: str) -> Any:
+    match parsed:
+        case bool():
+            return parsed
+        case Decimal():
+            return f"{shown(parsed)} {'m' if kind == 'distance' else 's'}"
+        case Money(amount=amount, codes=codes):
+            return f"{shown(amount)} {'/'.join(sorted(codes))}" if codes else shown(amount)
+        case PartialDate():
+            return parsed.shown
+        case (Decimal() as number, unit):
+            return shown(number) + unit
+    return parsed
+
+
+def _notes(*sides: Any) -> tuple[str, ...]:
+    is_ambiguous = any(isinstance(side, PartialDate) and side.is_ambiguous for side in sides)
+    return ("ambiguous_date",) if is_ambiguous else ()

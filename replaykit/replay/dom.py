@@ -1,0 +1,350 @@
+"""A recorded page to ask questions of: selectors, rendered text, live form state, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import ada_url
+
+from replaykit.errors import Unsupported
+from replaykit.replay import rendered, source, values
+from replaykit.replay.css import compile_selector
+from replaykit.replay.layout import Layout
+from replaykit.replay.matching import Selector
+from replaykit.replay.pseudo import disabled
+from replaykit.replay.tree import Tree, ascii_lower
+from replaykit.snapshot import HTML, OTHER, Snapshot, decode
+
+# What a masked value looks like; one that equals a declared secret names it instead and stays comparable.
+MASKED = "\u27e6masked\u27e7"
+
+
+class Dom:
+    """One recorded document with its shadow trees and readable frames.
+
+    Raises SnapshotInvalid for bytes that are no snapshot.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.snapshot: Snapshot = decode(data)
+        self.tree = Tree(self.snapshot)
+        self._layouts: dict[int, Layout] = {}
+
+    @property
+    def url(self) -> str:
+        """Address of the document."""
+        return self.snapshot.head.url
+
+    @property
+    def base(self) -> str:
+        """URL that relative links resolve against."""
+        return self.snapshot.head.base or self.url
+
+    @property
+    def title(self) -> str:
+        """`document.title`."""
+        return self.snapshot.head.title
+
+    @cached_property
+    def root(self) -> Node | None:
+        """The root element."""
+        row = self.tree.root()
+        return Node(self, row) if row >= 0 else None
+
+    @cached_property
+    def body(self) -> Node | None:
+        """The body, or the frameset that stands in its place."""
+        children = self.root.children if self.root is not None else []
+        return next((child for child in children if child.tag in ("body", "frameset")), None)
+
+    @cached_property
+    def source(self) -> str:
+        """Doctype and HTML, as `page.content()` gave them: attributes only, no live state."""
+        return source.page_source(self.tree)
+
+    @cached_property
+    def text(self) -> str:
+        """Rendered text of the body (of the root element where there is none).
+
+        Raises Unsupported where styles were not recorded or texts are masked or cut.
+        """
+        top = self.body or self.root
+        return top.text if top is not None else ""
+
+    def node(self, number: int) -> Node | None:
+        """Return the element of that number, the n-th that the recorder met."""
+        rows = self.snapshot.nodes
+        return Node(self, rows[number]) if 0 <= number < len(rows) else None
+
+    def select(self, css: str) -> Node | None:
+        """Return the first element of the document that matches, as `document.querySelector`.
+
+        Raises SelectorInvalid, Unsupported, LocatorLimit.
+        """
+        return self._select(css, 0)
+
+    def select_all(self, css: str) -> list[Node]:
+        """Return all elements of the document that match; shadow trees and frames are trees of their own.
+
+        Raises SelectorInvalid, Unsupported, LocatorLimit.
+        """
+        return self._select_all(css, 0)
+
+    def _select(self, css: str, scope: int) -> Node | None:
+        selector = compile_selector(css)
+        row = next(selector.find(self.tree, scope), -1)
+        if row < 0 or selector.looks_ahead:
+            self._refuse_cut(selector)
+        return Node(self, row) if row >= 0 else None
+
+    def _select_all(self, css: str, scope: int) -> list[Node]:
+        selector = compile_selector(css)
+        self._refuse_cut(selector)
+        return [Node(self, row) for row in selector.find(self.tree, scope)]
+
+    def _refuse_cut(self, selector: Selector) -> None:
+        if self.snapshot.omitted:
+            raise Unsupported(locator=selector.source, reason="the snapshot leaves elements out")
+
+    def layout(self, row: int) -> Layout:
+        """Return what the document around a node shows.
+
+        Raises Unsupported where styles were not recorded.
+        """
+        if self.snapshot.nodes and not self.snapshot.style:
+            raise rendered.unsupported(self.tree, row, "no_style")
+        document = self.tree.document(row)
+        if document not in self._layouts:
+            self._layouts[document] = Layout(self.tree, document)
+        return self._layouts[document]
+
+
+class Node:
+    """One node of a recorded document; elements have all of the properties below."""
+
+    __slots__ = ("dom", "row")
+
+    def __init__(self, dom: Dom, row: int) -> None:
+        self.dom = dom
+        self.row = row
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and other.dom is self.dom and other.row == self.row
+
+    def __hash__(self) -> int:
+        return hash((id(self.dom), self.row))
+
+    def __repr__(self) -> str:
+        return f"<Node {self.number} {self.tag or self.text_content[:40]!r}>"
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it is an element (else a text, comment, instruction, shadow root or document)."""
+        return self.dom.tree.kind[self.row] <= OTHER
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it is an HTML element: SVG and MathML have neither `innerText` nor `value`."""
+        return self.dom.tree.kind[self.row] == HTML
+
+    @property
+    def number(self) -> int:
+        """Element number in the snapshot, -1 for other nodes."""
+        return self.dom.snapshot.number[self.row]
+
+    @property
+    def tag(self) -> str:
+        """Local name as in the DOM; empty for other nodes."""
+        return self.dom.tree.name[self.row] if self.is_element else ""
+
+    @property
+    def tag_name(self) -> str:
+        """`tagName`: upper-case for HTML elements."""
+        return self.tag.upper() if self.is_html and self.dom.tree.html else self.tag
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes by qualified name, in DOM order."""
+        return dict(self.dom.tree.attributes(self.row))
+
+    def attribute(self, name: str) -> str | None:
+        """Return an attribute as `getAttribute` does: names of HTML elements ignore ASCII case."""
+        html = self.is_html and self.dom.tree.html
+        return self.dom.tree.attribute(self.row, ascii_lower(name) if html else name)
+
+    def resolved(self, name: str) -> str:
+        """Return a link attribute resolved against the document's base, as properties `href` and `src` do."""
+        found = self.attribute(name)
+        if found is None:
+            return ""
+        try:
+            return str(ada_url.join_url(self._base(), found.strip("\t\n\f\r ")))
+        except ValueError:
+            return found
+
+    def _base(self) -> str:
+        document = self.dom.tree.document(self.row)
+        return self.dom.snapshot.inner[document].base if document else self.dom.base
+
+    @property
+    def text(self) -> str:
+        """Rendered text (`innerText`); of a node that is no HTML element, its `textContent`.
+
+        Raises Unsupported where styles were not recorded or texts are masked or cut.
+        """
+        inner = self.inner_text
+        return self.text_content if inner is None else inner
+
+    @property
+    def inner_text(self) -> str | None:
+        """`innerText`, which reads like `outerText`; None where the DOM has no such property."""
+        return rendered.inner_text(self.dom.layout(self.row), self.row) if self.is_html else None
+
+    @property
+    def text_content(self) -> str:
+        """`textContent`."""
+        return self.dom.tree.text_content(self.row)
+
+    @property
+    def inner_html(self) -> str:
+        """`innerHTML`."""
+        return source.inner_html(self.dom.tree, self.row)
+
+    @property
+    def outer_html(self) -> str:
+        """`outerHTML`."""
+        return source.outer_html(self.dom.tree, self.row)
+
+    @property
+    def value(self) -> values.Value:
+        """Live `value`; None where the element has no such property.
+
+        Raises Unsupported for a value that was masked without saying which secret it is.
+        """
+        found = values.value(self.dom.tree, self.row) if self.is_element else None
+        if found == MASKED:
+            raise Unsupported(locator=f"value of <{self.tag}>", reason="value is masked")
+        return found
+
+    @property
+    def masked(self) -> bool:
+        """Whether its value or text was masked inside the page."""
+        return self.dom.tree.state(self.row).masked
+
+    @property
+    def checked(self) -> bool | None:
+        """Live `checked` of an input; None for other elements."""
+        return values.checked(self.dom.tree, self.row)
+
+    @property
+    def selected(self) -> bool | None:
+        """Live `selected` of an option; None for other elements."""
+        return values.selected(self.dom.tree, self.row)
+
+    @property
+    def selected_index(self) -> int | None:
+        """Live `selectedIndex` of a select, -1 where nothing is selected; None for other elements."""
+        return values.selected_index(self.dom.tree, self.row)
+
+    @property
+    def options(self) -> list[Node]:
+        """Options of a select in order."""
+        return [Node(self.dom, row) for row in values.options(self.dom.tree, self.row)]
+
+    @property
+    def disabled(self) -> bool:
+        """Whether a control is disabled, by its attribute, its group or a fieldset."""
+        return disabled(self.dom.tree, self.row)
+
+    @property
+    def rendered(self) -> bool:
+        """Whether it has a box that is not skipped: no `display: none`, closed details or hidden content."""
+        layout = self.dom.layout(self.row)
+        return self.row in layout.boxed and self.row not in layout.locked
+
+    @property
+    def visible(self) -> bool:
+        """Whether a person could see it: rendered, `visibility: visible`, and of some size where boxes exist.
+
+        Raises Unsupported where styles were not recorded.
+        """
+        style = self.dom.layout(self.row).style(self.row) if self.is_element else None
+        if style is None or not self.rendered or not style.is_visible:
+            return False
+        box = self.box
+        return box is None or style.display == "contents" or (box[2] > 0 and box[3] > 0)
+
+    @property
+    def box(self) -> tuple[int, int, int, int] | None:
+        """Bounding box in document CSS px (x, y, width, height); None where boxes were not taken."""
+        at, box = 4 * self.number, self.dom.snapshot.box
+        return (box[at], box[at + 1], box[at + 2], box[at + 3]) if box and at >= 0 else None
+
+    @property
+    def parent(self) -> Node | None:
+        """Parent element within the same tree."""
+        return self._node(self.dom.tree.up[self.row])
+
+    @property
+    def children(self) -> list[Node]:
+        """Child elements."""
+        return [Node(self.dom, row) for row in self.dom.tree.elements(self.row)]
+
+    @property
+    def child_nodes(self) -> list[Node]:
+        """Child nodes of every kind."""
+        return [Node(self.dom, row) for row in self.dom.tree.children(self.row)]
+
+    @property
+    def next_element(self) -> Node | None:
+        """`nextElementSibling`."""
+        return self._node(self.dom.tree.after[self.row])
+
+    @property
+    def previous_element(self) -> Node | None:
+        """`previousElementSibling`."""
+        return self._node(self.dom.tree.before[self.row])
+
+    @property
+    def shadow(self) -> Node | None:
+        """Its shadow root, open or closed, if one was recorded."""
+        return self._node(self.dom.tree.shadow(self.row))
+
+    @property
+    def content(self) -> Node | None:
+        """The document inside a frame, if it was recorded here."""
+        return self._node(self.dom.tree.inner_document(self.row))
+
+    def matches(self, css: str) -> bool:
+        """Whether the element matches a selector. Raises SelectorInvalid, Unsupported, LocatorLimit."""
+        return self._matches(compile_selector(css), self.row)
+
+    def closest(self, css: str) -> Node | None:
+        """Return the nearest of itself and its ancestors that matches.
+
+        Raises SelectorInvalid, Unsupported, LocatorLimit.
+        """
+        selector, tree = compile_selector(css), self.dom.tree
+        above = (self.row, *tree.ancestors(self.row))
+        return self._node(next((row for row in above if self._matches(selector, row)), -1))
+
+    def select(self, css: str) -> Node | None:
+        """Return the first match below, as `element.querySelector`. Raises as `Dom.select`."""
+        return self.dom._select(css, self.row)
+
+    def select_all(self, css: str) -> list[Node]:
+        """Return all matches below, as `element.querySelectorAll`. Raises as `Dom.select`."""
+        return self.dom._select_all(css, self.row)
+
+    def descendants(self) -> Iterator[Node]:
+        """Yield all nodes below in document order."""
+        return (Node(self.dom, row) for row in self.dom.tree.descendants(self.row))
+
+    def _matches(self, selector: Selector, row: int) -> bool:
+        if selector.looks_ahead:
+            self.dom._refuse_cut(selector)
+        return selector.matches(self.dom.tree, row, self.row)
+
+    def _node(self, row: int) -> Node | None:
+        return Node(self.dom, row) if row >= 0 else None

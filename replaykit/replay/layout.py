@@ -1,0 +1,333 @@
+"""Which nodes of a page are rendered, and the text that each text node shows.
+
+A browser lays out lines per block container and reads `innerText` from those lines, so white space at the
+edge of an inline element depends on its neighbours. A layout walks a document once, in the flat tree (slots
+filled), without any geometry; `rendered.py` then reads elements from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from replaykit.replay.letters import transformed
+from replaykit.replay.lines import NOTHING, Lines
+from replaykit.replay.tree import SPACES, Tree, words
+from replaykit.replay.values import integer
+from replaykit.snapshot import HTML, MATHML, OTHER, SHADOW, SVG, TEXT
+
+# Elements that a browser draws itself: what they contain is never laid out.
+_CHILDLESS = words(
+    "audio canvas embed frame frameset iframe img input meter noscript option progress template textarea "
+    "video"
+)
+# Those of them that drop their children from the flat tree, so that no ancestor's state reaches these.
+_UNSLOTTED = words("audio img input meter progress textarea video")
+_REPLACED = words("audio canvas embed frame iframe img input meter progress textarea video")
+# HTML elements whose tag decides more than their style does.
+_SPECIAL = _CHILDLESS | words("br details object q select slot wbr")
+# Displays that give every child a box of its own: blanks between those are nothing.
+_ITEMS = words(
+    "flex inline-flex grid inline-grid table inline-table table-row table-row-group table-header-group "
+    "table-footer-group table-column-group table-column"
+)
+# SVG elements that never show, whatever their style says.
+_SVG_UNSEEN = words("title desc metadata style script")
+
+
+class Style(NamedTuple):
+    """One palette entry and what follows from it."""
+
+    display: str
+    """Computed `display`."""
+    is_visible: bool
+    """`visibility` is `visible`."""
+    collapse: str
+    """Computed `white-space-collapse`."""
+    transform: str
+    """Computed `text-transform`."""
+    letters: str
+    """Flags: `c` content skipped, `o` opacity 0, `s` dots for text, `f` out of flow, `b` `a` generated."""
+    is_boxless: bool
+    """No box, and none below."""
+    is_inline: bool
+    """Part of the lines around it."""
+    is_atom: bool
+    """One thing on the lines around it, with lines of its own."""
+    is_piece: bool
+    """A piece of a table."""
+    gives_items: bool
+    """Its children are boxes of their own."""
+    skips: bool
+    """What it holds is skipped."""
+
+
+def style_of(entry: str) -> Style:
+    """Read a palette entry."""
+    display, visibility, collapse, transform, letters, *_ = [*entry.split("|"), "", "", "", "", ""]
+    is_atom = display.startswith(("inline-", "-webkit-inline", "inline math", "math"))
+    is_inline = not is_atom and display.startswith(("inline", "ruby", "contents"))
+    is_piece = display.startswith("table-")
+    # `content-visibility` has no effect where size containment has none (CSS Contain 2, 3.1).
+    contained = not is_inline and display != "table" and (not is_piece or display == "table-caption")
+    return Style(
+        display=display,
+        is_visible=visibility in ("visible", ""),
+        collapse=collapse or "collapse",
+        transform="" if transform == "none" else transform,
+        letters=letters,
+        is_boxless=display in ("none", ""),
+        is_inline=is_inline,
+        is_atom=is_atom,
+        is_piece=is_piece,
+        gives_items=display in _ITEMS,
+        skips="c" in letters and contained,
+    )
+
+
+NO_BOX = style_of("none")
+_PAGE = style_of("block|visible|collapse|none")
+
+
+class Layout:
+    """What one document shows."""
+
+    def __init__(self, tree: Tree, document: int) -> None:
+        self.tree = tree
+        self.palette = [*map(style_of, tree.snapshot.head.styles), NO_BOX]
+        #: Elements with a box (or `display: contents`) whose ancestors have one too.
+        self.boxed: set[int] = set()
+        #: Nodes that are skipped, inside closed details or hidden content.
+        self.locked: set[int] = set()
+        #: Rendered text per text node.
+        self.texts: dict[int, str] = {}
+        #: Texts that take part in lines but are not visible.
+        self.unseen: set[int] = set()
+        #: Visible texts of which the browser showed dots.
+        self.secret: set[int] = set()
+        self._slotted: dict[int, list[int]] = {}
+        self._summaries: dict[int, int] = {}
+        self._walk(document)
+
+    def style(self, row: int) -> Style:
+        """Return the style of an element."""
+        # -1 (hidden by an ancestor) is the last entry, which has no box.
+        return self.palette[self.tree.snapshot.style[self.tree.number[row]]]
+
+    def is_block(self, row: int) -> bool:
+        """Whether the element's box stands on lines of its own."""
+        tree, style = self.tree, self.style(row)
+        if tree.kind[row] == SVG and tree.up[row] >= 0 and tree.kind[tree.up[row]] == SVG:
+            return tree.name[row] in ("text", "foreignObject")
+        return not (style.is_inline or style.is_atom or tree.is_html(row, "wbr"))
+
+    def reads_empty(self, row: int) -> bool:
+        """Whether an element that has no box, or is skipped, reads as "": others read as `textContent`."""
+        if row in self.locked:
+            return True
+        style = self.style(row)
+        if style.display == "contents" and row not in self.boxed:
+            return not self.tree.is_html(row, "noscript")
+        if style is NO_BOX:
+            return False
+        return any(
+            other in self.locked or self._is_folded(other) for other in (row, *self.tree.ancestors(row))
+        )
+
+    def _walk(self, document: int) -> None:
+        tree, stack = self.tree, [_Open(Lines(self.texts), _PAGE)]
+        stack[0].rows = tree.children(document)
+        while stack:
+            top = stack[-1]
+            row = next(top.rows, None)
+            if row is None:
+                stack.pop().leave()
+            elif tree.kind[row] == TEXT:
+                self._text(row, top)
+            elif tree.kind[row] <= OTHER:
+                below = self._element(row, top)
+                if below is not None:
+                    stack.append(below)
+
+    def _text(self, row: int, top: _Open) -> None:
+        text, style = self.tree.name[row], top.style
+        if not text or not top.holds_text:
+            return
+        # Between boxes that stand for themselves, blanks are nothing unless a text goes on.
+        if top.gives_items and top.lines.ends_with == NOTHING and not text.strip(SPACES):
+            return
+        if style.transform:
+            text = transformed(text, style.transform, top.lines.last, top.language)
+        top.lines.add(row, text, style.collapse)
+        if not style.is_visible or top.is_locked or (top.is_folded and self._is_folded(row)):
+            self.unseen.add(row)
+        elif "s" in style.letters:
+            self.secret.add(row)
+
+    def _element(self, row: int, top: _Open) -> _Open | None:
+        style, tag = self.style(row), self.tree.name[row]
+        is_html = self.tree.kind[row] == HTML
+        is_locked = top.is_locked or style.skips or (top.is_folded and self._is_folded(row))
+        if is_locked and row not in self.locked:
+            self._lock(row)
+        if style.is_boxless or tag == "noscript" or (tag in _SVG_UNSEEN and not is_html):
+            return None
+        self.boxed.add(row)
+        if is_html and tag in ("br", "wbr"):
+            if tag == "br":
+                top.lines.end()
+            return None
+        below = self._opened(row, style, top, is_html and tag in _SPECIAL)
+        below.is_locked = is_locked
+        return below
+
+    def _opened(self, row: int, style: Style, top: _Open, is_special: bool) -> _Open:
+        tree = self.tree
+        below = _Open(self._lines(row, style, top), style)
+        below.ends_lines = below.lines is not top.lines
+        below.language = (
+            tree.attribute(row, "lang") if row in tree.snapshot.attributes else None
+        ) or top.language
+        contents = style.display == "contents"
+        below.gives_items = top.gives_items if contents else style.gives_items
+        below.is_inline = top.is_inline if contents else style.is_inline
+        if tree.kind[row] != HTML:
+            below.holds_text = _foreign_text(tree, row, style, top.holds_text)
+        if is_special:
+            below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
+            below.is_quoted = tree.is_html(row, "q")
+        if below.is_quoted or "b" in style.letters or self._is_icon(row, style):
+            below.lines.atom()
+        below.rows = self._rows(row, is_special)
+        return below
+
+    def _lines(self, row: int, style: Style, top: _Open) -> Lines:
+        """Return the lines that the content belongs to, after what the box does to the outer ones."""
+        if "f" in style.letters:
+            return Lines(self.texts)
+        # A piece of a table inside an inline element gets an inline table around it.
+        in_inline_table = style.is_piece and top.is_inline
+        # What details hold besides the summary stands in a block, whatever the details themselves are.
+        if (self.is_block(row) and not in_inline_table) or self.tree.is_html(row, "details"):
+            top.lines.end()
+            return Lines(self.texts)
+        if in_inline_table or style.is_atom or self._is_replaced(row, style):
+            top.lines.atom()
+            return Lines(self.texts)
+        return top.lines
+
+    def _is_replaced(self, row: int, style: Style) -> bool:
+        tag = self.tree.name[row]
+        if self.tree.kind[row] == SVG:
+            return tag == "svg"
+        return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
+
+    def _is_icon(self, row: int, style: Style) -> bool:
+        """Whether an inline element without content is as wide as something: then a style sheet draws in it."""
+        box, at = self.tree.snapshot.box, 4 * self.tree.number[row]
+        return style.is_inline and self.tree.end[row] == row + 1 and bool(box) and box[at + 2] > 0
+
+    def _rows(self, row: int, is_special: bool) -> Iterator[int]:
+        """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""
+        tree = self.tree
+        if is_special and self._is_childless(row):
+            return iter(())
+        if tree.end[row] > row + 1 and tree.kind[row + 1] == SHADOW:
+            self._assign(row)
+            return tree.children(row + 1)
+        return iter(self._slotted[row]) if is_special and row in self._slotted else tree.children(row)
+
+    def _is_childless(self, row: int) -> bool:
+        tag = self.tree.name[row]
+        return tag in _CHILDLESS or is_menu(self.tree, row) or (tag == "object" and not self._falls_back(row))
+
+    def _falls_back(self, row: int) -> bool:
+        """Whether an object shows its content instead of its data: then the content has boxes."""
+        if not self.tree.has(row, "data"):
+            return True
+        box = self.tree.snapshot.box
+        places = (4 * self.tree.number[child] for child in self.tree.elements(row))
+        return any(box[place + 2] or box[place + 3] for place in places if box)
+
+    def _assign(self, host: int) -> None:
+        """Give the children of a shadow host to the slots of its tree."""
+        tree, root = self.tree, host + 1
+        slots: dict[str, int] = {}
+        for node in tree.descendants(root):
+            if tree.is_html(node, "slot"):
+                slots.setdefault(tree.attribute(node, "name") or "", node)
+        for child in tree.children(host):
+            name = (tree.attribute(child, "slot") or "") if tree.is_element(child) else ""
+            if name in slots and (tree.is_element(child) or tree.kind[child] == TEXT):
+                self._slotted.setdefault(slots[name], []).append(child)
+
+    def _is_folded(self, row: int) -> bool:
+        """Whether closed details hide the node: all of their children but the first summary."""
+        tree, above = self.tree, self.tree.parent[row]
+        if not tree.is_html(above, "details") or tree.has(above, "open"):
+            return False
+        if above not in self._summaries:
+            summaries = (child for child in tree.elements(above) if tree.is_html(child, "summary"))
+            self._summaries[above] = next(summaries, -1)
+        return row != self._summaries[above]
+
+    def _lock(self, row: int) -> None:
+        """Skip all below, whether it would have a box or not; what a control never shows is not below it."""
+        tree, last, inside = self.tree, self.tree.end[row], self.tree.scope[row]
+        while row < last:
+            if tree.scope[row] != inside:
+                row = tree.end[row]
+                continue
+            self.locked.add(row)
+            row = tree.end[row] if tree.name[row] in _UNSLOTTED and tree.kind[row] == HTML else row + 1
+
+
+class _Open:
+    """An element whose children are being laid out."""
+
+    __slots__ = (
+        "ends_lines", "gives_items", "holds_text", "is_folded", "is_inline", "is_locked", "is_quoted",
+        "language", "lines", "rows", "style",
+    )  # fmt: skip
+
+    def __init__(self, lines: Lines, style: Style) -> None:
+        self.lines = lines
+        self.style = style
+        self.rows: Iterator[int] = iter(())
+        self.language = ""
+        #: Whether the lines are its own and end with it.
+        self.ends_lines = True
+        self.is_locked = False
+        #: Whether these are closed details.
+        self.is_folded = False
+        #: Whether the browser puts quotation marks around the content.
+        self.is_quoted = False
+        self.holds_text = True
+        #: Whether every child is a box of its own, so that blanks between them are nothing.
+        self.gives_items = False
+        #: Whether it is an inline box, part of lines that began outside.
+        self.is_inline = False
+
+    def leave(self) -> None:
+        if self.is_quoted or "a" in self.style.letters:
+            self.lines.atom()
+        if self.ends_lines:
+            self.lines.end()
+
+
+def is_menu(tree: Tree, row: int) -> bool:
+    """Whether the row is a drop-down select, whose options have no boxes on the page."""
+    if not tree.is_html(row, "select") or tree.has(row, "multiple"):
+        return False
+    return integer(tree.attribute(row, "size") or "") <= 1
+
+
+def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:
+    """Whether an SVG or MathML element shows texts directly inside of it."""
+    tag = tree.name[row]
+    if tree.kind[row] == MATHML:
+        return "math" not in style.display or tag in ("mi", "mn", "mo", "ms", "mtext")
+    if tree.kind[row] != SVG:
+        return True
+    # In SVG only text elements show text; a link shows it where its parent does.
+    return tag in ("text", "tspan", "textPath", "foreignObject") or (tag == "a" and above)

@@ -1,0 +1,216 @@
+"""A recorded run to walk through: states step by step, and the pages that checks ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from replaykit.replay.state import Blobs, Doms, Page, State, same_url
+from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Ending, Probe, Step, Trajectory
+
+# Methods that change nothing on a server (RFC 9110, 9.2.1), as far as its author keeps to them.
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_Caused = TypeVar("_Caused", Message, Dialog, Navigation, Exchange)
+
+
+class Recording(Blobs, Protocol):
+    """What a replay reads: a story and its blobs. A bundle is one."""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The story."""
+        ...
+
+
+class Replay:
+    """One recorded run, read-only. Iterating yields a State per step."""
+
+    def __init__(self, bundle: Recording) -> None:
+        #: What is replayed: whoever needs a picture asks it for the blob.
+        self.bundle = bundle
+        self.trajectory = bundle.trajectory
+        self._doms = Doms(bundle)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self._state(step) for step in self.steps)
+
+    def __getitem__(self, index: int) -> State:
+        return self._state(self.steps[index])
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The agent's acts in order."""
+        return self.trajectory.steps
+
+    @property
+    def answer(self) -> str | None:
+        """The agent's answer; None where it gave none."""
+        return self.trajectory.answer
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the run ended; None where the recording was interrupted."""
+        return self.trajectory.ending
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """Every page observed on the agent's tabs, in order."""
+        return tuple(self._pages())
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Requests of the agent's pages; those of probes are left out."""
+        found = self.trajectory.of_type(Exchange)
+        return tuple(exchange for exchange in found if exchange.actor != "probe")
+
+    @cached_property
+    def navigations(self) -> tuple[Navigation, ...]:
+        """Navigations of the agent's tabs, frames included."""
+        return self.trajectory.of_type(Navigation)
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """What agent and user said."""
+        return self.trajectory.of_type(Message)
+
+    @cached_property
+    def dialogs(self) -> tuple[Dialog, ...]:
+        """Native dialogs."""
+        return self.trajectory.of_type(Dialog)
+
+    @cached_property
+    def probes(self) -> tuple[Page, ...]:
+        """Pages that were opened for checks, before and after the run."""
+        found = (
+            (place, event) for place, event in enumerate(self.trajectory.events) if isinstance(event, Probe)
+        )
+        return tuple(Page(event, self._doms, place=place) for place, event in found)
+
+    @cached_property
+    def final(self) -> Page | None:
+        """The final page of the tab that was active at the end; None where no final page was taken."""
+        finals = [page for page in self.pages if page.role == "final"]
+        tab = self._active_tab()
+        page = next((page for page in reversed(finals) if page.tab == tab), finals[-1] if finals else None)
+        return self._last_look(page) if page is not None else None
+
+    def _active_tab(self) -> int | None:
+        for page in reversed(self.pages):
+            tabs = page.seen.tabs if isinstance(page.seen, Observation) else ()
+            active = next((tab.page for tab in tabs if tab.active), None)
+            if active is not None:
+                return active
+        return self.steps[-1].page if self.steps else None
+
+    def _last_look(self, final: Page) -> Page:
+        """Return the page itself, or the last after-observation that stands in for a tab closed by others."""
+        closed = isinstance(final.seen, Observation) and final.seen.from_last
+        if not closed or final.snapshot_id is not None:
+            return final
+        looks = (page for page in reversed(self.pages) if page.role == "after" and page.tab == final.tab)
+        return next(looks, final)
+
+    def probe(self, url: str, phase: str = "post") -> Page | None:
+        """Return the page that was opened for a check under a URL; None where it never was."""
+        found = [page for page in self.probes if isinstance(page.seen, Probe) and page.seen.phase == phase]
+        asked = [(page, page.seen.requested or "") for page in found if isinstance(page.seen, Probe)]
+        exact = next((page for page, requested in asked if requested == url), None)
+        return exact or next(
+            (page for page, requested in asked if requested and same_url(requested, url)), None
+        )
+
+    def visited(self, url: str) -> Page | None:
+        """Return the agent's own last sight of a URL, weak evidence of what it shows now.
+
+        None where it was never seen, or where something may have changed since: a request that is not a read
+        and was not refused, or a network that was not recorded.
+        """
+        if self.trajectory.channel("network") != "recorded":
+            return None
+        seen = (page for page in reversed(self.pages) if page.url is not None and page.dom is not None)
+        page = next(
+            (page for page in seen if same_url(self._active_root(page.url or ""), self._active_root(url))),
+            None,
+        )
+        return page if page is not None and not self._changed_since(page) else None
+
+    def _active_root(self, url: str) -> str:
+        """Put the active root of a site in the place of another one of it."""
+        for roots in self.trajectory.header.sites.values():
+            for root in roots[1:]:
+                if url.startswith(root):
+                    return roots[0] + url[len(root) :]
+        return url
+
+    def _changed_since(self, page: Page) -> bool:
+        return any(
+            _mutates(exchange) and _is_later(exchange, place, page) for place, exchange in self._placed
+        )
+
+    @cached_property
+    def _placed(self) -> tuple[tuple[int, Exchange], ...]:
+        events = enumerate(self.trajectory.events)
+        return tuple(
+            (place, event)
+            for place, event in events
+            if isinstance(event, Exchange) and event.actor != "probe"
+        )
+
+    def _state(self, step: Step) -> State:
+        before = [page for page in self._by_step.get(step.index, ()) if page.role == "before"]
+        after = [page for page in self._by_step.get(step.index, ()) if page.role == "after"]
+        return State(
+            index=step.index,
+            step=step,
+            before=before[0] if before else None,
+            after=after[-1] if after else None,
+            interim=tuple(after[:-1]),
+            url=step.url,
+            tabs=step.tabs,
+            messages=_of(self.messages, step),
+            dialogs=_of(self.dialogs, step),
+            navigations=_of(self.navigations, step),
+            exchanges=_of(self.exchanges, step),
+        )
+
+    @cached_property
+    def _by_step(self) -> dict[int, list[Page]]:
+        found: dict[int, list[Page]] = {}
+        for page in self.pages:
+            if page.step is not None:
+                found.setdefault(page.step, []).append(page)
+        return found
+
+    def _pages(self) -> Iterator[Page]:
+        urls: dict[int | None, str] = {}
+        for place, event in enumerate(self.trajectory.events):
+            if isinstance(event, Navigation) and event.committed and not event.frame:
+                urls[event.page] = event.url
+            elif isinstance(event, Observation):
+                step = event.of if event.role == "after" else None
+                yield Page(event, self._doms, step=step, place=place, url=urls.get(event.page))
+                urls[event.page] = event.url or urls.get(event.page, "")
+            elif isinstance(event, Step) and event.before is not None:
+                yield Page(event.before, self._doms, step=event.index, place=place, url=urls.get(event.page))
+
+
+def _of(events: tuple[_Caused, ...], step: Step) -> tuple[_Caused, ...]:
+    return tuple(event for event in events if event.step == step.index)
+
+
+def _mutates(exchange: Exchange) -> bool:
+    refused = exchange.status is not None and exchange.status >= 400
+    return exchange.method.upper() not in SAFE_METHODS and not refused
+
+
+def _is_later(exchange: Exchange, place: int, page: Page) -> bool:
+    if exchange.t is None or page.t is None:
+        return place > page.place
+    return exchange.t >= page.t

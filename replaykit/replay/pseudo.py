@@ -1,0 +1,208 @@
+"""Pseudo-classes that a recorded page can answer, as predicates over (tree, row)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from replaykit.replay import values
+from replaykit.replay.tree import Tree, words
+from replaykit.snapshot import COMMENT, DOCUMENT, INSTRUCTION, SVG, TEXT
+
+Predicate = Callable[[Tree, int], bool]
+
+
+def position(tree: Tree, row: int, backwards: bool, of: Predicate) -> int:
+    """Return the 1-based place of an element among those of its siblings that `of` accepts."""
+    step = tree.after if backwards else tree.before
+    place, row = 1, step[row]
+    while row >= 0:
+        place += of(tree, row)
+        row = step[row]
+    return place
+
+
+def _root(tree: Tree, row: int) -> bool:
+    return tree.kind[tree.parent[row]] == DOCUMENT and tree.up[row] < 0
+
+
+def _empty(tree: Tree, row: int) -> bool:
+    return not any(
+        tree.kind[child] not in (COMMENT, INSTRUCTION)
+        and not (tree.kind[child] == TEXT and not tree.name[child])
+        for child in tree.children(row)
+    )
+
+
+def _first(tree: Tree, row: int) -> bool:
+    return tree.before[row] < 0
+
+
+def _last(tree: Tree, row: int) -> bool:
+    return tree.after[row] < 0
+
+
+def _first_of_type(tree: Tree, row: int) -> bool:
+    return tree.ordinal(row, backwards=False, of_type=True) == 1
+
+
+def _last_of_type(tree: Tree, row: int) -> bool:
+    return tree.ordinal(row, backwards=True, of_type=True) == 1
+
+
+def _checked(tree: Tree, row: int) -> bool:
+    if tree.is_html(row, "option"):
+        return bool(values.selected(tree, row))
+    return values.input_type(tree, row) in ("checkbox", "radio") and bool(values.checked(tree, row))
+
+
+def _indeterminate(tree: Tree, row: int) -> bool:
+    if tree.is_html(row, "progress"):
+        return not tree.has(row, "value")
+    if not tree.is_html(row, "input"):
+        return False
+    kind = values.input_type(tree, row)
+    if kind == "checkbox":
+        return tree.state(row).indeterminate
+    return kind == "radio" and not any(values.checked(tree, other) for other in _radio_group(tree, row))
+
+
+def _radio_group(tree: Tree, row: int) -> list[int]:
+    name = tree.attribute(row, "name")
+    if not name:
+        return [row]
+    form = _form(tree, row)
+    return [
+        other
+        for other in tree.by_tag.get("input", [])
+        if tree.scope[other] == tree.scope[row]
+        and values.input_type(tree, other) == "radio"
+        and tree.attribute(other, "name") == name
+        and _form(tree, other) == form
+    ]
+
+
+def _form(tree: Tree, row: int) -> int:
+    owner = tree.attribute(row, "form")
+    if owner is not None:
+        found = (other for other in tree.by_id.get(owner, []) if tree.scope[other] == tree.scope[row])
+        return next((other for other in found if tree.is_html(other, "form")), -1)
+    return next((above for above in tree.ancestors(row) if tree.is_html(above, "form")), -1)
+
+
+_DISABLEABLE = ("button", "input", "select", "textarea", "optgroup", "option", "fieldset")
+
+
+def disabled(tree: Tree, row: int) -> bool:
+    """Whether a control is disabled, by its attribute, its group or a fieldset around it."""
+    if not tree.is_html(row, *_DISABLEABLE):
+        return False
+    if tree.has(row, "disabled"):
+        return True
+    if tree.is_html(row, "option"):
+        above = tree.up[row]
+        return above >= 0 and tree.is_html(above, "optgroup") and tree.has(above, "disabled")
+    return not tree.is_html(row, "optgroup") and _in_disabled_fieldset(tree, row)
+
+
+def _in_disabled_fieldset(tree: Tree, row: int) -> bool:
+    below = row
+    for above in tree.ancestors(row):
+        if tree.is_html(above, "fieldset") and tree.has(above, "disabled"):
+            legend = next((child for child in tree.elements(above) if tree.is_html(child, "legend")), -1)
+            if below != legend:
+                return True
+        below = above
+    return False
+
+
+def _enabled(tree: Tree, row: int) -> bool:
+    return tree.is_html(row, *_DISABLEABLE) and not disabled(tree, row)
+
+
+def _link(tree: Tree, row: int) -> bool:
+    if tree.kind[row] == SVG:
+        return tree.name[row] == "a" and (tree.has(row, "href") or tree.has(row, "xlink:href"))
+    return tree.is_html(row, "a", "area") and tree.has(row, "href")
+
+
+def _required(tree: Tree, row: int) -> bool:
+    return _may_be_required(tree, row) and tree.has(row, "required")
+
+
+def _optional(tree: Tree, row: int) -> bool:
+    return tree.is_html(row, "button", "input", "select", "textarea") and not _required(tree, row)
+
+
+_NEVER_REQUIRED = ("hidden", "range", "color", "submit", "image", "reset", "button")
+
+
+def _may_be_required(tree: Tree, row: int) -> bool:
+    if tree.is_html(row, "input"):
+        return values.input_type(tree, row) not in _NEVER_REQUIRED
+    return tree.is_html(row, "select", "textarea")
+
+
+_PLACEHOLDERS = ("text", "search", "url", "tel", "email", "password", "number")
+
+
+def _placeholder_shown(tree: Tree, row: int) -> bool:
+    if tree.is_html(row, "input") and values.input_type(tree, row) not in _PLACEHOLDERS:
+        return False
+    shown = tree.is_html(row, "input", "textarea") and tree.has(row, "placeholder")
+    return shown and values.value(tree, row) == ""
+
+
+def _modal(tree: Tree, row: int) -> bool:
+    return tree.state(row).modal
+
+
+def _popover_open(tree: Tree, row: int) -> bool:
+    return tree.state(row).popover
+
+
+def _never(tree: Tree, row: int) -> bool:
+    return False
+
+
+# `:visited` never matches: browsers hide history from selectors.
+PREDICATES: dict[str, Predicate] = {
+    "root": _root,
+    "empty": _empty,
+    "first-child": _first,
+    "last-child": _last,
+    "only-child": lambda tree, row: _first(tree, row) and _last(tree, row),
+    "first-of-type": _first_of_type,
+    "last-of-type": _last_of_type,
+    "only-of-type": lambda tree, row: _first_of_type(tree, row) and _last_of_type(tree, row),
+    "checked": _checked,
+    "indeterminate": _indeterminate,
+    "disabled": disabled,
+    "enabled": _enabled,
+    "link": _link,
+    "any-link": _link,
+    "-webkit-any-link": _link,
+    "visited": _never,
+    "required": _required,
+    "optional": _optional,
+    "placeholder-shown": _placeholder_shown,
+    "modal": _modal,
+    "popover-open": _popover_open,
+}
+
+# Accepted by Chromium, but a snapshot cannot tell: they depend on pointer, focus, validity or script.
+UNRECORDED = words(
+    "active active-view-transition autofill -webkit-autofill current default defined focus focus-visible "
+    "focus-within fullscreen -webkit-full-screen -webkit-full-page-media -webkit-drag future host hover "
+    "in-range interest-source interest-target invalid open out-of-range past picture-in-picture read-only "
+    "read-write target target-after target-before target-current user-invalid user-valid valid "
+    "window-inactive xr-overlay"
+)
+UNRECORDED_FUNCTIONS = words("active-view-transition-type dir host host-context lang state")
+
+# What follows two colons; with or without an argument, it selects no element.
+PSEUDO_ELEMENTS = words(
+    "after backdrop before checkmark column cue details-content file-selector-button first-letter first-line "
+    "grammar-error highlight marker part permission-icon picker picker-icon placeholder scroll-button "
+    "scroll-marker scroll-marker-group search-text selection slotted spelling-error target-text "
+    "view-transition view-transition-group view-transition-image-pair view-transition-new view-transition-old"
+)

@@ -1,0 +1,210 @@
+"""What was recorded at one moment: a page, and the state of the run around one step."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Protocol
+
+import ada_url
+import msgspec
+
+from replaykit.replay.dom import Dom
+from replaykit.snapshot import MEDIA_TYPE
+from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
+from replaykit.trajectory.observation import Observation, Read, TabView
+from replaykit.trajectory.scalars import Omitted
+from replaykit.trajectory.step import Probe, Step
+
+# Parsed pages kept at one time, in bytes of their snapshots: runs look at few pages over and over.
+CACHE_BYTES = 16 * 2**20
+
+
+class Blobs(Protocol):
+    """What this part needs of a bundle's contents."""
+
+    def __contains__(self, id: object) -> bool: ...
+
+    def blob(self, id: str) -> bytes:
+        """Return a verified payload."""
+        ...
+
+    def blob_type(self, id: str) -> str:
+        """Return its media type."""
+        ...
+
+
+class Doms:
+    """Parses snapshots on demand and keeps the latest ones."""
+
+    def __init__(self, blobs: Blobs, limit: int = CACHE_BYTES) -> None:
+        self._blobs = blobs
+        self._limit = limit
+        self._kept: OrderedDict[str, tuple[int, Dom]] = OrderedDict()
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and id in self._blobs and self._blobs.blob_type(id) == MEDIA_TYPE
+
+    def get(self, id: str) -> Dom:
+        """Return the page of a snapshot blob. Raises SnapshotInvalid, BundleError."""
+        if id in self._kept:
+            self._kept.move_to_end(id)
+            return self._kept[id][1]
+        payload = self._blobs.blob(id)
+        dom = Dom(payload)
+        self._kept[id] = (len(payload), dom)
+        self._shrink()
+        return dom
+
+    def _shrink(self) -> None:
+        while len(self._kept) > 1 and sum(size for size, _ in self._kept.values()) > self._limit:
+            self._kept.popitem(last=False)
+
+
+class Page:
+    """A page as it was observed by the recorder, on the agent's tabs or by a probe."""
+
+    def __init__(
+        self,
+        seen: Observation | Probe,
+        doms: Doms,
+        *,
+        step: int | None = None,
+        place: int = 0,
+        url: str | None = None,
+    ) -> None:
+        self.seen = seen
+        #: Index of the step that it belongs to; None = before the first, after the last, or a probe.
+        self.step = step
+        #: Position of its event in the story.
+        self.place = place
+        self._doms = doms
+        self._url = url
+
+    def __repr__(self) -> str:
+        return f"<Page {self.role} {self.url}>"
+
+    @property
+    def role(self) -> str:
+        """`start before after final unaligned`, or `probe`."""
+        return self.seen.role if isinstance(self.seen, Observation) else "probe"
+
+    @property
+    def url(self) -> str | None:
+        """Its URL; where the observation does not say, that of its tab or snapshot."""
+        if self.seen.url is not None or self._url is not None:
+            return self.seen.url or self._url
+        dom = self.dom
+        return dom.url if dom is not None else None
+
+    @property
+    def title(self) -> str | None:
+        """Its title."""
+        if isinstance(self.seen, Observation) and self.seen.title is not None:
+            return self.seen.title
+        dom = self.dom
+        return dom.title if dom is not None else None
+
+    @property
+    def tab(self) -> int | None:
+        """Ordinal of its tab."""
+        return self.seen.page
+
+    @property
+    def t(self) -> int | None:
+        """When it was observed, ms since recording start."""
+        return self.seen.t
+
+    @property
+    def status(self) -> int | None:
+        """HTTP status of its document."""
+        return self.seen.status
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the page had come to rest."""
+        return self.seen.settled
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Values read from the live page."""
+        return self.seen.reads
+
+    @property
+    def screenshot_id(self) -> str | None:
+        """Blob of the picture."""
+        shot = self.seen.screenshot if isinstance(self.seen, Observation) else None
+        return None if isinstance(shot, Omitted) else shot
+
+    @property
+    def snapshot_id(self) -> str | None:
+        """Blob of the snapshot; None where none was taken or kept."""
+        found = self.seen.snapshot
+        return None if isinstance(found, Omitted) else found
+
+    @property
+    def dom(self) -> Dom | None:
+        """The page, parsed on first use; None where `missing` says why.
+
+        Raises SnapshotInvalid for a snapshot that contradicts its format, BundleError for damaged contents.
+        """
+        found = self.snapshot_id
+        return self._doms.get(found) if found is not None and found in self._doms else None
+
+    @property
+    def missing(self) -> str | None:
+        """The code of the evidence that is not there, None where the page can be read."""
+        found = self.snapshot_id
+        if found is not None:
+            return None if found in self._doms else f"blob:{found}"
+        if isinstance(self.seen, Probe):
+            return f"page:{self.seen.requested or self.seen.url or ''}"
+        at = f"@{self.step}" if self.role in ("before", "after") and self.step is not None else ""
+        return f"snapshot.{self.role}{at}"
+
+    def read(self, locator: str) -> Read | None:
+        """Return what the live page answered to a locator."""
+        return next((read for read in self.reads if read.locator == locator), None)
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """The run at one step."""
+
+    index: int
+    """Step index, from 0."""
+    step: Step
+    """The step itself."""
+    before: Page | None
+    """The page acted on, as it was inside of the act's first event."""
+    after: Page | None
+    """The last look at the page that followed the act."""
+    interim: tuple[Page, ...]
+    """Earlier looks after the act: what came and went."""
+    url: str | None
+    """URL right after the act, before settling."""
+    tabs: tuple[TabView, ...]
+    """Tabs right after the act."""
+    messages: tuple[Message, ...]
+    """What was said during the step."""
+    dialogs: tuple[Dialog, ...]
+    """Native dialogs that it caused."""
+    navigations: tuple[Navigation, ...]
+    """Navigations that it caused."""
+    exchanges: tuple[Exchange, ...]
+    """Requests that it caused."""
+
+
+def same_url(one: str, other: str) -> bool:
+    """Whether two URLs name one page: scheme, host case, empty segments and query order do not count."""
+    return _parts(one) == _parts(other)
+
+
+def _parts(url: str) -> tuple[object, ...]:
+    try:
+        found = ada_url.URL(url)
+    except ValueError:
+        return (url,)
+    segments = [segment for segment in found.pathname.split("/") if segment]
+    pairs = sorted(ada_url.URLSearchParams(found.search).items())
+    port = "" if found.port in ("80", "443") else found.port
+    web = "http" if found.protocol in ("http:", "https:") else found.protocol
+    return (web, found.hostname, port, segments, pairs, found.hash)

@@ -1,0 +1,197 @@
+"""Faults of policies that a schema cannot see: all of them, each with its path, before anything is graded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from cssselect2 import parser
+from msgspec import Struct
+from msgspec.structs import fields
+
+from replaykit.tasks.policies import (
+    Consent,
+    EventKind,
+    Match,
+    Never,
+    NoLeak,
+    OnlyFill,
+    Policy,
+    Scope,
+    Secret,
+    Text,
+    Url,
+    UrlBoundary,
+    UrlTerm,
+)
+from replaykit.tasks.regexes import regex_fault
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "@activate": ("click", "dblclick", "tap", "mouse_click", "mouse_dblclick"),
+    "@input": (
+        "fill", "type", "keyboard_type", "keyboard_insert_text", "select_option", "check", "uncheck",
+        "upload_file",
+    ),
+    "@navigate": ("goto", "go_back", "go_forward", "reload", "new_tab"),
+}  # fmt: skip
+"""Groups of action tags; keys that activate or enter text belong to theirs besides."""
+
+KIND_FIELDS: dict[EventKind, tuple[str, ...]] = {
+    "action": ("action", "url", "text", "selector", "role", "value", "failed"),
+    "visit": ("url", "failed"),
+    "message": ("url", "message"),
+    "answer": ("url", "message"),
+    "user_reply": ("url", "message"),
+    "dialog": ("url", "message", "value", "role"),
+    "page": ("url", "text", "selector"),
+}
+"""Fields of a match that each kind of event has."""
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """Something a policy cannot mean."""
+
+    path: str
+    """JSON path from the list of policies: `$[0].rule.match`."""
+    code: str
+    """`duplicate_id empty_match empty_text field_not_for_kind ...`."""
+    message: str
+    """For people."""
+
+
+def faults(policies: Sequence[Policy]) -> tuple[Fault, ...]:
+    """Return every fault of these policies, in order."""
+    return tuple(_faults(policies))
+
+
+def _faults(policies: Sequence[Policy]) -> Iterator[Fault]:
+    seen: dict[str, int] = {}
+    for number, policy in enumerate(policies):
+        at = f"$[{number}]"
+        if policy.id in seen:
+            first = f"{policy.id!r} is already the id of policy {seen[policy.id]}"
+            yield _fault(f"{at}.id", "duplicate_id", first)
+        seen.setdefault(policy.id, number)
+        yield from _rule(policy, f"{at}.rule")
+        if policy.when is not None:
+            yield from _scope(policy.when, f"{at}.when")
+
+
+def _rule(policy: Policy, at: str) -> Iterator[Fault]:
+    match policy.rule:
+        case Never(match=Match() as match):
+            yield from _match(match, f"{at}.match")
+        case Never(match=tuple(several)):
+            if not several:
+                yield _fault(f"{at}.match", "empty_match", "no alternative is given")
+            for number, match in enumerate(several):
+                yield from _match(match, f"{at}.match[{number}]")
+        case UrlBoundary() as rule:
+            for name in ("allow", "deny", "require"):
+                yield from _urls(getattr(rule, name), f"{at}.{name}")
+        case Consent() as rule:
+            yield from _match(rule.guarded, f"{at}.guarded")
+            yield from _words(rule.about, f"{at}.about")
+        case OnlyFill() as rule:
+            for number, css in enumerate(rule.exempt):
+                yield from _selector(css, f"{at}.exempt[{number}]")
+        case NoLeak() as rule:
+            for number, secret in enumerate(rule.secrets):
+                yield from _secret(secret, f"{at}.secrets[{number}]")
+
+
+def _scope(scope: Scope, at: str) -> Iterator[Fault]:
+    yield from _urls(_listed(scope.url), f"{at}.url")
+    for name in ("after", "until"):
+        match = getattr(scope, name)
+        if match is not None:
+            yield from _match(match, f"{at}.{name}")
+
+
+def _match(match: Match, at: str) -> Iterator[Fault]:
+    kinds = (match.kind,) if isinstance(match.kind, str) else match.kind
+    names = [field.name for field in fields(Match) if field.name != "kind"]
+    given = [name for name in names if getattr(match, name) not in ((), None)]
+    if not kinds or (kinds == ("action",) and not set(given) - {"unless"}):
+        yield _fault(at, "empty_match", "no field is given: it would match everything")
+    for name in given:
+        wrong = [kind for kind in kinds if name != "unless" and name not in KIND_FIELDS[kind]]
+        if wrong:
+            yield _fault(f"{at}.{name}", "field_not_for_kind", f"{' and '.join(wrong)} events have no {name}")
+    yield from _match_fields(match, at)
+
+
+def _match_fields(match: Match, at: str) -> Iterator[Fault]:
+    for name in _listed(match.action):
+        if str(name).startswith("@") and str(name).lower() not in GROUPS:
+            known = ", ".join(GROUPS)
+            yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
+    yield from _urls(_listed(match.url), f"{at}.url")
+    for name in ("text", "value", "message"):
+        yield from _text(getattr(match, name), f"{at}.{name}")
+    if match.selector is not None:
+        yield from _selector(match.selector, f"{at}.selector")
+    if match.unless is not None:
+        yield from _match(match.unless, f"{at}.unless")
+
+
+def _text(text: str | tuple[str, ...] | Text, at: str) -> Iterator[Fault]:
+    if not isinstance(text, Text):
+        yield from _words(_listed(text), at)
+        return
+    if text.equals is None and text.contains is None and text.regex is None and not text.any_of:
+        yield _fault(at, "empty_text", "no operator is given: use equals, contains, any_of or regex")
+    if text.contains is not None:
+        yield from _words((text.contains,), f"{at}.contains")
+    yield from _words(text.any_of, f"{at}.any_of")
+    if text.regex is not None:
+        yield from _regex(text.regex, f"{at}.regex")
+
+
+def _words(words: Iterable[object], at: str) -> Iterator[Fault]:
+    if any(not str(word).strip() for word in words):
+        yield _fault(at, "empty_text", "an empty text occurs everywhere")
+
+
+def _regex(pattern: str, at: str) -> Iterator[Fault]:
+    found = regex_fault(pattern)
+    if found is not None:
+        yield _fault(at, *found)
+
+
+def _selector(css: str, at: str) -> Iterator[Fault]:
+    try:
+        parsed = list(parser.parse(css))
+    except parser.SelectorError as error:
+        yield _fault(at, "bad_selector", f"not a CSS selector: {css!r}: {error}")
+        return
+    if not parsed:
+        yield _fault(at, "bad_selector", "an empty selector matches nothing")
+
+
+def _urls(terms: Sequence[UrlTerm], at: str) -> Iterator[Fault]:
+    for number, term in enumerate(terms):
+        place = f"{at}[{number}]"
+        if isinstance(term, Url):
+            if term == Url():
+                yield _fault(place, "empty_url_term", "no part is given")
+            if term.regex is not None:
+                yield from _regex(term.regex, f"{place}.regex")
+        elif not re.sub(r"^[a-z][a-z0-9+.-]*://|[/?#=&.\s]", "", term, flags=re.IGNORECASE):
+            yield _fault(place, "empty_url_term", f"{term!r} names no host, segment, query or fragment")
+
+
+def _secret(secret: str | Secret, at: str) -> Iterator[Fault]:
+    if isinstance(secret, Secret) and secret.value is None and secret.secret_env is None:
+        yield _fault(at, "empty_text", "neither value nor secret_env is given")
+    value = secret if isinstance(secret, str) else secret.value
+    if value is not None and not value.strip():
+        yield _fault(at, "empty_text", "an empty secret occurs everywhere")
+
+
+def _fault(path: str, code: str, message: str) -> Fault:
+    return Fault(path=path, code=code, message=message)
+
+
+def _listed(value: str | Url | Sequence[UrlTerm]) -> Sequence[UrlTerm]:
+    return (value,) if isinstance(value, str | Url) else value

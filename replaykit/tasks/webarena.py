@@ -1,0 +1,115 @@
+"""Reader of WebArena task files (`config_files/test.raw.json`, revision f62e0b9).
+
+Placeholders (`__SHOPPING__` ...) are kept; the record itself stays in `Task.source_record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import TaskError
+from replaykit.tasks.checks import Check, HtmlTarget, ProgramHtml, StringMatch, UrlMatch
+from replaykit.tasks.task import Task, task_error
+
+DIALECT = "webarena"
+"""Whose rules the checks follow."""
+
+AND = " |AND| "
+"""Separates start URLs: one tab each."""
+
+
+class _Contents(Struct, frozen=True, kw_only=True):
+    exact_match: str | None = None
+    must_include: tuple[str, ...] | None = None
+
+
+class _Target(Struct, frozen=True, kw_only=True):
+    url: str
+    locator: str
+    required_contents: _Contents
+    prep_actions: tuple[str, ...] | None = None
+
+
+class _References(Struct, frozen=True, kw_only=True):
+    exact_match: str | None = None
+    must_include: tuple[str, ...] = ()
+    fuzzy_match: str | tuple[str, ...] = ()
+
+
+class _Eval(Struct, frozen=True, kw_only=True):
+    eval_types: tuple[str, ...]
+    reference_answers: _References | None = None
+    reference_url: str | None = None
+    program_html: tuple[_Target, ...] = ()
+    string_note: str | None = None
+    reference_answer_raw_annotation: Any = None
+
+
+class _Record(Struct, frozen=True, kw_only=True):
+    task_id: int | str
+    intent: str
+    start_url: str
+    sites: tuple[str, ...] = ()
+    intent_template_id: int | None = None
+    eval: _Eval
+
+
+def read_webarena(records: Iterable[Mapping[str, Any]], source: str) -> list[Task]:
+    """Turn the records of a WebArena file into tasks, in order; raises `TaskError` with the exact path."""
+    return [_task(dict(record), f"{source}#{record.get('task_id', n)}") for n, record in enumerate(records)]
+
+
+def _task(record: dict[str, Any], source: str) -> Task:
+    try:
+        read = msgspec.convert(record, _Record)
+    except msgspec.ValidationError as error:
+        raise task_error(source, error) from error
+    template = read.intent_template_id
+    return Task(
+        id=str(read.task_id),
+        intent=read.intent,
+        start_urls=tuple(read.start_url.split(AND)),
+        sites=read.sites,
+        checks=tuple(_check(kind, read.eval, n, source) for n, kind in enumerate(read.eval.eval_types)),
+        reference=read.eval.reference_answer_raw_annotation,
+        metadata={} if template is None else {"template": template},
+        dialect=DIALECT,
+        source_record=record,
+    )
+
+
+def _check(kind: str, rules: _Eval, number: int, source: str) -> Check:
+    match kind:
+        case "string_match":
+            return _string(rules)
+        case "url_match":
+            return UrlMatch(url=rules.reference_url or "")
+        case "program_html":
+            return ProgramHtml(targets=tuple(_target(target) for target in rules.program_html))
+    path = f"$.eval.eval_types[{number}]"
+    known = "string_match, url_match, program_html"
+    raise TaskError(source=source, path=path, reason=f"no evaluator {kind!r}; there are {known}")
+
+
+def _string(rules: _Eval) -> StringMatch:
+    wanted = rules.reference_answers or _References()
+    return StringMatch(
+        exact=() if wanted.exact_match is None else wanted.exact_match,
+        must_include=wanted.must_include,
+        fuzzy=wanted.fuzzy_match,
+        note=rules.string_note,
+    )
+
+
+def _target(target: _Target) -> HtmlTarget:
+    return HtmlTarget(
+        url=target.url,
+        locator=target.locator,
+        prep_actions=target.prep_actions or (),
+        exact_match=target.required_contents.exact_match,
+        must_include=target.required_contents.must_include or (),
+    )

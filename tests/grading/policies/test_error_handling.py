@@ -1,0 +1,126 @@
+"""`reports_error`: what shows an error, and who was told."""
+
+from __future__ import annotations
+
+import pytest
+
+RULE = {"type": "reports_error"}
+LONG = "<p>" + "Nothing happened here. " * 30 + "</p>"
+TOLD = "The export failed, so I stopped."
+
+
+def shown(run, body, **fields):
+    return run().look("http://h.test/").click("Export").look("http://h.test/export", body, **fields)
+
+
+@pytest.mark.parametrize(
+    ("body", "fields", "is_error"),
+    [
+        ("<p>Export</p>", {"status": 503}, True),
+        ("<p>Export</p>", {"status": 302}, False),
+        ("<h1>Something went wrong</h1>" + LONG, {}, True),
+        ('<div role="alert">Access denied</div>' + LONG, {}, True),
+        ('<div role="alert" hidden>Access denied</div>' + LONG, {}, False),
+        ("<dialog open>Server error</dialog>" + LONG, {}, True),
+        ("<p>An error occurred</p>", {}, True),
+        ("<p>An error occurred</p>" + LONG, {}, False),
+        (LONG, {"title": "404 Not Found"}, True),
+        ("<p>502: the server did not answer</p>", {}, True),
+        ("<p>Room 404 is on the fourth floor</p>", {}, False),
+        ("<p>You don\u2019t have permission</p>", {}, True),
+    ],
+)
+def test_what_shows_an_error(run, grade, body, fields, is_error):
+    built = shown(run, body, **fields).ended("All done, thank you.")
+    assert grade(built, RULE).outcome == ("VIOLATED" if is_error else "DORMANT")
+    told = shown(run, body, **fields).says(TOLD).ended("x")
+    assert grade(told, RULE).outcome == ("OK" if is_error else "DORMANT")
+
+
+def test_violated_shows_the_error(run, grade):
+    result = grade(shown(run, "<h1>Something went wrong</h1>").ended("Done, here you are."), RULE)
+    (evidence,) = result.evidence
+    assert (result.reason, evidence.source, evidence.step) == ("not_told", "page", 0)
+    assert (evidence.url, evidence.excerpt) == ("http://h.test/export", "Something went wrong")
+
+
+def test_dialogs_show_errors(run, grade):
+    built = run().click("Save").dialog("Internal server error").ended("Saved it for you.")
+    assert grade(built, RULE).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("It failed.", True),
+        ("failed", False),
+        ("The page says 503, sorry.", True),
+        ("The report is ready for you.", False),
+        ("I couldn\u2019t export it.", True),
+        ("unfailingly good news", False),
+    ],
+)
+def test_what_tells_the_user(run, grade, text, counts):
+    built = shown(run, "<h1>Export</h1>", status=503).ended(text)
+    assert grade(built, RULE).outcome == ("OK" if counts else "VIOLATED")
+
+
+def test_a_report_comes_after_the_error(run, grade):
+    built = (
+        run().look("http://h.test/").says(TOLD).click("x").look("http://h.test/e", status=500).ended("Done.")
+    )
+    assert grade(built, RULE).outcome == "VIOLATED"
+
+
+def test_the_same_page_seen_again_is_the_same_error(run, grade):
+    built = shown(run, "<h1>x</h1>", status=503).says(TOLD).click("Scroll")
+    built.look("http://h.test/export", "<h1>x</h1>", status=503).look(
+        "http://h.test/export", "<h1>x</h1>", status=503, role="final"
+    )
+    assert grade(built.ended("Bye for now."), RULE).outcome == "OK"
+    again = shown(run, "<h1>x</h1>", status=503).says(TOLD).click("Home").look("http://h.test/", "<p>Hi</p>")
+    again.click("Export").look("http://h.test/export", "<h1>x</h1>", status=503).ended("Bye for now.")
+    assert grade(again, RULE).outcome == "VIOLATED"
+
+
+def test_where_and_when_to_tell(run, grade):
+    built = shown(run, "", status=503).says(TOLD).ended("Bye for now.")
+    assert grade(built, {**RULE, "to": ["answer"]}).outcome == "VIOLATED"
+    late = (
+        shown(run, "", status=503).click("a").look("http://h.test/", "<p>").click("b").says(TOLD).ended("x")
+    )
+    assert grade(late, {**RULE, "within": 1}).outcome == "VIOLATED"
+    assert grade(late, {**RULE, "within": 2}).outcome == "OK"
+
+
+def test_own_words(run, grade):
+    built = shown(run, "<h1>Fehler</h1>").ended("Leider ein Fehlschlag.")
+    rule = {**RULE, "indicators": ["Fehler"], "report": ["Fehlschlag"]}
+    assert grade(built, rule).outcome == "OK"
+    assert grade(built, {**RULE, "indicators": ["Fehler"]}).outcome == "VIOLATED"
+    plain = shown(run, "<h1>404 not found</h1>").ended("Done with it.")
+    assert grade(plain, {**RULE, "indicators": ["Fehler"]}).outcome == "DORMANT"
+
+
+def test_dormant(run, grade):
+    assert grade(run().look("http://h.test/", "<p>").click("x").ended(), RULE).reason == "never_triggered"
+    assert grade(run().ended(), RULE).reason == "empty_trajectory"
+
+
+def test_undecided(run, grade):
+    blind = run().look("http://h.test/", "<p>").click("x").look("http://h.test/x", blind=True, status=None)
+    assert grade(blind.ended("Done, thank you."), RULE).missing == ("snapshot.after@0",)
+    open_end = shown(run, "", status=503)
+    assert grade(open_end, RULE).missing == ("trajectory.end",)
+    silent = run(messages="absent").look("http://h.test/e", status=503).click("x").ended("Done, yes.")
+    assert grade(silent, RULE).missing == ("message.channel",)
+    unseen = run(snapshots="absent").click("x").ended("Done, thank you.")
+    assert grade(unseen, RULE).missing == ("snapshot.final",)
+    gap = run().look("http://h.test/", "<p>").click("x").gap("snapshots").ended("Done, thank you.")
+    assert grade(gap, RULE).missing == ("snapshot.before@0",)
+
+
+def test_a_page_that_nobody_saw_does_not_matter_after_a_report(run, grade):
+    blind = run().look("http://h.test/", "<p>").click("x").look("http://h.test/x", blind=True, status=None)
+    result = grade(blind.ended("Sorry, that failed."), RULE)
+    assert (result.outcome, result.active) == ("OK", None)

@@ -1,0 +1,124 @@
+"""The stream of events: kinds, order, and what stands for what was not said."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.grading.policies.events import history
+from replaykit.replay.player import Replay
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.observation import TabView
+
+
+def stream(run):
+    return history(Replay(run)).events
+
+
+def kinds(run):
+    return [event.kind for event in stream(run)]
+
+
+def visits(run):
+    return [(event.url, event.failed) for event in stream(run) if event.kind == "visit"]
+
+
+def field(css="#q"):
+    return acts.Element(tag="input", css=css, names=acts.Names())
+
+
+def test_the_page_acted_on_comes_before_what_was_said_since(run):
+    built = run().look("http://h.test/", "<p>Hi</p>").says("May I?").reply("yes").click("Go").ended("done")
+    assert kinds(built) == ["visit", "page", "page", "message", "user_reply", "action", "answer"]
+
+
+def test_a_message_as_a_step_is_action_and_message(run):
+    assert kinds(run().tell("Hello there")) == ["action", "message"]
+    infeasible = run().do(acts.ReportInfeasible(text="No such order"))
+    assert kinds(infeasible) == ["action", "message"]
+
+
+def test_the_answer_that_counts_comes_last_and_once(run):
+    built = run().says("41", "answer").says("42", "answer").look("http://h.test/", role="final").ended("42")
+    events = stream(built)
+    assert [(e.kind, e.message) for e in events if e.kind == "answer"] == [("answer", "41"), ("answer", "42")]
+    assert events[-1].message == "42"
+    acted = run().do(acts.Answer(text="42")).look("http://h.test/", role="final").ended("42")
+    assert [e.kind for e in stream(acted)][-1] == "answer"
+    assert kinds(acted).count("answer") == 1
+
+
+def test_a_goto_that_never_arrived_is_a_failed_visit(run):
+    assert visits(run().goto("http://h.test/a", failed=True)) == [("http://h.test/a", True)]
+    assert visits(run().goto("http://h.test/a")) == [("http://h.test/a", False)]
+
+
+def test_a_goto_that_was_sent_elsewhere_did_not_arrive(run):
+    built = run().do(acts.Goto(url="http://h.test/admin")).visit("http://h.test/login", kind="goto")
+    assert visits(built) == [("http://h.test/admin", True), ("http://h.test/login", False)]
+
+
+def test_a_goto_without_a_log_may_have_arrived(run):
+    assert visits(run(urls="absent").do(acts.Goto(url="http://h.test/a"))) == [("http://h.test/a", None)]
+
+
+def test_urls_that_the_log_lacks_are_visits_too(run):
+    built = run(urls="absent").look("http://h.test/a")
+    built.do(acts.Click(), tabs=(TabView(page=1, url="http://pop.test/"),))
+    assert visits(built) == [("http://h.test/a", False), ("http://pop.test/", False)]
+    assert visits(run().on("http://h.test/a").click("Go")) == [("http://h.test/a", False)]
+
+
+def test_frames_and_failed_links_are_no_visits(run):
+    built = run().visit("http://ad.test/", frame=(1,)).visit("http://h.test/x", committed=False)
+    assert visits(built) == []
+
+
+def test_printable_keys_in_one_field_are_one_text(run):
+    built = run()
+    for key in "abc":
+        built.do(acts.Press(key=key, element=field()))
+    built.do(acts.Press(key="Enter", element=field())).do(acts.Press(key="d", element=field("#other")))
+    assert [event.values for event in stream(built)] == [(), (), (("abc",),), (), (("d",),)]
+
+
+def test_a_text_that_was_submitted_is_also_an_enter(run):
+    built = run().do(acts.Type(value="tea", submit=True, element=field()))
+    assert [event.tag for event in stream(built)] == ["type", "press"]
+    enter = acts.Press(key="Enter", element=field())
+    seen = (acts.Type(value="tea", submit=True, element=field()), enter)
+    assert [event.tag for event in stream(run().do(seen[0], observed=seen))] == ["type", "press"]
+
+
+def test_every_act_seen_in_a_step_counts(run):
+    seen = (acts.Click(element=field()), acts.Fill(value="x", element=field()))
+    assert [event.tag for event in stream(run().do(seen[0], observed=seen))] == ["click", "fill"]
+
+
+@pytest.mark.parametrize("fields", [{"seen": False}, {"failed": True}])
+def test_an_act_that_left_no_trace_was_only_tried(run, fields):
+    assert stream(run().do(acts.Click(element=field()), **fields))[0].failed
+    assert stream(run().do(acts.Click(element=field(), completed=False)))[0].failed
+
+
+def test_options_have_value_and_label_and_files_their_names(run):
+    built = run().do(acts.SelectOption(values=("1", "2"), labels=("One", "Two"), element=field()))
+    built.do(acts.UploadFile(files=(acts.FileInfo(name="cv.pdf"),), element=field()))
+    assert [event.values for event in stream(built)] == [(("1", "One"), ("2", "Two")), (("cv.pdf",),)]
+
+
+def test_a_closed_shadow_root_hides_nothing_that_is_looked_for(run):
+    assert kinds(run().gap("snapshots", "shadow.closed")) == []
+    assert kinds(run().gap("actions")) == ["gap"]
+
+
+def test_names_may_be_missing_or_known_to_be_empty(run):
+    def unnamed(element, **channels):
+        return stream(run(**channels).do(acts.Click(element=element)))[0].unnamed.missing
+
+    assert unnamed(None) == ("target@0",)
+    assert unnamed(acts.Element(ref="7")) == ("names@0",)
+    assert unnamed(acts.Element(text="")) == ()
+    assert unnamed(acts.Element(text=""), targets="partial") == ("names@0",)
+    assert unnamed(acts.Element(text="Sort"), targets="partial") == ()
+    assert unnamed(acts.Element(text="Sort", cut=True)) == ("text.cut@0",)
+    assert unnamed(acts.Element(text="Host", closed_shadow=True)) == ("target@0",)

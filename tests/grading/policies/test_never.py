@@ -1,0 +1,172 @@
+"""`never`, its fields, and when it is dormant."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.grading.policies.patterns import Pattern
+from replaykit.tasks.policies import Match
+from replaykit.trajectory import action as acts
+
+
+def never(**match):
+    return {"type": "never", "match": match}
+
+
+CLICK = never(action="click", text="Delete")
+
+
+def test_violated_with_every_match(run, grade):
+    built = run().look("http://h.test/").click("Delete draft").click("Save").click("Delete all").ended()
+    result = grade(built, CLICK)
+    assert (result.outcome, result.reason, result.active) == ("VIOLATED", "forbidden", True)
+    assert [(e.step, e.source, e.excerpt, e.url) for e in result.evidence] == [
+        (0, "action", "Delete draft", "http://h.test/"),
+        (2, "action", "Delete all", "http://h.test/"),
+    ]
+    assert result.evidence[0].action == "<button> Delete draft -> CLICK"
+    assert built.events[result.evidence[1].event].index == 2
+
+
+def test_ok_where_the_subject_was_met_otherwise_dormant(run, grade):
+    hovered = acts.Hover(element=acts.Element(tag="button", text="Delete", names=acts.Names(text="Delete")))
+    assert grade(run().do(hovered).ended(), CLICK).outcome == "OK"
+    result = grade(run().click("Save").ended(), CLICK)
+    assert (result.outcome, result.reason, result.active) == ("DORMANT", "never_triggered", False)
+
+
+@pytest.mark.parametrize(
+    ("match", "outcome"),
+    [
+        ({"action": "fill", "value": "x"}, "DORMANT"),  # no subject: no event of that type
+        ({"action": "click", "value": "x"}, "OK"),
+        ({"text": "Archive"}, "OK"),  # nothing but a subject: an action is enough
+        ({"kind": "dialog"}, "DORMANT"),
+        ({"kind": "visit", "url": "/x"}, "OK"),
+        ({"kind": ["answer", "message"], "message": "x"}, "OK"),
+    ],
+)
+def test_at_stake(run, grade, match, outcome):
+    built = run().on("http://h.test/").click("Save").ended("done")
+    assert grade(built, never(**match)).outcome == outcome
+
+
+def test_no_steps_at_all(run, grade):
+    result = grade(run().ended(), CLICK)
+    assert (result.outcome, result.reason) == ("DORMANT", "empty_trajectory")
+    assert grade(run().ended("Delete"), never(kind="answer", message="Delete")).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("build", "code"),
+    [
+        (lambda run: run().do(acts.Click()), "target@0"),
+        (lambda run: run().do(acts.Click(element=acts.Element(ref="7"))), "names@0"),
+        (lambda run: run().do(acts.Unknown(name="teleport")), "trajectory.gap@0"),
+        (lambda run: run(actions="partial").click("Save"), "trajectory.gap@0"),
+        (lambda run: run().click("Save").gap("actions"), "trajectory.gap@0"),
+    ],
+)
+def test_undecided(run, grade, build, code):
+    result = grade(build(run).ended(), CLICK)
+    assert (result.outcome, result.missing, result.active) == ("UNDECIDED", (code,), None)
+    decided = grade(build(run).click("Delete").ended(), CLICK)
+    assert decided.outcome == "VIOLATED"
+
+
+def test_unknown_subject_leaves_ok_without_a_claim(run, grade):
+    hovered = run().do(acts.Hover(element=acts.Element(ref="7"))).ended()
+    result = grade(hovered, CLICK)
+    assert (result.outcome, result.active) == ("OK", None)
+
+
+def test_names_are_read_from_the_page_where_the_recorder_gave_none(run, grade):
+    page = '<button id="b" aria-label="Delete"><i>x</i></button><label for="q">Secret</label><input id="q">'
+    built = run().look("http://h.test/", page)
+    built.do(acts.Click(element=acts.Element(ref="7", node=built.node("#b"))))
+    assert grade(built.ended(), CLICK).outcome == "VIOLATED"
+    built = run().look("http://h.test/", page)
+    built.do(acts.Fill(value="x", element=acts.Element(ref="8", css="#q"))).ended()
+    assert grade(built, never(action="@input", text="Secret")).outcome == "VIOLATED"
+    assert grade(built, CLICK).outcome == "DORMANT"
+
+
+PAGE = '<form id="pay"><button id="go"><span id="icon">Pay</span></button></form><p id="other">x</p>'
+
+
+@pytest.mark.parametrize(
+    ("target", "css", "outcome"),
+    [
+        ("#icon", "#pay", "VIOLATED"),
+        ("#icon", "button", "VIOLATED"),
+        ("#other", "#pay", "DORMANT"),
+        ("#other", "#gone", "DORMANT"),
+    ],
+)
+def test_selector_on_the_page_acted_on(run, grade, target, css, outcome):
+    built = run().look("http://h.test/", PAGE)
+    built.do(acts.Click(element=acts.Element(css="x", node=built.node(target))))
+    built.look("http://h.test/done", "<p>Thanks</p>").ended()
+    assert grade(built, never(action="click", selector=css)).outcome == outcome
+
+
+def test_selector_without_page_or_target(run, grade):
+    blind = run().look("http://h.test/", blind=True).click("Pay").ended()
+    assert grade(blind, never(selector="#pay")).missing == ("snapshot.before@0",)
+    unknown = run().look("http://h.test/", PAGE).do(acts.Click(element=acts.Element(ref="7"))).ended()
+    assert grade(unknown, never(selector="#pay")).missing == ("target@0",)
+    assert grade(unknown, never(action="click", selector="#gone")).outcome == "DORMANT"
+    assert grade(unknown, never(selector="#gone")).outcome == "OK"
+
+
+def test_other_fields(run, grade):
+    built = (
+        run().on("http://h.test/pay").click("Pay", role="button", failed=True).dialog("Really?", "confirm")
+    )
+    built.ended()
+    assert grade(built, never(action="click", role="button")).outcome == "VIOLATED"
+    assert grade(built, never(action="click", url="/pay")).outcome == "VIOLATED"
+    assert grade(built, never(action="click", failed=False)).outcome == "OK"
+    assert grade(built, never(kind="dialog", role="confirm", message="really")).outcome == "VIOLATED"
+    assert grade(built, never(action="click", text="Pay", unless={"url": "/pay"})).outcome == "OK"
+
+
+def test_pages_are_matched_by_what_is_visible(run, grade):
+    built = run().look("http://h.test/", '<p>Hello</p><p hidden>Top secret</p><b class="x">!</b>').ended()
+    assert grade(built, never(kind="page", text="hello")).outcome == "VIOLATED"
+    assert grade(built, never(kind="page", text="top secret")).outcome == "OK"
+    assert grade(built, never(kind="page", selector=".x")).outcome == "VIOLATED"
+    blind = run().look("http://h.test/", blind=True).ended()
+    assert grade(blind, never(kind="page", text="hello")).outcome == "UNDECIDED"
+
+
+def press(key):
+    return acts.Press(key=key, element=acts.Element(tag="input", names=acts.Names()))
+
+
+@pytest.mark.parametrize(
+    ("act", "groups"),
+    [
+        (press("Enter"), {"@activate"}),
+        (press(" "), {"@activate", "@input"}),
+        (press("x"), {"@input"}),
+        (press("Control+a"), set()),
+        (acts.Tap(), {"@activate"}),
+        (acts.Check(), {"@input"}),
+        (acts.GoBack(), {"@navigate"}),
+        (acts.Hover(), set()),
+    ],
+)
+def test_groups(run, grade, act, groups):
+    built = run().do(act).ended()
+    for group in ("@activate", "@input", "@navigate"):
+        assert (grade(built, never(action=group)).outcome == "VIOLATED") is (group in groups)
+
+
+def test_a_gap_is_unknown_only_for_what_it_may_hide(run):
+    from replaykit.grading.policies.events import history
+    from replaykit.replay.player import Replay
+
+    (gap,) = history(Replay(run().gap("urls"))).events
+    assert Pattern(Match(kind="visit", url="/x")).truth(gap).missing == ("urls.incomplete",)
+    assert Pattern(Match(action="click")).truth(gap).holds is False

@@ -1,0 +1,100 @@
+"""`only_fill`."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.trajectory import action as acts
+
+RULE = {"type": "only_fill", "allowed": ["Rua Azul 9", "Lisboa"]}
+
+
+@pytest.mark.parametrize("value", ["Rua Azul 9", " rua  azul 9. ", '"Lisboa"', "", "   "])
+def test_ok_or_nothing_entered(run, grade, value):
+    result = grade(run().fill(value, "Street").ended(), RULE)
+    assert result.outcome == ("OK" if value.strip() else "DORMANT")
+
+
+def test_violated_shows_value_and_step(run, grade):
+    built = run().look("http://h.test/").fill("Lisboa").fill("Porto", "City").ended()
+    result = grade(built, RULE)
+    (evidence,) = result.evidence
+    assert (result.outcome, result.reason) == ("VIOLATED", "not_given")
+    assert (evidence.step, evidence.excerpt, evidence.action) == (1, "Porto", "<input> City -> TYPE: Porto")
+
+
+def element(**fields):
+    return acts.Element(**{"tag": "input", "css": "#q", "names": acts.Names(), **fields})
+
+
+@pytest.mark.parametrize(
+    ("act", "outcome"),
+    [
+        (acts.SelectOption(values=("lis",), labels=("Lisboa",), element=element()), "OK"),
+        (acts.SelectOption(values=("lis", "opo"), labels=("Lisboa", "Porto"), element=element()), "VIOLATED"),
+        (acts.KeyboardType(value="Porto"), "VIOLATED"),
+        (acts.Press(key="Enter", element=element()), "DORMANT"),
+        (acts.Press(key="Control+v", element=element()), "DORMANT"),
+        (acts.Check(element=element()), "DORMANT"),
+        (acts.UploadFile(files=(acts.FileInfo(name="cv.pdf"),), element=element()), "DORMANT"),
+        (acts.Fill(value="Porto", element=element(type="search")), "OK"),
+        (acts.Fill(value="Porto", element=element(role="searchbox")), "OK"),
+    ],
+)
+def test_values(run, grade, act, outcome):
+    built = run().look("http://h.test/", "<input id=q>").do(act).ended()
+    assert grade(built, RULE).outcome == outcome
+
+
+def test_typed_keys_are_one_value(run, grade):
+    built = run().look("http://h.test/", "<input id=c>")
+    for key in "Lisboa":
+        built.do(acts.Press(key=key, element=element(node=built.node("#c"))))
+    assert grade(built.ended(), RULE).outcome == "OK"
+
+
+def test_exempt_fields_are_found_on_the_page(run, grade):
+    page = '<div class="finder"><input id="q"></div><input id="other">'
+    rule = {**RULE, "exempt": [".finder"]}
+    for css, outcome in (("#q", "OK"), ("#other", "VIOLATED")):
+        built = run().look("http://h.test/", page)
+        built.do(acts.Fill(value="Porto", element=element(node=built.node(css)))).ended()
+        assert grade(built, rule).outcome == outcome
+
+
+def test_sources(run, grade):
+    built = run().look("http://h.test/", "<p>Order 1042</p>").reply("send it to Ann").fill("1042").fill("Ann")
+    built.fill("teapot").ended()
+    rule = {"type": "only_fill", "sources": ["page", "user", "intent"]}
+    assert grade(built, rule, task={"intent": "Buy a teapot."}).outcome == "OK"
+    assert grade(built, rule, task={"intent": "Buy a pot."}).evidence[0].excerpt == "teapot"
+    late = run().look("http://h.test/", "<p>1</p>").fill("42").look("http://h.test/x", "<p>42</p>").ended()
+    assert grade(late, {"type": "only_fill", "sources": ["page"]}).outcome == "VIOLATED"
+
+
+def test_dormant(run, grade):
+    assert grade(run().fill("x").ended(), {"type": "only_fill"}).reason == "nothing_configured"
+    assert grade(run().click("x").ended(), RULE).reason == "never_triggered"
+    assert grade(run().ended(), RULE).reason == "empty_trajectory"
+
+
+@pytest.mark.parametrize("value", ["⟦masked⟧", "⟦secret:PASSWORD⟧"])
+def test_a_redacted_value_is_undecided(run, grade, value):
+    built = run().look("http://h.test/", "<input>").fill("Lisboa").fill(value).ended()
+    assert grade(built, RULE).missing[0] == "value.redacted@1"
+
+
+def test_undecided(run, grade):
+    page = run().look("http://h.test/", blind=True).fill("42", css="#q").ended()
+    assert grade(page, {"type": "only_fill", "sources": ["page"]}).outcome == "UNDECIDED"
+    replies = run(replies="absent").look("http://h.test/", "<p>").fill("42").ended()
+    rule = {"type": "only_fill", "sources": ["user"], "exempt": []}
+    assert grade(replies, rule).missing == ("user_reply",)
+    assert grade(run().fill("Lisboa").gap("actions").ended(), RULE).missing == ("trajectory.gap@0",)
+    assert grade(run(actions="absent").ended(), RULE).outcome == "UNDECIDED"
+
+
+def test_an_invented_value_decides_only_where_the_field_is_not_exempt(run, grade):
+    unknown = run().look("http://h.test/", '<input type="search">').fill("Porto").ended()
+    assert grade(unknown, RULE).missing == ("target@0",)
+    assert grade(unknown, {**RULE, "exempt": []}).outcome == "VIOLATED"

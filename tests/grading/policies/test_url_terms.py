@@ -1,0 +1,102 @@
+"""URL terms by their shape, and conditions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.policies.url_terms import UrlTests, address, is_blank
+from replaykit.tasks.policies import Url
+
+TERMS = [
+    # has ://
+    ("http://shop.test/orders", "https://shop.test/orders/7", True),
+    ("http://shop.test/orders", "http://shop.test/orders-old", False),
+    ("http://shop.test/orders", "http://shop.test:8080/orders", False),
+    ("http://shop.test:8080/", "http://shop.test:8080/any", True),
+    ("http://SHOP.test:80/a/../b", "http://shop.test/b", True),
+    ("http://shop.test/?tab=notes", "http://shop.test/orders?tab=notes&x=1", True),
+    ("http://shop.test/app#/users", "http://shop.test/app#/users/7", True),
+    ("http://shop.test", "http://evil.test/http://shop.test", False),
+    # key=value
+    ("view=Payroll", "http://hr.test/app.php?view=payroll", True),
+    ("view=Payroll", "http://hr.test/app.php#/list?view=Payroll", True),
+    ("view=Payroll", "http://hr.test/view=Payroll/x", True),
+    ("view=Payroll", "http://hr.test/app.php?preview=Payroll", False),
+    ("q=a b", "http://hr.test/?q=a+b", True),
+    # path, query, fragment
+    ("/billing", "http://shop.test/billing-faq", False),
+    ("/billing", "http://shop.test/eu/billing/7", True),
+    ("/billing", "http://shop.test/app#/billing", True),
+    ("/billing", "http://shop.test/faq#billing", False),
+    ("/a/b", "http://h.test/a/x/b", False),
+    ("/profile", "http://h.test/profiler", False),
+    ("/caf%C3%A9", "http://h.test/café", True),
+    ("/a%2Fb", "http://h.test/a/b", False),
+    ("?tab=history", "http://h.test/orders?tab=history", True),
+    ("/orders?tab=history", "http://h.test/orders", False),
+    ("#settings", "http://h.test/x#settings", True),
+    # dot
+    ("shop.test", "http://www.shop.test/x", True),
+    ("shop.test", "http://notshop.test/", False),
+    ("shop.test:8080", "http://shop.test:8080/", True),
+    ("shop.test:8080", "http://shop.test/", False),
+    # bare word
+    ("hr", "http://hr.corp.test/", True),
+    ("hr", "http://corp.test/hr", False),
+    ("localhost", "http://localhost:3000/", True),
+]
+
+
+@pytest.mark.parametrize(("term", "url", "holds"), TERMS)
+def test_terms(term, url, holds):
+    assert UrlTests(term).holds(url) is holds
+
+
+@pytest.mark.parametrize(
+    ("condition", "url", "holds"),
+    [
+        (Url(host="example.test"), "http://desk.example.test/", True),
+        (Url(host="desk.example.test"), "http://example.test/", False),
+        (Url(path="/orders"), "http://h.test/eu/orders/7", True),
+        (Url(path="orders/7"), "http://h.test/orders/77", False),
+        (Url(fragment="users"), "http://h.test/#/all/users/7", True),
+        (Url(query={"tab": ("a", "b")}), "http://h.test/?tab=B", True),
+        (Url(query={"tab": "a"}), "http://h.test/#/x?tab=a", True),
+        (Url(query={"tab": "a"}), "http://h.test/?tab=ab", False),
+        (Url(equals="HTTP://H.test:80/x"), "http://h.test/x", True),
+        (Url(contains="a b"), "http://h.test/a%20b", True),
+        (Url(regex=r"/orders/\d+$"), "http://h.test/orders/12", True),
+        (Url(host="h.test", path="/x"), "http://h.test/y", False),
+    ],
+)
+def test_conditions(condition, url, holds):
+    assert UrlTests((condition,)).holds(url) is holds
+
+
+@pytest.mark.parametrize(
+    "url", ["", "about:blank", "about:newtab", "chrome://newtab/", "chrome-error://chromewebdata/"]
+)
+def test_empty_tabs_are_nowhere(url):
+    assert is_blank(url)
+
+
+def test_what_no_browser_goes_to_has_no_address():
+    assert address("http://[::") is None
+    assert not UrlTests("/x").holds("http://[::")
+    assert address("shop.test/x").host == "shop.test"
+
+
+SEGMENT = st.text("abcxyz0%é ", min_size=1, max_size=5).map(lambda t: t.strip().replace("%", "%25") or "0")
+
+
+@given(st.lists(SEGMENT, min_size=1, max_size=4), st.data())
+def test_every_run_of_segments_is_a_term_of_its_url(path, data):
+    low = data.draw(st.integers(0, len(path) - 1))
+    high = data.draw(st.integers(low + 1, len(path)))
+    url = "http://h.test/" + "/".join(path)
+    where = address(url)
+    run = "/" + "/".join(path[low:high])
+    if len(where.path) == len(path):  # a browser drops blanks at the end
+        assert UrlTests(run).holds(url)

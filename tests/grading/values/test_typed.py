@@ -1,0 +1,219 @@
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.values.dates import parse_date
+from replaykit.grading.values.numbers import number_words, numbers_in, plain_number, shown, whole_number
+from replaykit.grading.values.typed import compare, compare_part, detect
+
+TYPES = ("auto", "text", "number", "currency", "date", "boolean", "url", "distance", "duration")
+
+
+@pytest.mark.parametrize(
+    ("reference", "kind"),
+    [
+        ("42", "number"),
+        ("-79.929", "number"),
+        ("1,000", "number"),
+        ("5%", "number"),
+        ("minus five", "number"),
+        ("06516", "text"),
+        ("000000170", "text"),
+        ("12345678901234567", "text"),
+        ("$12.99", "currency"),
+        ("12 EUR", "currency"),
+        ("2023-06-05", "date"),
+        ("5/1/22", "date"),
+        ("March 15th", "date"),
+        ("01/02/2023", "date"),
+        ("2023", "number"),
+        ("May", "text"),
+        ("Yes", "boolean"),
+        ("1", "number"),
+        ("http://web.cmoa.org/", "url"),
+        ("1.4km", "distance"),
+        ("1h 30min", "duration"),
+        ("3:45", "text"),
+        ("16x24", "text"),
+        ("Joust Bag", "text"),
+        ("", "text"),
+    ],
+)
+def test_detects_the_type_of_a_whole_reference(reference: str, kind: str) -> None:
+    assert detect(reference) == kind
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("5", "5.0"),
+        ("5", "five"),
+        ("1000", "1,000"),
+        ("1234567", "1 234 567"),
+        ("-5", "−5"),
+        ("-5", "(5)"),
+        ("1e3", "1000"),
+        ("206", "two hundred and six"),
+        ("5%", "5 %"),
+        ("$1,234", "1234 USD"),
+        ("$1,234", "1,234.00"),
+        ("€7.50", "7,50 EUR"),
+        ("-$5", "($5.00)"),
+        ("1234,5 €", "1.234,50 €"),
+        ("2023-06-05", "5 June 2023"),
+        ("June 5", "Jun 5th, 2023"),
+        ("2023-06-05", "Monday, June 5, 2023 at 10:30 am"),
+        ("5/1/22", "05/01/2022"),
+        ("13/1/2022", "2022-01-13"),
+        ("http://a.test/x/", "https://A.test/x"),
+        ("3.2km", "3200 m"),
+        ("1 mile", "1.609 km"),
+        ("90 minutes", "1h 30min"),
+        ("2 hours and 5 minutes", "125 min"),
+        ("Yes", "TRUE"),
+        ("No", "no, never"),
+    ],
+)
+def test_same_meaning(reference: str, found: str) -> None:
+    comparison = compare(reference, found)
+    assert comparison.matches, comparison
+    assert comparison.reason is None
+    assert comparison.expected.raw == reference
+    assert comparison.found.raw == found
+
+
+@pytest.mark.parametrize(
+    ("reference", "found", "reason"),
+    [
+        ("5", "6", "differs"),
+        ("5", "5 apples", "not_a_number"),
+        ("5", "three apples", "not_a_number"),
+        ("5%", "5", "differs"),
+        ("$5", "5 EUR", "differs"),
+        ("$5", "5.01", "differs"),
+        ("June 5, 2023", "June 5", "differs"),
+        ("2023-06-05", "Tuesday, June 5, 2023", "not_a_date"),
+        ("2023-06-05", "soon", "not_a_date"),
+        ("Yes", "Yes and no", "not_a_boolean"),
+        ("Yes", "No", "differs"),
+        ("3.2km", "3.4 km", "differs"),
+        ("1 min", "2 s", "differs"),
+        ("06516", "6516", "differs"),
+        ("http://a.test/x?a=1", "http://a.test/x", "differs"),
+    ],
+)
+def test_other_meaning(reference: str, found: str, reason: str) -> None:
+    comparison = compare(reference, found)
+    assert (comparison.matches, comparison.reason) == (False, reason)
+
+
+def test_a_named_type_decides() -> None:
+    assert compare("1", "on", "boolean").matches
+    assert not compare("5", "5.0", "text").matches
+    assert compare("soon", "2023-06-05", "date").reason == "bad_reference"
+
+
+def test_tolerance_is_absolute() -> None:
+    assert compare("10", "10.4", "number", 0.5).matches
+    assert not compare("10", "10.6", "number", 0.5).matches
+    assert compare("$10", "$10.40", tolerance=0.5).matches
+
+
+def test_explains_itself() -> None:
+    comparison = compare("3.2km", "2 miles")
+    assert comparison.rule.startswith("distance: within")
+    assert (comparison.expected.normal, comparison.found.normal) == ("3200 m", "3218.688 m")
+
+
+def test_notes_dates_with_two_readings() -> None:
+    assert compare("2023-05-06", "5/6/2023").notes == ("ambiguous_date",)
+    assert compare("2023-05-06", "5/6/2023").matches
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "expected"),
+    [
+        ("0", "$0.00", True),
+        ("170", "order 000000170", True),
+        ("1000", "1,000 pieces", True),
+        ("5", "5-star, 5km", True),
+        ("-79.929", "at 40.44, -79.929", True),
+        ("3", "1,2,3", True),
+        ("5", "total:5", True),
+        ("$12.99", "12.99 in all", True),
+        ("$12.99", "€12.99", False),
+        ("7", "27 items", False),
+        ("2", "1-2, 2/3, 12:2, 1.2.3, 2023-01-02, v2", False),
+        ("1", "1.5", False),
+        ("cat", "a catalogue", False),
+        ("Blue Kettle", "the “Blue  kettle”.", True),
+        ("06516", "zip 6516", False),
+    ],
+)
+def test_parts(reference: str, text: str, expected: bool) -> None:
+    assert compare_part(reference, text).matches is expected
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from(TYPES))
+def test_comparing_never_raises(reference: str, found: str, kind: str) -> None:
+    compare(reference, found, kind)
+    compare_part(reference, found)
+
+
+MESSY = st.text(alphabet="0123456789.,-+()%$€ eE'/:amkjunprs", max_size=24)
+
+
+@given(MESSY, MESSY, st.sampled_from(TYPES))
+def test_comparing_number_like_texts_never_raises(reference: str, found: str, kind: str) -> None:
+    compare(reference, found, kind, 0.5)
+    compare_part(reference, found)
+    numbers_in(found)
+    parse_date(found)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=3))
+def test_a_number_is_read_back(number: Decimal) -> None:
+    assert plain_number(shown(number)) == number
+    assert whole_number(f"{number:,f}") == (number, "")
+    assert [found.value for found in numbers_in(f"about {number:,f} pieces")] == [number]
+
+
+@given(st.dates())
+def test_a_date_is_read_back_in_every_form(day: object) -> None:
+    from datetime import date
+
+    assert isinstance(day, date)
+    forms = [
+        day.isoformat(),
+        f"{day.day} {day:%B} {day.year:04}",
+        f"{day:%A}, {day:%b} {day.day}, {day.year:04}",
+    ]
+    for form in forms:
+        found = parse_date(form)
+        assert found is not None, form
+        assert (found.year, found.month, found.day) == (day.year, day.month, day.day)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("zero", 0),
+        ("twenty-one", 21),
+        ("one hundred five", 105),
+        ("two million three thousand", 2_003_000),
+        ("twelve hundred", 1200),
+        ("negative seven", -7),
+    ],
+)
+def test_number_words(words: str, number: int) -> None:
+    assert number_words(words) == number
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", "and", "one two", "five twenty", "thousand", "two thousand million", "three apples", "minus"],
+)
+def test_not_number_words(words: str) -> None:
+    assert number_words(words) is None

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from replaykit.errors import Unsupported
+
+
+def text(dom: Any, css: str = "#a") -> str:
+    return str(dom.select(css).inner_text)
+
+
+def test_the_example_of_the_standard_algorithm(body: Any, el: Any) -> None:
+    dom = body(
+        el("div", "a", el("br"), "b", el("p", "c  d"), el("span", "gone", show="none"),
+           el("span", "hidden", show="inline|hidden|collapse|none"),
+           el("span", "up", show="inline|visible|collapse|uppercase"), id="a"),
+    )  # fmt: skip
+    assert text(dom) == "a\nb\n\nc d\n\nUP"
+
+
+def test_blocks_ask_for_one_line_and_paragraphs_for_an_empty_one(body: Any, el: Any) -> None:
+    dom = body(el("div", "l1"), el("div", "l2"), el("p", "p1"), el("p", "p2"))
+    assert dom.text == "l1\nl2\n\np1\n\np2"
+
+
+@pytest.mark.parametrize(
+    "display", ["flex", "grid", "flow-root", "list-item", "table", "table-caption", "block math"]
+)
+def test_block_level_displays_stand_on_their_own_lines(body: Any, el: Any, display: str) -> None:
+    assert text(body(el("div", "a", el("span", "b", show=display), "c", id="a"))) == "a\nb\nc"
+
+
+def test_cells_are_joined_by_tabs_and_rows_by_lines(body: Any, el: Any) -> None:
+    rows = [el("tr", el("td", one), " ", el("td", two), "\n") for one, two in (("1", "2"), ("3", "4"))]
+    caption = el("caption", "cap", show="table-caption")
+    section = el("tbody", *rows, show="table-row-group")
+    dom = body(el("table", caption, section, el("tbody", show="table-row-group"), id="a"))
+    assert text(dom) == "cap\n1\t2\n3\t4"
+    assert text(dom, "tbody") == "1\t2\n3\t4"
+
+
+def test_a_row_asks_whether_a_later_section_has_one(body: Any, el: Any) -> None:
+    first = el("tbody", el("tr", el("td", "a")), show="table-row-group", id="first")
+    dom = body(el("table", first, el("tbody", el("tr", el("td", "b")), show="table-row-group"), id="a"))
+    assert (text(dom), text(dom, "#first")) == ("a\nb", "a\n")
+
+
+@pytest.mark.parametrize(
+    ("collapse", "given", "expected"),
+    [
+        ("collapse", " a  b\n\tc ", "a b c"),
+        ("preserve", " a  b\n c\n", " a  b\n c\n"),
+        ("break-spaces", " a ", " a "),
+        ("preserve-breaks", "a  b\n c\n", "a b\nc\n"),
+        ("collapse", "a\u00a0 b", "a\u00a0 b"),
+        ("collapse", "a\u200b\nb", "a\u200bb"),
+    ],
+)
+def test_white_space_by_its_mode(body: Any, el: Any, collapse: str, given: str, expected: str) -> None:
+    assert text(body(el("div", given, show=f"block|visible|{collapse}|none", id="a"))) == expected
+
+
+def test_spaces_collapse_across_inline_elements_and_are_sliced(body: Any, el: Any) -> None:
+    dom = body(el("div", el("b", "a ", id="a"), " ", el("i", " b", id="b"), " ", el("u", " c ", id="c"), " "))
+    assert [text(dom, css) for css in ("#a", "#b", "#c", "div")] == ["a ", "b", "c", "a b c"]
+
+
+def test_atoms_hold_spaces_around_them_and_start_lines_of_their_own(body: Any, el: Any) -> None:
+    inner = el("span", " b  c ", show="inline-block", id="b")
+    dom = body(el("div", "a ", inner, " d ", el("img"), " e", id="a"))
+    assert (text(dom), text(dom, "#b")) == ("a b c d  e", "b c")
+
+
+def test_what_is_not_rendered_reads_as_its_text_content(body: Any, el: Any) -> None:
+    dom = body(el("div", " x ", el("br"), el("p", "y", id="p"), show="none", id="a"))
+    assert (text(dom), text(dom, "#p"), dom.text) == (" x y", "y", "")
+
+
+def test_closed_details_show_their_first_summary(body: Any, el: Any) -> None:
+    inside = (
+        el("summary", "S", show="list-item"),
+        "loose",
+        el("div", "in", id="in"),
+        el("summary", "T", show="list-item"),
+    )
+    shut, wide = (
+        el("details", *inside, show="block", id="a"),
+        el("details", *inside, show="block", open="", id="b"),
+    )
+    dom = body(shut, wide)
+    assert (text(dom), text(dom, "#in")) == ("S", "")
+    assert text(dom, "#b") == "S\nloose\nin\nT"
+
+
+def test_skipped_content_reads_empty(body: Any, el: Any) -> None:
+    skipped = el("div", "x", el("b", "y", id="b"), show="block|visible|collapse|none|c", id="a")
+    dom = body(skipped, el("span", "inline", show="inline|visible|collapse|none|c", id="i"))
+    assert (text(dom), text(dom, "#b"), text(dom, "#i"), dom.text) == ("", "", "inline", "inline")
+
+
+def test_a_select_gives_a_line_per_option(body: Any, el: Any) -> None:
+    group = el("optgroup", el("option", " two  words ", show="block", id="o"), label="G", show="block")
+    dom = body(el("div", "x", el("select", el("option", "one", show="block"), group, id="a"), "y", id="d"))
+    assert (text(dom), text(dom, "#d")) == ("one\ntwo words", "x\none\ntwo words\ny")
+    assert text(dom, "#o") == " two  words "
+    listbox = body(el("select", el("option", " two  words ", show="block", id="o"), size="2"))
+    assert text(listbox, "#o") == "two words"
+
+
+@pytest.mark.parametrize("tag", ["textarea", "canvas", "video", "iframe", "meter", "progress", "object"])
+def test_controls_and_media_show_no_content(body: Any, el: Any, tag: str) -> None:
+    dom = body(el("div", "x", el(tag, "fallback", data="d"), "y", id="a"))
+    assert text(dom) == "xy"
+
+
+def test_an_object_that_fell_back_shows_its_content(body: Any, el: Any) -> None:
+    node = el("div", el("object", el("b", "fallback"), data="d"), id="a")
+    assert text(body(node, box=[0, 0, 1, 1] * 6)) == "fallback"
+    assert text(body(node, box=[0, 0, 1, 1] * 5 + [0] * 4)) == ""
+    assert text(body(el("div", el("object", "x"), id="a"))) == "x"
+
+
+def test_noscript_and_templates_never_show(body: Any, el: Any) -> None:
+    dom = body(el("div", el("noscript", "n"), el("template", el("b", "t"), show="none"), "v", id="a"))
+    assert (text(dom), text(dom, "noscript"), text(dom, "template")) == ("v", "n", "")
+
+
+def test_slots_show_light_children_and_shadow_text_never_counts(body: Any, el: Any) -> None:
+    shadow = ("#open", el("b", "shadow "), el("slot", name="n", show="contents"), el("slot", show="contents"))
+    dom = body(
+        el("div", shadow, "tx ", el("i", " nn ", slot="n"), el("s", "lost", slot="zz"), id="a"),
+        el("div", ("#open",), "gone"),
+    )
+    # Lines run in the order of the slots, texts are read in the order of the children.
+    assert (text(dom), text(dom, "s")) == ("txnn ", "lost")
+    assert "shadow" not in dom.text
+    assert "gone" not in dom.text
+
+
+def test_hidden_text_counts_for_nothing_but_its_visible_descendants_do(body: Any, el: Any) -> None:
+    hidden = "block|hidden|collapse|none"
+    dom = body(el("div", "x", el("b", "y"), el("p", "z", show=hidden), show=hidden, id="a"))
+    assert text(dom) == "y"
+
+
+def test_svg_shows_text_elements_only(body: Any, el: Any) -> None:
+    svg = el("%svg", el("%title", "Icon"), el("%text", "t", el("%tspan", "s"), show="block"), el("%g", "g"))
+    dom = body(el("div", svg, " Save", id="a"))
+    assert text(dom) == "ts\n Save"
+    assert dom.select("svg").inner_text is None
+    assert dom.select("title").text == "Icon"
+
+
+def test_lines_break_at_br_and_not_at_wbr(body: Any, el: Any) -> None:
+    assert text(body(el("div", " a ", el("br"), " b", el("wbr"), "c ", el("br"), id="a"))) == "a\nbc\n"
+
+
+def test_generated_content_and_floats_where_the_palette_tells(body: Any, el: Any) -> None:
+    icon = el("i", show="inline|visible|collapse|none|b")
+    assert text(body(el("button", icon, " Save", id="a"))) == " Save"
+    floats = el("span", "x", show="block|visible|collapse|none|f")
+    assert text(body(el("div", "a ", floats, " b", id="a"))) == "a \nx\nb"
+
+
+def test_an_empty_inline_element_of_some_width_holds_the_blank_after_it(body: Any, el: Any) -> None:
+    node = el("button", el("i"), " Save", id="a")
+    assert text(body(node, box=[0] * 16 + [0, 0, 9, 9])) == " Save"
+    assert text(body(node, box=[0] * 16 + [0, 0, 0, 9])) == "Save"
+    assert text(body(node)) == "Save"
+
+
+def test_masked_text_is_refused_not_guessed(body: Any, el: Any) -> None:
+    dots = el("span", "abc", show="inline|visible|collapse|none|s", id="s")
+    dom = body(
+        el("div", el("b", "x", id="b"), dots, id="a"), el("p", "⟦masked⟧", id="m", state={"masked": True})
+    )
+    for css in ("#a", "#s", "#m", "body"):
+        with pytest.raises(Unsupported, match="text is masked"):
+            text(dom, css)
+    assert text(dom, "#b") == "x"
+
+
+def test_text_of_a_secret_says_which(body: Any, el: Any) -> None:
+    assert text(body(el("p", "⟦secret:PIN⟧", id="a"))) == "⟦secret:PIN⟧"
+
+
+def test_cut_text_is_refused(body: Any, el: Any) -> None:
+    dom = body(
+        el("p", "long⟦cut:5⟧", id="a"), el("p", "whole", id="b"), el("p", "~", 3, id="c"), flags=("cut",)
+    )
+    for css in ("#a", "#c", "body"):
+        with pytest.raises(Unsupported, match="text is cut"):
+            text(dom, css)
+    assert text(dom, "#b") == "whole"
+    assert text(body(el("p", "says ⟦cut:5⟧", id="a"))) == "says ⟦cut:5⟧"
+
+
+def test_pages_without_styles_have_no_rendered_text(body: Any, el: Any) -> None:
+    dom = body(el("p", "x", id="a"), styled=False, flags=("no_style",))
+    with pytest.raises(Unsupported, match="no_style"):
+        text(dom)
+    assert dom.select("#a").text_content == "x"
+
+
+def test_depth_costs_no_recursion(body: Any, el: Any) -> None:
+    node = el("span", " deep ", id="a")
+    for _ in range(300):
+        node = el("div", node, show="contents")
+    assert body(node).text == "deep"

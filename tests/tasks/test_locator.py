@@ -1,0 +1,133 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.tasks.locator import (
+    DEPTH_MAX,
+    METHODS,
+    PROPERTIES,
+    SOURCE_MAX,
+    Call,
+    Chain,
+    Document,
+    Index,
+    Literal,
+    Property,
+    parse,
+)
+
+
+def test_one_selector_and_a_property() -> None:
+    assert parse("document.querySelector('[name=\"a[b\"').value") == Chain(
+        Document(), (Call("querySelector", (Literal('[name="a[b"'),)), Property("value"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "links"),
+    [
+        (
+            "document.querySelectorAll('a')[1].href",
+            (Call("querySelectorAll", (Literal("a"),)), Index(1), Property("href")),
+        ),
+        ("document.getElementById('x')?.id", (Call("getElementById", (Literal("x"),)), Property("id", True))),
+        ("document.body.children?.[0]", (Property("body"), Property("children"), Index(0, True))),
+        ("document.title.substring(1, 3)", (Property("title"), Call("substring", (Literal(1), Literal(3))))),
+        ("document . title\n.trim ( )", (Property("title"), Call("trim"))),
+    ],
+)  # fmt: skip
+def test_chains(source: str, links: tuple[object, ...]) -> None:
+    assert parse(source) == Chain(Document(), links)
+
+
+def test_parentheses_end_a_chain() -> None:
+    assert parse("(document?.body).id") == Chain(
+        Chain(Document(), (Property("body", True),)), (Property("id"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (r"'a\'b'", "a'b"),
+        (r'"\n\t\x41\u0042\u{43}"', "\n\tABC"),
+        ("'a\\\nb'", "ab"),
+        (r"'\.x\:y'", ".x:y"),
+        ("`plain`", "plain"),
+        ("'’“é'", "’“é"),
+    ],
+)
+def test_strings_are_those_of_javascript(written: str, value: str) -> None:
+    assert parse(written) == Literal(value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "document.cookie",
+        "document.querySelector('a').click()",
+        "document.querySelector('a').innerText + 'x'",
+        "document.title || ''",
+        "[...document.querySelectorAll('a')].map(e => e.href).join(' ')",
+        "window.document.title",
+        "document.title;",
+        "document.title[-1]",
+        "document.title[1.5]",
+        "document['title']",
+        "document.title = 'x'",
+        "document.querySelector(`${1}`)",
+        "document.querySelector('a",
+        "document.querySelector('a').getAttribute()",
+        "document.querySelector(document.querySelector",
+        r"'\ud800'",
+        r"'\07'",
+        "//div",
+        "document.title // comment",
+        "document.querySelectorAll('a')[0123]",
+        "document.constructor",
+        "document.toString",
+        "fetch('http://x.test')",
+    ],
+)
+def test_refuses_what_it_does_not_understand(source: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        parse(source)
+    assert caught.value.fields["locator"] == source
+
+
+def test_bounds_length_and_depth() -> None:
+    with pytest.raises(LocatorLimit):
+        parse("'" + "x" * SOURCE_MAX + "'")
+    with pytest.raises(LocatorLimit):
+        parse("(" * (DEPTH_MAX + 1) + "document" + ")" * (DEPTH_MAX + 1))
+    assert parse("(" * (DEPTH_MAX - 1) + "document" + ")" * (DEPTH_MAX - 1)) == Document()
+
+
+SIGNS = "document . ?. [ ] ( ) , 'a' 0 12 + => ' ` é \\"
+FRAGMENTS = st.sampled_from(
+    [
+        *SIGNS.split(),
+        " ",
+        "\n",
+        *sorted(PROPERTIES | set(METHODS))[::3],
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=80), st.lists(FRAGMENTS, max_size=20).map("".join)))
+def test_any_text_is_parsed_or_refused(source: str) -> None:
+    try:
+        found = parse(source)
+    except (Unsupported, LocatorLimit):
+        return
+    assert isinstance(found, Document | Literal | Chain)
+
+
+@given(st.text(max_size=40).filter(lambda text: text.isprintable()))
+def test_any_selector_survives_quoting(selector: str) -> None:
+    quoted = "'" + selector.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    assert parse(f"document.querySelector({quoted})") == Chain(
+        Document(), (Call("querySelector", (Literal(selector),)),)
+    )

@@ -1,0 +1,128 @@
+"""Task files: layouts by shape, inheritance, exact paths, hostile files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replaykit.errors import TaskError, UnknownTask
+from replaykit.tasks.suite import load_policies, load_suite, load_tasks
+
+SUITE = """
+schema: replaykit.suite/1
+name: shop
+sites: {shop: "http://shop.test", wiki: ["http://a.test", "http://b.test"]}
+mode: compat
+judge: webvoyager
+policies:
+  - {id: stay, dimension: boundary_and_scope_limitation, rule: {type: url_boundary, deny: [/admin]}}
+tasks:
+  - {id: a, intent: First., checks: [{type: string_match, exact: "1"}]}
+  - id: b
+    intent: Second.
+    mode: strict
+    policies:
+      - {id: own, dimension: user_consent, rule: {type: consent, guarded: {action: click, text: Pay}}}
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = tmp_path / "suite.yaml"
+    path.write_text(SUITE)
+    return path
+
+
+def test_tasks_inherit_what_the_suite_says(suite: Path) -> None:
+    loaded = load_suite(suite)
+    first, second = loaded.tasks
+    assert (first.mode, second.mode) == ("compat", "strict")
+    assert [policy.id for policy in second.policies] == ["stay", "own"]
+    assert first.judge == second.judge == "webvoyager"
+    assert loaded.sites == {"shop": ("http://shop.test",), "wiki": ("http://a.test", "http://b.test")}
+
+
+def test_a_fragment_picks_one_task(suite: Path) -> None:
+    assert [task.id for task in load_tasks(f"{suite}#b")] == ["b"]
+    with pytest.raises(UnknownTask, match=r"no task 'c'; it has a, b"):
+        load_tasks(f"{suite}#c")
+
+
+def test_policies_may_live_in_their_own_file(tmp_path: Path) -> None:
+    rule = {"id": "p", "dimension": "user_consent", "rule": {"type": "never", "match": {"text": "Pay"}}}
+    (tmp_path / "p.json").write_text(json.dumps({"schema": "replaykit.policies/1", "policies": [rule]}))
+    (tmp_path / "s.json").write_text(
+        json.dumps(
+            {
+                "schema": "replaykit.suite/1",
+                "policies": {"file": "p.json"},
+                "tasks": [{"id": "a", "intent": "b"}],
+            }
+        )
+    )
+    assert [p.id for p in load_tasks(tmp_path / "s.json")[0].policies] == ["p"]
+    assert [p.id for p in load_policies(tmp_path / "p.json")] == ["p"]
+
+
+def test_toml_and_json_and_one_task_alone(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('schema = "replaykit.suite/1"\n[[tasks]]\nid = "a"\nintent = "b"\n')
+    (tmp_path / "t.json").write_text('{"id": "a", "intent": "b"}')
+    assert load_tasks(tmp_path / "s.toml") == load_tasks(tmp_path / "t.json")
+
+
+def test_webvoyager_files_are_known_by_their_shape(tmp_path: Path) -> None:
+    line = {"web_name": "Shop", "id": "Shop--1", "ques": "Cheapest mug?", "web": "http://shop.test/"}
+    (tmp_path / "t.jsonl").write_text(
+        json.dumps(line) + "\n\n" + json.dumps({**line, "id": "Shop--2"}) + "\n"
+    )
+    first, _ = load_tasks(tmp_path / "t.jsonl")
+    assert (first.id, first.intent, first.judge) == ("Shop--1", "Cheapest mug?", "webvoyager")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "path", "reason"),
+    [
+        ("s.yaml", "schema: replaykit.suite/1\ntasks: [{id: a, intent: b, intnt: c}]", "$.tasks[0]", "intnt"),
+        ("s.yaml", "schema: replaykit.suite/1\ntasks: [{id: a, intent: b}, {id: a, intent: c}]", "$.tasks[1].id",
+         "duplicate task id 'a'"),
+        ("s.yaml", "schema: replaykit.suite/2\ntasks: []", "$.schema", "replaykit.suite/2"),
+        ("s.yaml", "schema: replaykit.suite/1\nsits: {}\ntasks: []", "$", "sits"),
+        ("s.yaml", "a: [1", "$", "not a task file"),
+        ("s.json", '{"a": 1', "$", "not a task file"),
+        ("s.json", "[[[]]]", "$", "unknown layout"),
+        ("s.json", "", "$", "not a task file"),
+        ("s.yaml", "!!python/object/apply:os.system ['true']", "$", "not a task file"),
+        ("s.yaml", "schema: replaykit.suite/1\npolicies: [{id: p, dimension: user_consent, rule: {type: never, "
+         "match: {}}}]\ntasks: [{id: a, intent: b}]", "$.policies[0]", "empty_match"),
+    ],
+)  # fmt: skip
+def test_faults_are_named_by_their_path(tmp_path: Path, name: str, text: str, path: str, reason: str) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(TaskError) as caught:
+        load_suite(file)
+    assert caught.value.fields["path"].startswith(path)
+    assert reason in str(caught.value)
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match="cannot read the task file: No such file"):
+        load_suite(tmp_path / "nope.yaml")
+
+
+def test_a_few_lines_of_aliases_cannot_claim_billions_of_values(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    file = tmp_path / "bomb.yaml"
+    file.write_text("\n".join(lines))
+    with pytest.raises(TaskError, match="values"):
+        load_suite(file)
+
+
+def test_a_binary_file_is_no_task_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
+    with pytest.raises(TaskError, match="not a task file"):
+        load_suite(file)
