@@ -1,0 +1,258 @@
+"""Find a Chromium, start it as a process of its own, and open its CDP endpoint on loopback.
+
+The process gets a fresh profile and an ephemeral port; closing it ends the whole process group and removes
+the profile. Nothing here speaks to pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from replaykit.errors import NoBrowser, RecorderError
+
+START_MAX_S = 30.0
+"""A browser that has not opened its port by then is broken; a loaded two-core machine needs about 3 s."""
+
+STOP_MAX_S = 3.0
+"""Grace between SIGTERM and SIGKILL."""
+
+NO_SANDBOX = "running as root: the browser was started with --no-sandbox"
+"""Said whenever the sandbox is off."""
+
+FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",  # its packets would be invisible to request timing
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-features=Translate,OptimizationHints,MediaRouter",
+    "--password-store=basic",
+    "--use-mock-keychain",
+)
+"""Flags of every start: nothing that a page could see, nothing that phones home."""
+
+_ENDPOINT = ("--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1")
+
+CHANNELS = {
+    "chromium": ("chromium", "chromium-browser"),
+    "chrome": ("google-chrome-stable", "google-chrome", "chrome"),
+    "chrome-beta": ("google-chrome-beta",),
+    "msedge": ("microsoft-edge-stable", "microsoft-edge", "msedge"),
+}
+"""Channel name to the names of its program, best first."""
+
+_PLACES = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+
+
+def find(
+    path: str | Path | None = None, channel: str | None = None, environ: Mapping[str, str] | None = None
+) -> Path:
+    """Return the program of a Chromium, by the order of the command line's help.
+
+    `path`, then `REPLAYKIT_BROWSER`, then `channel`, then Playwright's own build, then PATH. What is named
+    must exist: raises NoBrowser instead of taking another one silently.
+    """
+    environ = os.environ if environ is None else environ
+    named = path or environ.get("REPLAYKIT_BROWSER")
+    if named:
+        return _named(str(named), environ)
+    if channel:
+        return _channel(channel, environ)
+    search = environ.get("PATH")
+    installed = [*_playwright_builds(environ), *_on_path(_all_programs(), search), *map(Path, _PLACES)]
+    found = next((place for place in installed if place.exists()), None)
+    if found is None:
+        raise NoBrowser(tried="Playwright's own build, " + ", ".join(_all_programs()) + " on PATH")
+    return found
+
+
+class Browser:
+    """A running browser that this process started."""
+
+    def __init__(self, path: Path, process: subprocess.Popen[bytes], profile: Path, endpoint: str) -> None:
+        self.path = path
+        """The program."""
+        self.endpoint = endpoint
+        """HTTP address of its CDP endpoint."""
+        self.notice = NO_SANDBOX if _is_root() else None
+        """What the user should know about this start."""
+        self._process = process
+        self._profile = profile
+
+    @property
+    def version(self) -> str:
+        """`Chrome/156.0.8078.79`, as the endpoint says."""
+        return str(self._about()["Browser"])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is alive."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the process group and remove the profile; harmless when done before."""
+        _end_group(self._process)
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def _about(self) -> dict[str, Any]:
+        # A proxy from the environment must never see loopback.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{self.endpoint}/json/version", timeout=5) as reply:
+            about: dict[str, Any] = json.load(reply)
+            return about
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def launch(
+    path: str | Path | None = None,
+    *,
+    channel: str | None = None,
+    headed: bool = False,
+    viewport: tuple[int, int] | None = None,
+    arguments: Iterable[str] = (),
+) -> Browser:
+    """Start a browser with a fresh profile and return it once its endpoint is open.
+
+    Raises NoBrowser when there is none, RecorderError when it does not start.
+    """
+    program = find(path, channel)
+    profile = Path(tempfile.mkdtemp(prefix="replaykit-profile-"))
+    command = [str(program), *_flags(profile, headed=headed, viewport=viewport), *arguments, "about:blank"]
+    with (profile / "stderr.log").open("wb") as log:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        except OSError as error:
+            shutil.rmtree(profile, ignore_errors=True)
+            raise RecorderError(what=f"cannot start browser {program}: {error}") from error
+    try:
+        return Browser(program, process, profile, f"http://127.0.0.1:{_port(program, process, profile)}")
+    except BaseException:
+        _end_group(process)
+        shutil.rmtree(profile, ignore_errors=True)
+        raise
+
+
+def _named(named: str, environ: Mapping[str, str]) -> Path:
+    found = shutil.which(named, path=environ.get("PATH"))
+    if found is None:
+        raise NoBrowser(tried=named)
+    return Path(found)
+
+
+def _channel(channel: str, environ: Mapping[str, str]) -> Path:
+    programs = CHANNELS.get(channel)
+    if programs is None:
+        raise NoBrowser(tried=f"channel {channel!r}; there are {', '.join(CHANNELS)}")
+    found = next(iter(_on_path(programs, environ.get("PATH"))), None)
+    if found is None:
+        raise NoBrowser(tried=f"channel {channel!r}: {', '.join(programs)} on PATH")
+    return found
+
+
+def _all_programs() -> tuple[str, ...]:
+    return tuple(name for names in CHANNELS.values() for name in names)
+
+
+def _on_path(programs: Iterable[str], search: str | None) -> list[Path]:
+    found = (shutil.which(name, path=search) for name in programs)
+    return [Path(place) for place in found if place]
+
+
+def _playwright_builds(environ: Mapping[str, str]) -> list[Path]:
+    # Asking Playwright itself costs the start of its driver, about half a second.
+    folder = environ.get("PLAYWRIGHT_BROWSERS_PATH") or _playwright_folder(environ)
+    revisions = sorted(Path(folder).glob("chromium-*"), key=_revision, reverse=True)
+    programs = ("chrome-*/chrome", "chrome-*/chrome.exe", "chrome-mac*/*.app/Contents/MacOS/*")
+    return [place for build in revisions for pattern in programs for place in sorted(build.glob(pattern))]
+
+
+def _playwright_folder(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME") or str(Path.home())
+    if sys.platform == "darwin":
+        return f"{home}/Library/Caches/ms-playwright"
+    if sys.platform == "win32":
+        return f"{environ.get('LOCALAPPDATA', home)}/ms-playwright"
+    return f"{environ.get('XDG_CACHE_HOME') or home + '/.cache'}/ms-playwright"
+
+
+def _revision(build: Path) -> int:
+    number = build.name.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0
+
+
+def _flags(profile: Path, *, headed: bool, viewport: tuple[int, int] | None) -> list[str]:
+    flags = [f"--user-data-dir={profile}", *_ENDPOINT, *FLAGS]
+    if not headed:
+        flags.append("--headless=new")
+    if viewport:
+        flags.append(f"--window-size={viewport[0]},{viewport[1]}")
+    if _is_root():
+        flags.append("--no-sandbox")
+    return flags
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _port(program: Path, process: subprocess.Popen[bytes], profile: Path) -> int:
+    # The browser writes this file once, when its endpoint listens: there is nothing else to wait on.
+    deadline = time.monotonic() + START_MAX_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            lines = (profile / "DevToolsActivePort").read_text().splitlines()
+            if len(lines) == 2:
+                return int(lines[0])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.01)
+            break
+    log = (profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
+    said = log[-1] if log else "it said nothing"
+    code = process.poll()
+    why = f"no endpoint in {START_MAX_S:.0f} s" if code is None else f"exit code {code}"
+    raise RecorderError(what=f"browser {program} did not start ({why}): {said}")
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    # The program may be a shell script, and has a dozen children: only the group has them all.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_MAX_S)
+            if number is signal.SIGKILL or not _group_lives(process.pid):
+                return
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

@@ -1,0 +1,198 @@
+"""From gestures to steps: when an act begins, what it was done on, what the tabs were right after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+
+from msgspec.structs import replace
+
+from replaykit.recorder.actions import Acted, Begun, Notice
+from replaykit.recorder.capture import PageNode
+from replaykit.recorder.ledger import Blob, Flow, Flows, StepRef
+from replaykit.recorder.messages import PageMessage, Pause
+from replaykit.recorder.observing import Observing
+from replaykit.recorder.stepping import Act, Stepping
+from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.viewing import Viewer
+from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab
+from replaykit.trajectory.observation import TabView
+
+GRACE_MS = 250
+"""Messages of a page may be so late: a time of the page is over that much later, ms."""
+
+
+class Acting:
+    """Turns what gestures tell into acts, and acts into steps."""
+
+    def __init__(
+        self, flows: Flows, tabs: Tabs, stepping: Stepping, viewer: Viewer, observing: Observing
+    ) -> None:
+        self._flows = flows
+        self._tabs = tabs
+        self._stepping = stepping
+        self._viewer = viewer
+        self._observing = observing
+        self._refs: dict[tuple[int, int], StepRef] = {}
+        self._latest: dict[int, int] = {}
+        self._scenes: dict[int, tuple[int, str, tuple[TabView, ...]]] = {}
+        self._rings_at = inf
+        self.now = 0.0
+        """Latest time heard of, ms."""
+        self.steps_max: int | None = None
+        """Steps allowed."""
+        self.on_limit: Callable[[float], None] = lambda at: None
+        """Called when an act would be one too many."""
+        self.on_begin: Callable[[float], None] = lambda at: None
+        """Called when any act begins."""
+
+    def message(self, message: PageMessage) -> None:
+        """Take in a DOM event."""
+        tab = self._tabs.get(message.page)
+        if tab is None:
+            return
+        tab.spoke_at = message.at
+        self._tell(tab, tab.recogniser.feed(message))
+        latest = tab.recogniser.latest
+        if latest is not None and latest[1] == message.at:
+            self._scenes[tab.page] = (latest[0], tab.url, self._tabs.views())
+        self._set_timer()
+
+    def settle(self, tab: Tab) -> None:
+        """End what is going on in a tab."""
+        self._tell(tab, tab.recogniser.flush())
+
+    def settle_all(self, until: float | None = None) -> None:
+        """End what is going on in every tab, or only what began before `until`."""
+        for tab in self._tabs.all:
+            since = tab.recogniser.since
+            if until is None or (since is not None and since <= until):
+                self.settle(tab)
+
+    def begin(self, tab: Tab, at: float, *, is_focused: bool = True) -> StepRef | None:
+        """Note that an act begins on a tab; what others were about is over. None = one act too many."""
+        for other in self._tabs.all:
+            if other is not tab:
+                self._tell(other, other.recogniser.interrupt())
+        self.on_begin(at)
+        previous = self._stepping.previous
+        if self._is_too_many(at):
+            self.on_limit(at)
+            return None
+        if is_focused and tab.page != self._tabs.active:
+            self._focus(tab, at)
+        self._tabs.active = tab.page
+        ref = self._stepping.begin(at, tab.page)
+        if previous is not None:
+            self._observing.overtaken(tab, previous, at)
+        return ref
+
+    def done(self, act: Act, tab: Tab) -> None:
+        """Take in an act that is over."""
+        self._stepping.done(act)
+        self._observing.watch(tab, act.ref)
+
+    def _is_too_many(self, at: float) -> bool:
+        self._stepping.leave_behind(at)
+        return self.is_full and not self._stepping.is_declared(at)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all steps that are allowed are taken."""
+        return self.steps_max is not None and self._stepping.promised >= self.steps_max
+
+    def _focus(self, tab: Tab, at: float) -> None:
+        ref = self._stepping.begin(at, tab.page)
+        ref.looks = 1  # nothing is to be seen of it: the act that shows it follows at once
+        self._tabs.active = tab.page
+        action = FocusTab(to_page=tab.page)
+        views = self._tabs.views()
+        self._stepping.done(
+            Act(ref=ref, page=tab.page, action=action, at=at, end=at, url=tab.url, tabs=views)
+        )
+
+    def _tell(self, tab: Tab, notices: Iterable[Notice]) -> None:
+        for notice in notices:
+            if isinstance(notice, Begun):
+                self._begun(tab, notice)
+            else:
+                self._acted(tab, notice)
+
+    def _begun(self, tab: Tab, notice: Begun) -> None:
+        ref = self.begin(tab, notice.at)
+        if ref is not None:
+            tab.touched_at = max(tab.touched_at, notice.at)
+            self._refs[tab.page, notice.serial] = ref
+
+    def _acted(self, tab: Tab, acted: Acted) -> None:
+        ref = self._ref(tab, acted)
+        if ref is None:
+            return
+        shown = tab.before(acted.document, acted.frame, acted.seq, acted.at)
+        before, blobs = self._viewer.before(tab, shown, acted.at)
+        action, more = _placed(tab, acted)
+        url, views = self._scene(tab, acted.serial)
+        act = Act(
+            ref=ref,
+            page=tab.page,
+            action=action,
+            at=acted.at,
+            end=acted.end,
+            seq=acted.seq,
+            before=before,
+            blobs=(*blobs, *more),
+            url=url,
+            tabs=views,
+        )
+        self.done(act, tab)
+
+    def _ref(self, tab: Tab, acted: Acted) -> StepRef | None:
+        ref = self._refs.pop((tab.page, acted.serial), None)
+        # A gesture may turn out to be two acts: two clicks too slow for a double one.
+        if ref is None and self._latest.get(tab.page) == acted.serial:
+            ref = self._stepping.begin(acted.at, tab.page)
+        if ref is not None:
+            self._latest[tab.page] = acted.serial
+        return ref
+
+    def _scene(self, tab: Tab, serial: int) -> tuple[str, tuple[TabView, ...]]:
+        found = self._scenes.get(tab.page)
+        if found is not None and found[0] == serial:
+            return found[1], found[2]
+        return tab.url, self._tabs.views()
+
+    def _set_timer(self) -> None:
+        deadlines = [tab.recogniser.deadline for tab in self._tabs.all]
+        nearest = min((deadline for deadline in deadlines if deadline is not None), default=inf)
+        if nearest + GRACE_MS < self._rings_at:
+            self._rings_at = nearest + GRACE_MS
+            self._flows.start(self._timing(self._rings_at), counts=False)
+
+    def _timing(self, rings_at: float) -> Flow:
+        reply = yield Pause(id=0, ms=max(1, round(rings_at - self.now)))
+        if self._rings_at == rings_at:
+            self._rings_at = inf
+        for tab in self._tabs.all:
+            self._tell(tab, tab.recogniser.expire(reply.at - GRACE_MS))
+        self._set_timer()
+
+
+def _placed(tab: Tab, acted: Acted) -> tuple[Action, list[Blob]]:
+    """Return the action with its elements' places in snapshots, and those snapshots."""
+    action, blobs = acted.action, list[Blob]()
+    if action.element is not None:
+        element, more = _place(tab, acted, action.element, acted.node)
+        action, blobs = replace(action, element=element), more
+    if isinstance(action, DragAndDrop) and action.to is not None:
+        target, more = _place(tab, acted, action.to, acted.to_node)
+        action, blobs = replace(action, to=target), [*blobs, *more]
+    return action, blobs
+
+
+def _place(tab: Tab, acted: Acted, element: Element, node: PageNode | None) -> tuple[Element, list[Blob]]:
+    # The script of a frame that its parent cannot read counts frames from itself.
+    frame = (*acted.frame, *element.frame)
+    found = tab.node(node, acted.document, acted.frame)
+    if found is None:
+        return replace(element, frame=frame, node=None), []
+    return replace(element, frame=frame, node=found[0]), [found[1].blob]

@@ -1,0 +1,233 @@
+// What truly happened in the page: listeners in the capture phase, before any handler of the page.
+
+const PASSIVE = { capture: true, passive: true };
+const REPORTED = [
+  'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
+  'change', 'submit', 'focusin', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle', 'pageshow', 'pagehide',
+];
+// These do not leave a shadow tree.
+const CONFINED = ['change', 'submit', 'scroll', 'toggle'];
+const STIRRING = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
+
+const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu']);
+const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
+// Made by a user agent from input alone: no script can make a trusted one.
+const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
+const ACTS = new Set([...BY_USER, 'beforeinput', 'change']);
+// A script that acts for an agent makes these; of other untrusted events nothing is learnt.
+const BY_SCRIPT = new Set(['click', 'input', 'change']);
+const GESTURE_MS = 1000;
+
+// ---- Installing ------------------------------------------------------------------------------------------------
+
+const reported = guarded(onEvent);
+const stirred = guarded(() => activity());
+const moved = guarded((event) => void (seen.pointer = pointOf(event)));
+const framesChanged = guarded(() => watchFrames(document, []));
+const armed = [];
+
+function listen(inner) {
+  const view = documentWindow(inner);
+  if (view === null) return;
+  for (const name of REPORTED) on(view, name, reported);
+  for (const name of STIRRING) on(view, name, stirred);
+  on(view, 'pointermove', moved);
+  // Events of a document itself and `load` of its elements pass no window.
+  for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
+  on(inner, 'load', framesChanged);
+  on(inner, OPTIONS.nonce, framesChanged);
+}
+
+function listenInShadow(root) {
+  for (const name of CONFINED) on(root, name, reported);
+  for (const name of ['load', 'transitionend', 'animationend']) on(root, name, stirred);
+}
+
+function on(from, name, listener) {
+  addListener(from, name, listener, PASSIVE);
+  if (armed.length < 10000) armed.push([from, name, listener]);
+}
+
+function retire() {
+  retired = true;
+  observer.disconnect();
+  typeObserver.disconnect();
+  for (const [from, name, listener] of armed) removeListener(from, name, listener, PASSIVE);
+}
+
+// A window outlives its first, empty document. In a frame that its parent can read, the outermost document's script
+// watches; it is told by an event that nobody else knows the name of.
+function install() {
+  const installed = globalThis.__replaykit_api;
+  if (installed?.document === document) return;
+  installed?.retire();
+  const owner = globalThis.frameElement;
+  if (owner !== null) return void dispatch(ownerDocument(owner), new Event(OPTIONS.nonce));
+  Object.defineProperty(globalThis, '__replaykit_api', { value: api, configurable: true });
+  watchDocument(document, []);
+  watchFrames(document, []);
+}
+
+// ---- Events ----------------------------------------------------------------------------------------------------
+
+const handled = new WeakSet();
+const gesture = { control: null, last: -Infinity, typing: false, changes: 0 };
+const described = { control: null, innermost: null, at: -Infinity, descriptor: null };
+let trustedAt = -Infinity;
+
+function onEvent(event) {
+  if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
+  handled.add(event);
+  const path = pathOf(event);
+  armShadows(path);
+  const control = path.length === 0 ? null : controlOn(path);
+  const at = timeOf(event, path[0]);
+  if (event.isTrusted && (BY_USER.has(event.type) || event.type === 'beforeinput')) trustedAt = now();
+  if (event.type === 'scroll') scrolledElements.add(path[0]);
+  stir(event);
+  if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
+  report(event, control, path[0], at);
+}
+
+// Elements from the innermost target outwards. A document scrolls as its root element; a window is no element.
+function pathOf(event) {
+  const path = event.composedPath().filter((node) => node !== node.window);
+  if (path.length === 0 || event.type === 'pageshow' || event.type === 'pagehide') return [];
+  const root = isDocument(path[0]) ? documentElement(path[0]) : undefined;
+  return root === undefined ? path : [root].filter((element) => element !== null);
+}
+
+function armShadows(path) {
+  for (const node of path) if (nodeType(node) === 11) watchShadow(node);
+}
+
+// Page time; a frame's events count from the frame's own time origin.
+function timeOf(event, node) {
+  const view = node === undefined ? globalThis : documentWindow(ownerDocument(node));
+  return (view ?? globalThis).performance.timeOrigin + event.timeStamp;
+}
+
+function stir(event) {
+  if (ACTS.has(event.type) && (event.isTrusted || isLonely())) act();
+  else if (event.type !== 'focusin') activity();
+}
+
+// Without a trusted event just before, a script acts on its own account: an agent's.
+const isLonely = () => now() - trustedAt > GESTURE_MS;
+
+function begin(event, control, at) {
+  const typing = isTyping(event);
+  const goesOn = control === gesture.control && now() - gesture.last <= GESTURE_MS && continues(event, typing);
+  gesture.last = now();
+  if (goesOn || isFlooded()) return;
+  Object.assign(gesture, { control, typing, changes: seen.total });
+  described.control = null;
+  pushBefore(at);
+}
+
+// The same act goes on; or it is the same element again, and still as it was.
+function continues(event, typing) {
+  if (event.type === 'beforeinput' || event.type === 'dragstart') return true;
+  return (typing && gesture.typing) || seen.total === gesture.changes;
+}
+
+const isTyping = (event) => (event.type === 'keydown' ? isPrintable(event) : event.type === 'beforeinput');
+
+function report(event, control, innermost, at) {
+  const { type: name, isTrusted: trusted } = event;
+  const element = control === null ? null : elementOf(control, innermost, event);
+  const masked = element !== null && (element.masked || (innermost !== control && isMasked(innermost)));
+  const data = DATA[name]?.(event, innermost, masked) ?? {};
+  post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, trusted && BY_USER.has(name));
+  if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
+}
+
+// As it was before the act: the events of one gesture share a descriptor.
+function elementOf(control, innermost, event) {
+  const isSame = described.control === control && described.innermost === innermost;
+  if (!isSame || now() - described.at > GESTURE_MS) {
+    Object.assign(described, { control, innermost, descriptor: describe(control, innermost) });
+  }
+  described.at = now();
+  const number = latest.numbers.get(control);
+  const node = number === undefined ? undefined : { push: latest.seq, number };
+  const point = POINTER.has(event.type) ? pointOf(event) : undefined;
+  return { ...described.descriptor, node, point };
+}
+
+function rememberValue(field) {
+  const tag = isHTML(field) ? localName(field) : '';
+  if (FIELDS.has(tag)) knownValues.set(field, fieldValue(field, tag));
+}
+
+// ---- What each type of event adds ------------------------------------------------------------------------------
+
+const DATA = { __proto__: null, keydown: keyData, beforeinput: textData, input: inputData, change: changeData };
+for (const name of POINTER) DATA[name] = pointerData;
+DATA.dragstart = DATA.drop = (event) => ({ point: pointOf(event) });
+DATA.wheel = (event) => ({ dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) });
+DATA.scroll = (event, node) => ({ left: Math.round(scrollLeft(node)), top: Math.round(scrollTop(node)) });
+DATA.toggle = (event) => ({ open: event.newState === 'open' });
+
+function pointOf(event) {
+  const inner = event.view?.document ?? document;
+  const { dx, dy } = viewportOrigin(inner);
+  return [Math.floor((event.clientX ?? 0) + dx), Math.floor((event.clientY ?? 0) + dy)];
+}
+
+function pointerData(event) {
+  const point = pointOf(event);
+  if (event.isTrusted && (event.detail > 0 || event.type === 'pointerdown')) seen.pointer = point;
+  return { point, button: event.button ?? 0, modifiers: modifiersOf(event), detail: event.detail ?? 0 };
+}
+
+const MODIFIERS = ['Control', 'Alt', 'Shift', 'Meta'];
+// Scripts dispatch a bare `Event` of any name, and autofill a keydown without a key.
+const isHeld = (event, name) => event.getModifierState?.(name) ?? false;
+const modifiersOf = (event) => MODIFIERS.filter((name) => isHeld(event, name)).sort();
+const keyOf = (event) => event.key ?? 'Unidentified';
+
+function isPrintable(event) {
+  if ([...keyOf(event)].length !== 1) return false;
+  return isHeld(event, 'AltGraph') || !(event.ctrlKey || event.metaKey || event.altKey);
+}
+
+function keyData(event, node, masked) {
+  const printable = isPrintable(event);
+  const isText = masked && [...keyOf(event)].length === 1 && !event.ctrlKey && !event.metaKey;
+  const key = isText ? MASKED : keyOf(event);
+  const held = printable ? [] : MODIFIERS.filter((name) => name !== key && isHeld(event, name));
+  return { key, chord: [...held, key].join('+'), printable, repeat: event.repeat ?? false, modifiers: modifiersOf(event) };
+}
+
+function textData(event, node, masked) {
+  const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? null;
+  return { input_type: event.inputType ?? null, text: text === null ? null : shownValue(text, masked) };
+}
+
+function inputData(event, node, masked) {
+  return { ...textData(event, node, masked), value: shownValue(editedText(node), masked) };
+}
+
+const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
+
+function editedText(node) {
+  if (!isHTML(node)) return textContent(node);
+  return FIELDS.has(localName(node)) ? fieldValue(node, localName(node)) : innerText(node);
+}
+
+function changeData(event, node, masked) {
+  const tag = isHTML(node) ? localName(node) : '';
+  if (tag === 'select') return { control: 'select', ...selectedData(node, masked) };
+  if (tag === 'input' && isToggle(node)) return { control: 'check', checked: isChecked(node) };
+  if (tag === 'input' && inputType(node) === 'file') return { control: 'file', files: filesData(node) };
+  return FIELDS.has(tag) ? { control: 'text', value: shownValue(fieldValue(node, tag), masked) } : {};
+}
+
+function selectedData(select, masked) {
+  const chosen = selectedIndices(select).map((index) => selectOptions(select)[index]);
+  const shown = (text) => shownValue(text, masked);
+  return { values: chosen.map((option) => shown(option.value)), labels: chosen.map((option) => shown(option.label)) };
+}
+
+const filesData = (field) => [...inputFiles(field)].map(({ name, size, type }) => ({ name, size, mime: type }));

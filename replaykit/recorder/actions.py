@@ -1,0 +1,244 @@
+"""Page messages of one tab -> acts: what truly happened, whoever drove the browser.
+
+Trusted DOM events are the witness. An event by script counts only where nothing trusted happened on the page
+shortly before: agents also click by script, and pages react to what agents do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.capture import PageNode
+from replaykit.recorder.entering import Choosing, Filling, Scripting
+from replaykit.recorder.events import (
+    MODIFIERS,
+    control_of,
+    is_control,
+    is_select,
+    is_toggle,
+    is_upload,
+    number_of,
+    text_of,
+)
+from replaykit.recorder.gestures import Deed, Gesture
+from replaykit.recorder.keying import Keying
+from replaykit.recorder.messages import PageMessage
+from replaykit.recorder.pointing import Pointing, Scrolling
+from replaykit.trajectory.action import Action
+
+REACTION_MAX = 1000.0
+"""What a page does by itself within these ms of a trusted event is its reaction, no act."""
+
+WITNESSES = frozenset(
+    {"pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu"}
+    | {"keydown", "beforeinput", "dragstart", "drop", "wheel"}
+)
+"""Events whose `trusted` proves a user agent; input and change are trusted after `el.click()` too."""
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """An act begins; `Acted` of the same serial follows."""
+
+    serial: int
+    """Which gesture of this tab."""
+    at: float
+    """Start, ms."""
+
+
+class Acted(Struct, frozen=True, kw_only=True):
+    """An act is over."""
+
+    serial: int
+    """Which gesture of this tab; a gesture may turn out to be two acts."""
+    action: Action
+    """What was done; `element.node` is not filled yet."""
+    at: float
+    """Start, ms."""
+    end: float
+    """Last event of it, ms."""
+    document: int
+    """Document ordinal within the tab."""
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    seq: int
+    """The page's own counter at its first event."""
+    node: PageNode | None = None
+    """Where the element is in a push."""
+    to_node: PageNode | None = None
+    """Where the drop target is."""
+
+
+Notice: TypeAlias = Begun | Acted
+
+
+class Recogniser:
+    """Turns one tab's messages into acts, in order; at most one gesture is open at a time."""
+
+    def __init__(self) -> None:
+        self._open: Gesture | None = None
+        self._serial = -1
+        self._key_at = -inf
+        self._offsets: dict[tuple[object, ...], tuple[int, int]] = {}
+        self.trusted_at = -inf
+        """Last trusted event that proves a user agent, ms."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When `expire` has something to do; None = nothing is open."""
+        return self._open.deadline if self._open else None
+
+    @property
+    def since(self) -> float | None:
+        """Start of the open gesture, ms."""
+        return self._open.since if self._open else None
+
+    @property
+    def latest(self) -> tuple[int, float] | None:
+        """Serial of the open gesture and time of the last event that is its own, ms."""
+        return (self._serial, self._open.last) if self._open else None
+
+    def feed(self, message: PageMessage) -> list[Notice]:
+        """Take a message in; return the acts that it begins or ends."""
+        notices = self.expire(message.at)
+        if self._open is None or not self._open.take(message):
+            notices += self._start(message)
+        self._remember(message)
+        if self._open is not None and self._open.over:
+            notices += self.flush()
+        return notices
+
+    def expire(self, now: float) -> list[Notice]:
+        """End the open gesture if its time is over at `now`, ms."""
+        return self.flush() if self._open is not None and now > self._open.deadline else []
+
+    def flush(self) -> list[Notice]:
+        """End the open gesture."""
+        gesture, self._open = self._open, None
+        if gesture is None:
+            return []
+        acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
+        return [Begun(serial=self._serial, at=gesture.since), *acts] if gesture.tentative and acts else acts
+
+    def interrupt(self) -> list[Notice]:
+        """End the open gesture since another act begins elsewhere: stray scrolling was its preparation."""
+        if self._open is not None and self._open.tentative:
+            self._open = None
+        return self.flush()
+
+    def renew(self) -> None:
+        """Forget scroll positions: another document is shown."""
+        self._offsets.clear()
+
+    def _start(self, message: PageMessage) -> list[Notice]:
+        starter = _STARTERS.get(message.event.name)
+        gesture = starter(self, message) if starter else None
+        if gesture is None:
+            return []
+        cleared = self._absorb_clear(gesture)
+        notices = [] if cleared else self.interrupt()
+        self._open = gesture
+        self._serial += not cleared
+        begun = [] if cleared or gesture.tentative else [Begun(serial=self._serial, at=gesture.since)]
+        return [*notices, *begun]
+
+    def _absorb_clear(self, gesture: Gesture) -> bool:
+        # Some agents empty a field by script before they type into it: one act.
+        cleared = self._open
+        if not (isinstance(gesture, Keying) and isinstance(cleared, Scripting)):
+            return False
+        if not cleared.is_clear_of(gesture.first):
+            return False
+        gesture.since = cleared.since
+        return True
+
+    def _acted(self, gesture: Gesture, deed: Deed) -> Acted:
+        return Acted(
+            serial=self._serial,
+            action=deed.action,
+            at=deed.at,
+            end=deed.end,
+            document=gesture.first.document,
+            frame=gesture.first.frame,
+            seq=gesture.first.event.seq,
+            node=deed.node,
+            to_node=deed.to_node,
+        )
+
+    def _remember(self, message: PageMessage) -> None:
+        event = message.event
+        if event.trusted and event.name in WITNESSES:
+            self.trusted_at = max(self.trusted_at, message.at)
+        if event.trusted and event.name == "keydown":
+            self._key_at = message.at
+        if event.name == "scroll":
+            self._offsets[_place(message)] = (number_of(message, "left"), number_of(message, "top"))
+
+    def _is_quiet(self, message: PageMessage) -> bool:
+        return message.at - self.trusted_at >= REACTION_MAX
+
+    def _offset(self, message: PageMessage) -> tuple[int, int]:
+        return self._offsets.get(_place(message), (0, 0))
+
+    def _start_pointer(self, message: PageMessage) -> Gesture | None:
+        return Pointing(message) if message.event.trusted else None
+
+    def _start_click(self, message: PageMessage) -> Gesture | None:
+        if message.event.trusted:
+            # The late click of a key belongs to its press, which is over.
+            return Pointing(message) if message.at - self._key_at >= REACTION_MAX else None
+        return self._start_script(message)
+
+    def _start_key(self, message: PageMessage) -> Gesture | None:
+        # "Process" and the like: an input method composes, the text comes with its own events.
+        if not message.event.trusted or text_of(message, "key") in (*MODIFIERS, "Process", "Dead"):
+            return None
+        return Keying(message, self._offset)
+
+    def _start_intent(self, message: PageMessage) -> Gesture | None:
+        return Filling(message) if message.event.trusted else None
+
+    def _start_input(self, message: PageMessage) -> Gesture | None:
+        element = message.event.element
+        if is_select(element) or is_upload(element) or is_toggle(element):
+            return None
+        return Filling(message) if message.event.trusted else self._start_script(message)
+
+    def _start_change(self, message: PageMessage) -> Gesture | None:
+        control = control_of(message)
+        if control in ("select", "file"):
+            return Choosing(message)
+        if control == "check":
+            return Choosing(message) if message.event.trusted or self._is_quiet(message) else None
+        return None if message.event.trusted else self._start_script(message)
+
+    def _start_script(self, message: PageMessage) -> Gesture | None:
+        is_act = self._is_quiet(message) and is_control(message.event.element)
+        return Scripting(message) if is_act else None
+
+    def _start_wheel(self, message: PageMessage) -> Gesture | None:
+        return Scrolling(message, self._offset(message)) if message.event.trusted else None
+
+    def _start_scroll(self, message: PageMessage) -> Gesture | None:
+        return Scrolling(message, self._offset(message)) if self._is_quiet(message) else None
+
+
+def _place(message: PageMessage) -> tuple[object, ...]:
+    element = message.event.element
+    return (message.document, message.frame, element.css if element else None)
+
+
+_STARTERS: dict[str, Callable[[Recogniser, PageMessage], Gesture | None]] = {
+    "pointerdown": Recogniser._start_pointer,
+    "dragstart": Recogniser._start_pointer,
+    "click": Recogniser._start_click,
+    "keydown": Recogniser._start_key,
+    "beforeinput": Recogniser._start_intent,
+    "input": Recogniser._start_input,
+    "change": Recogniser._start_change,
+    "wheel": Recogniser._start_wheel,
+    "scroll": Recogniser._start_scroll,
+}

@@ -1,0 +1,86 @@
+"""Arming a tab: binding and script go in, clocks are compared, the history is read."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.recorder.capture import BINDING, WORLD
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.clock import Clock, offset
+from replaykit.recorder.effects import Effect, Refused, Send, evaluate
+
+POST_MAX = 1 << 20
+"""Bytes of a request body that the browser reports."""
+
+BUFFER_MAX = 64 << 20
+"""Bytes of response bodies that the browser keeps for us."""
+
+CLOCK_SAMPLES = 5
+"""Round trips by which a page's clock is compared with ours."""
+
+
+class Armed(Struct, frozen=True, kw_only=True):
+    """What arming a tab has found out."""
+
+    armed_after_ms: int
+    """Age of its document when the script came in, ms."""
+    user_agent: str = ""
+    """User-agent text."""
+    dpr: float = 1.0
+    """Device pixel ratio."""
+    language: str = ""
+    """Browser locale."""
+    timezone: str = ""
+    """Browser time zone."""
+
+
+def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
+    """Put binding and script into a tab, now and for every later document, and compare clocks."""
+    yield Send(tab=tab, method="Runtime.enable")
+    binding = {"name": BINDING, "executionContextName": WORLD}
+    yield Send(tab=tab, method="Runtime.addBinding", params=binding)
+    yield Send(tab=tab, method="Page.enable")
+    source = {"source": script, "worldName": WORLD, "runImmediately": True}
+    yield Send(tab=tab, method="Page.addScriptToEvaluateOnNewDocument", params=source)
+    if has_network:
+        limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
+        yield Send(tab=tab, method="Network.enable", params=limits)
+    tab.seat((yield Send(tab=tab, method="Page.getFrameTree"))["frameTree"])
+    try:
+        armed = yield from _compare_clocks(tab, clock)
+        yield from remember_history(tab)
+    except Refused:  # it navigates away just now, or has a dialog open: armed all the same
+        return Armed(armed_after_ms=0)
+    return armed
+
+
+def remember_history(tab: Tab) -> Generator[Effect, Any, None]:
+    """Read the navigation history, unless the tab goes on while it is read."""
+    moves = tab.history.moves
+    history = yield Send(tab=tab, method="Page.getNavigationHistory")
+    if moves == tab.history.moves and not tab.is_leaving:
+        tab.history.read([entry["url"] for entry in history["entries"]], history["currentIndex"])
+
+
+def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
+    source = (
+        "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
+        " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"
+        " innerWidth, innerHeight]"
+    )
+    samples = []
+    for _ in range(CLOCK_SAMPLES):
+        asked = clock.started + clock.now()
+        about = yield from evaluate(tab, source)
+        samples.append((asked, float(about[0]), clock.started + clock.now()))
+    tab.ahead, tab.dpr, tab.viewport = offset(samples), float(about[3]), (int(about[6]), int(about[7]))
+    return Armed(
+        armed_after_ms=int(about[1]),
+        user_agent=str(about[2]),
+        dpr=tab.dpr,
+        language=str(about[4]),
+        timezone=str(about[5]),
+    )

@@ -1,0 +1,305 @@
+"""The driver for `playwright.async_api`: every command is a task beside the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import wraps
+from typing import Any, TypeAlias
+
+from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
+from playwright.async_api import TimeoutError as LateError
+
+from replaykit.recorder.arming import arm, remember_history
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.commands import Command
+from replaykit.recorder.driver import CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.effects import (
+    Carried,
+    CloseTab,
+    Effect,
+    Job,
+    OpenTab,
+    Refused,
+    Send,
+    Sleep,
+    Work,
+    snapshot,
+)
+from replaykit.recorder.probes import dismiss
+
+Target: TypeAlias = Page | BrowserContext | Browser
+"""What can be recorded."""
+
+
+class AsyncDriver(Driver):
+    """Pumps an async connection."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._pages: dict[Page, Tab] = {}
+        self._adopting: dict[Page, asyncio.Task[None]] = {}
+        self._contexts: set[BrowserContext] = set()
+        self._sessions: dict[int, CDPSession] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._worker = ThreadPoolExecutor(1, "replaykit")
+        self._is_opening_probe = False
+        self._unclear: list[Page] = []
+        self._wrapped: list[tuple[Target, str]] = []
+
+    async def attach(self, target: Target) -> None:
+        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
+        context = _context(target)
+        browser = target if isinstance(target, Browser) else context.browser if context else None
+        self.browser_version = browser.version if browser else None
+        self.is_attaching = True
+        if isinstance(target, Page):
+            await self._adopt(target)
+        elif isinstance(target, BrowserContext):
+            await self._enter(target)
+        elif browser is not None:
+            browser.on("context", lambda entered: self._spawn(self._enter(entered)))
+            for one in browser.contexts:
+                await self._enter(one)
+        self.is_attaching = False
+        self._wrap(target if isinstance(target, Page) else None, context, browser)
+        await self.idle(ENDING_MAX_S)
+
+    async def last_looks(self, target: Target) -> None:
+        """Look once more at every page that is about to be closed."""
+        for page, tab in list(self._pages.items()):
+            if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
+                self._spawn(self._look(tab))
+        await self.idle(CLOSING_MAX_S)
+
+    async def idle(self, seconds: float) -> None:
+        """Wait until nothing is under way, at most so long."""
+        self.pump()
+        deadline = self.clock.now() + seconds * 1000
+        while waiting := self._tasks - {asyncio.current_task()}:
+            left = (deadline - self.clock.now()) / 1000
+            if left <= 0:
+                self.gap("snapshots", "timeout", len(waiting))
+                return
+            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+
+    async def finish(self) -> None:
+        """Wait until all that the session has asked for is done."""
+        await self.idle(ENDING_MAX_S)
+        self._worker.shutdown(wait=False)
+        await self._let_go()
+        for task in self._tasks:
+            task.cancel()
+
+    def pump(self) -> None:
+        """Start what the session has asked for."""
+        while self.queue:
+            self._spawn(self._carry_out(self.queue.pop(0)))
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(self._guard(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _guard(self, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        except (Refused, Error):
+            pass  # the page went away meanwhile; the session says what that leaves out
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+        self.pump()
+
+    # Pages
+
+    async def _enter(self, context: BrowserContext) -> None:
+        if context in self._contexts:
+            return
+        self._contexts.add(context)
+        context.on("page", self._appeared)
+        for page in context.pages:
+            await self._adopt(page)
+
+    def _appeared(self, page: Page) -> None:
+        if self._is_opening_probe:
+            self._unclear.append(page)
+        else:
+            self._adoption(page)
+
+    def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
+        if page not in self._adopting:
+            tab = self._pages[page] = self.new_tab(actor)
+            self._adopting[page] = self._spawn(self._arm(page, tab))
+        return self._adopting[page]
+
+    async def _adopt(self, page: Page) -> None:
+        await self._adoption(page)
+
+    async def _arm(self, page: Page, tab: Tab) -> None:
+        page.on("close", lambda _: self._left(tab))
+        page.on("crash", lambda _: self._left(tab, is_crash=True))
+        if page.context not in self._contexts:
+            page.on("popup", self._appeared)
+        try:
+            session = self._sessions[tab.page] = await page.context.new_cdp_session(page)
+            session.on("event", lambda event: self._heard(tab, event))
+            armed = await self._carry(arm(tab, self.script, self.clock, has_network=self.has_network))
+            opener = await page.opener()
+        except (Refused, Error):
+            self.forget(tab)
+            return
+        self.opened(tab, armed, self._pages.get(opener) if opener else None)
+
+    def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
+        self.happened(tab, event)
+        if tab.take_moved():
+            self._spawn(self._carry(remember_history(tab)))
+        if tab.actor == "probe" and tab.has_dialog:
+            self._spawn(self._carry(dismiss(tab)))
+        self.pump()
+
+    def _left(self, tab: Tab, *, is_crash: bool = False) -> None:
+        self.gone(tab, is_crash=is_crash)
+        self.pump()
+
+    async def _look(self, tab: Tab) -> None:
+        self.looked(tab, await self._carry(snapshot(tab, "final")))
+
+    # The agent's own objects
+
+    def _wrap(self, *targets: Target | None) -> None:
+        for target in targets:
+            if target is not None:
+                for name in ("close", "new_page", "new_context"):
+                    self._wrap_one(target, name)
+
+    def _wrap_one(self, target: Target, name: str) -> None:
+        method = getattr(target, name, None)
+        if method is not None and not hasattr(method, "__wrapped__"):
+            wrapper = self._before if name == "close" else self._after
+            setattr(target, name, wrapper(target, method))
+            self._wrapped.append((target, name))
+
+    def _before(self, target: Target, close: _Method) -> _Method:
+        # The `close` event comes when there is nothing left to look at.
+        @wraps(close)
+        async def closing(*arguments: Any, **options: Any) -> Any:
+            await self._guard(self.last_looks(target))
+            return await close(*arguments, **options)
+
+        return closing
+
+    def _after(self, target: Target, make: _Method) -> _Method:
+        # A new page that the agent uses at once would run ahead of its arming.
+        @wraps(make)
+        async def making(*arguments: Any, **options: Any) -> Any:
+            made = await make(*arguments, **options)
+            if isinstance(made, BrowserContext) and isinstance(target, Browser):
+                await self._guard(self._enter(made))
+                self._wrap(made)
+            elif isinstance(made, Page) and made.context in self._contexts:
+                await self._guard(self._adopt(made))
+            return made
+
+        return making
+
+    async def _let_go(self) -> None:
+        # The agent's objects may live on: they must be as they were.
+        for target, name in self._wrapped:
+            delattr(target, name)
+        for context in self._contexts:
+            context.remove_listener("page", self._appeared)
+        for session in self._sessions.values():
+            with suppress(Error):
+                await session.detach()
+
+    # Commands
+
+    async def _carry_out(self, command: Command) -> None:
+        job = await self._run(self.commands.start(command))
+        self.replied(command, job)
+
+    async def _carry(self, carried: Carried) -> Any:
+        job = await self._run(carried)
+        if job.fault is not None:
+            raise job.fault
+        if job.error is not None:
+            raise Refused(job.error)
+        return job.value
+
+    async def _run(self, carried: Carried) -> Job:
+        job = Job(carried)
+        effect = job.step()
+        while effect is not None:
+            try:
+                answer = await self._perform(effect)
+            except Refused as refused:
+                effect = job.step(refused=refused)
+            else:
+                effect = job.step(answer)
+        return job
+
+    async def _perform(self, effect: Effect) -> Any:
+        match effect:
+            case Send():
+                return await self._send(effect)
+            case Sleep():
+                return await asyncio.sleep(effect.ms / 1000)
+            case Work():
+                return await asyncio.get_running_loop().run_in_executor(self._worker, effect.run)
+            case OpenTab():
+                return await self._open_probe()
+            case CloseTab():
+                return await self._close_probe(effect.tab)
+
+    async def _send(self, effect: Send) -> Any:
+        session = self._sessions.get(effect.tab.page)
+        if session is None or effect.tab.is_gone:
+            raise Refused("gone")
+        try:
+            return await session.send(effect.method, effect.params, timeout=effect.timeout_ms)
+        except LateError as error:
+            raise Refused("timeout") from error
+        except Error as error:
+            raise Refused("gone" if effect.tab.is_gone else "failed") from error
+
+    async def _open_probe(self) -> Tab:
+        context = next((page.context for page in self._pages if not page.is_closed()), None)
+        if context is None:
+            raise Refused("gone")
+        self._is_opening_probe = True
+        try:
+            make = getattr(context.new_page, "__wrapped__", context.new_page)
+            page: Page = await make()
+        except Error as error:
+            raise Refused("failed") from error
+        finally:
+            self._is_opening_probe = False
+        probe = self._adoption(page, "probe")
+        while self._unclear:
+            self._adoption(self._unclear.pop())
+        await probe
+        return self._pages[page]
+
+    async def _close_probe(self, tab: Tab) -> None:
+        for page, one in self._pages.items():
+            if one is tab and not page.is_closed():
+                await page.close()
+
+
+_Method: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+def _context(target: Target) -> BrowserContext | None:
+    if isinstance(target, Page):
+        return target.context
+    return target if isinstance(target, BrowserContext) else None
+
+
+def _holds(target: Target, page: Page) -> bool:
+    if isinstance(target, Page):
+        return page is target
+    return page.context is target if isinstance(target, BrowserContext) else page.context.browser is target

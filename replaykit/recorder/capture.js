@@ -1,0 +1,376 @@
+// Serializer of application/x-replaykit-dom, version 1: one walk over the page, four lines of JSON.
+
+// Contracts of the format: counts, never times, so that load changes no byte.
+const BOXES_MAX = 20000;
+const STYLES_MAX = 60000;
+const ELEMENTS_MAX = 250000;
+const NODES_MAX = 1000000;
+const TEXT_MAX = 24 * 1024 * 1024;
+
+const STARTS = new Map([
+  [XHTML, '<'],
+  ['http://www.w3.org/2000/svg', '%'],
+  ['http://www.w3.org/1998/Math/MathML', '&'],
+]);
+const LEAVES = { 3: '=', 4: '=', 8: '!' };
+const INSTRUCTION = 7;
+const HIDDEN = -1;
+
+function serialize() {
+  const started = now();
+  takeTypeChanges();
+  const tree = readTree();
+  const lines = [headOf(tree), tree.tokens, tree.styling ? tree.style : [], tree.boxing ? tree.box : []];
+  const text = `${lines.map((line) => toJSON(line, tree)).join('\n')}\n`;
+  return { tree, text, cost: now() - started };
+}
+
+// ---- Head ------------------------------------------------------------------------------------------------------
+
+function documentFacts(inner) {
+  const declared = doctype(inner);
+  return {
+    url: documentURL(inner), base: baseURI(inner), title: documentTitle(inner), compat: documentMode(inner),
+    ready: readyState(inner), doctype: declared && [declared.name, declared.publicId, declared.systemId],
+  };
+}
+
+function headOf(tree) {
+  const { url, base, title, compat, ready, doctype: declared } = documentFacts(document);
+  return {
+    snapshot: 1, url, base, title, content_type: documentType(document), charset: documentCharset(document),
+    compat, ready, doctype: declared, elements: tree.elements, nodes: tree.nodes,
+    styles: tree.styling ? [...tree.palette.keys()] : [],
+    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), flags: flagsOf(tree),
+  };
+}
+
+function flagsOf(tree) {
+  const flags = [];
+  if (!tree.boxing) flags.push('no_box');
+  if (!tree.styling) flags.push('no_style');
+  if (tree.cut) flags.push('cut');
+  if (OPTIONS.main_world) flags.push('main_world');
+  return flags;
+}
+
+function sheetsOf(tree, root, kind) {
+  const owner = (sheet) => tree.numbers.get(sheet.ownerNode) ?? -1;
+  const row = (sheet, number) => [sheet.media.mediaText, sheet.disabled, number, isReadable(sheet)];
+  const linked = Array.from(kind.styleSheets(root), (sheet) => row(sheet, owner(sheet)));
+  return linked.concat(Array.from(kind.adoptedStyleSheets(root), (sheet) => row(sheet, -1)));
+}
+
+function isReadable(sheet) {
+  try {
+    return sheet.cssRules !== null;
+  } catch {
+    return false;
+  }
+}
+
+// ---- Walk ------------------------------------------------------------------------------------------------------
+
+function newTree() {
+  const estimate = documentElements(document, '*').length;
+  const tree = {
+    tokens: [], closing: 0, elements: 0, nodes: 0, text: 0, repaired: 0, cut: false, full: false,
+    style: [], palette: new Map(), styling: estimate <= STYLES_MAX, secure: false, scrolls: false,
+    box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
+    numbers: new WeakMap(), roots: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
+    maskRoots: new Set(), below: new Set(), masked: new Set(), focused: new Set(), frames: [], changed: [],
+  };
+  tree.onCut = () => void (tree.cut = true);
+  return tree;
+}
+
+// Depth lives in an array, not on the call stack: pages nest thousands of levels deep.
+function readTree() {
+  const tree = newTree();
+  const levels = [];
+  enterDocument(tree, document, [], { dx: scrollX, dy: scrollY });
+  let place = { node: firstChild(document), owner: -1, scope: tree.scope, inShadow: false };
+  for (;;) {
+    while (place.node === null) {
+      if (levels.length === 0) return finish(tree);
+      place = levels.pop();
+      tree.closing += 1;
+    }
+    place = visit(tree, place, levels);
+  }
+}
+
+function emit(tree, token) {
+  if (tree.closing > 0) tree.tokens.push(tree.closing);
+  tree.closing = 0;
+  tree.tokens.push(token);
+}
+
+function finish(tree) {
+  if (tree.closing > 0) tree.tokens.push(tree.closing);
+  return tree;
+}
+
+// A level is pushed for everything that a later token closes; it is taken up again where its end leads to.
+function visit(tree, place, levels) {
+  const { node, owner } = place;
+  tree.scope = place.scope;
+  tree.inShadow = place.inShadow;
+  tree.full ||= tree.elements >= ELEMENTS_MAX || tree.text > TEXT_MAX || tree.nodes >= NODES_MAX;
+  if (tree.full) return leaveOut(tree, place);
+  place.node = nextSibling(node);
+  const type = nodeType(node);
+  if (type !== ELEMENT) {
+    leaf(tree, node, type, owner);
+    return place;
+  }
+  levels.push(place);
+  return openElement(tree, node, owner, levels);
+}
+
+function leaveOut(tree, place) {
+  let count = 0;
+  for (let node = place.node; node !== null; node = nextSibling(node)) {
+    if (nodeType(node) === ELEMENT) count += 1 + descendants(node, '*').length;
+  }
+  if (count > 0) {
+    emit(tree, '~');
+    tree.tokens.push(count);
+  }
+  tree.cut = true;
+  return { ...place, node: null };
+}
+
+function leaf(tree, node, type, owner) {
+  const mark = LEAVES[type];
+  if (mark === undefined && type !== INSTRUCTION) return;
+  const read = characterData(node);
+  const data = cutText(tree.masked.has(owner) ? maskText(read) : read, STRING_MAX, tree.onCut);
+  tree.nodes += 1;
+  tree.text += data.length;
+  emit(tree, mark === undefined ? `?${instructionTarget(node)} ${data}` : mark + data);
+}
+
+function openElement(tree, element, owner, levels) {
+  const number = tree.elements;
+  const tag = localName(element);
+  const uri = namespaceURI(element);
+  const html = uri === XHTML ? tag : '';
+  tree.elements += 1;
+  tree.nodes += 1;
+  tree.numbers.set(element, number);
+  takeColumns(tree, element, number, owner);
+  const masked = takeMask(tree, element, html, number, owner);
+  emit(tree, html === '' ? foreignStart(uri ?? '', tag) : `<${tag}`);
+  takeAttributes(tree, element, html, masked);
+  takeState(tree, element, html, number, masked);
+  return enter(tree, element, html, number, levels);
+}
+
+function foreignStart(uri, tag) {
+  const mark = STARTS.get(uri);
+  return mark === undefined ? `^${uri} ${tag}` : mark + tag;
+}
+
+// Where to go on after the start of an element.
+function enter(tree, element, html, number, levels) {
+  const inside = { node: firstChild(element), owner: number, scope: tree.scope, inShadow: false };
+  const shadow = shadowRoot(element);
+  if (shadow !== null) return enterShadow(tree, shadow, inside, levels);
+  if (html === 'template') return enterTemplate(tree, element, inside);
+  const inner = frameDocuments[html]?.(element) ?? null;
+  return inner === null ? inside : enterFrame(tree, element, inner, inside, levels);
+}
+
+function enterShadow(tree, shadow, inside, levels) {
+  tree.hosts.add(inside.owner);
+  takeRoot(tree, shadow, SHADOW_ROOT);
+  watchShadow(shadow);
+  emit(tree, '#open');
+  levels.push(inside);
+  return { ...inside, node: firstChild(shadow), inShadow: true };
+}
+
+function enterTemplate(tree, element, inside) {
+  tree.templates.add(inside.owner);
+  return { ...inside, node: firstChild(templateContent(element)) };
+}
+
+function enterFrame(tree, element, inner, inside, levels) {
+  enterDocument(tree, inner, [...tree.scope.path, tree.scope.frames - 1], contentOrigin(element, tree));
+  emit(tree, '@');
+  tree.tokens.push(documentFacts(inner));
+  levels.push(inside);
+  return { ...inside, node: firstChild(inner), scope: tree.scope };
+}
+
+function enterDocument(tree, inner, path, origin) {
+  tree.scope = { root: documentElement(inner), body: documentBody(inner), path, frames: 0, ...origin };
+  takeRoot(tree, inner, DOCUMENT_ROOT);
+  watchDocument(inner, path);
+}
+
+function takeRoot(tree, root, kind) {
+  tree.roots.push([root, kind]);
+  const focused = kind.activeElement(root);
+  if (focused !== null && focused !== tree.scope.body && focused !== tree.scope.root) tree.focused.add(focused);
+  if (MASK !== '') for (const element of kind.query(root, MASK)) tree.maskRoots.add(element);
+}
+
+// ---- Styles and boxes ------------------------------------------------------------------------------------------
+
+const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
+
+// Beyond a limit a column is dropped whole, so that what is taken depends on the page alone.
+function takeColumns(tree, element, number, owner) {
+  if (tree.elements > BOXES_MAX) tree.boxing = false;
+  if (tree.elements > STYLES_MAX) tree.styling = false;
+  tree.scrolls = false;
+  tree.secure = false;
+  if (tree.styling) takeStyle(tree, element, isHidden(tree, element, owner));
+  else if (FIELDS.has(localName(element))) tree.secure = hasTextSecurity(element);
+  if (tree.boxing) takeBox(tree, element, number);
+}
+
+// Text security is read of hidden elements, too: their values are in the snapshot all the same.
+function takeStyle(tree, element, hidden) {
+  const style = styleOf(element);
+  tree.secure = isSecurity(propertyValue(style, '-webkit-text-security'));
+  tree.style.push(hidden ? HIDDEN : paletteIndex(tree, readStyle(tree, style)));
+}
+
+function readStyle(tree, style) {
+  const display = propertyValue(style, 'display');
+  if (display === 'none' || display === '') return display;
+  tree.scrolls = !NO_SCROLLER.test(display) && isScroller(propertyValue(style, 'overflow-y'));
+  const wraps = propertyValue(style, 'white-space-collapse');
+  const cases = propertyValue(style, 'text-transform');
+  return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${styleLetters(tree, style)}`;
+}
+
+const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
+
+function styleLetters(tree, style) {
+  const skipped = propertyValue(style, 'content-visibility') === 'hidden' ? 'c' : '';
+  const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
+  const letters = skipped + clear + (tree.secure ? 's' : '');
+  return letters === '' ? '' : `|${letters}`;
+}
+
+// An empty display is that of an element without a place in the flat tree: no slot takes it.
+function paletteIndex(tree, entry) {
+  if (entry === '') return HIDDEN;
+  const index = tree.palette.get(entry);
+  if (index !== undefined) return index;
+  tree.palette.set(entry, tree.palette.size);
+  return tree.palette.size - 1;
+}
+
+const isGone = (tree, number) => tree.style[number] === HIDDEN || tree.style[number] === tree.palette.get('none');
+
+// Light children of a shadow host are rendered where their slot is, or nowhere.
+function isHidden(tree, element, owner) {
+  if (owner < 0) return false;
+  if (isGone(tree, owner) || tree.templates.has(owner)) return true;
+  if (tree.inShadow || !tree.hosts.has(owner)) return false;
+  const slot = assignedSlot(element);
+  return slot === null || isGone(tree, tree.numbers.get(slot));
+}
+
+function takeBox(tree, element, number) {
+  const { x, y, width, height } = isGone(tree, number) ? NO_BOX : clientRect(element);
+  // All zeros: not rendered, or without a box of its own (`display: contents`).
+  const { dx, dy } = x === 0 && y === 0 && width === 0 && height === 0 ? NO_SCROLL : tree.scope;
+  tree.box.push(Math.round(x + dx), Math.round(y + dy), Math.round(width), Math.round(height));
+}
+
+const NO_BOX = { x: 0, y: 0, width: 0, height: 0 };
+const NO_SCROLL = { dx: 0, dy: 0 };
+
+// Boxes of an inner document are in the coordinates of the outermost one, as if the frame were a scroller.
+function contentOrigin(element, { scope }) {
+  const { x, y } = clientRect(element);
+  const style = styleOf(element);
+  const padding = (side) => parseFloat(propertyValue(style, `padding-${side}`)) || 0;
+  return {
+    dx: scope.dx + x + clientLeft(element) + padding('left'),
+    dy: scope.dy + y + clientTop(element) + padding('top'),
+  };
+}
+
+// ---- Attributes, masks, state ----------------------------------------------------------------------------------
+
+function takeMask(tree, element, html, number, owner) {
+  const below = tree.below.has(owner) || tree.maskRoots.has(element);
+  if (below) tree.below.add(number);
+  const masked = below || tree.secure || isSecretField(element, html);
+  if (masked) tree.masked.add(number);
+  return masked;
+}
+
+function takeAttributes(tree, element, html, masked) {
+  const names = attributeNames(element);
+  if (names.length === 0) return;
+  const pairs = isOdd(names, html) ? oddAttributes(element) : plainAttributes(element, names);
+  if (masked) maskAttributes(element, html, pairs);
+  for (let index = 1; index < pairs.length; index += 2) {
+    if (pairs[index].length > STRING_MAX) pairs[index] = cutText(pairs[index], STRING_MAX, tree.onCut);
+    tree.text += pairs[index].length;
+  }
+  emit(tree, pairs);
+}
+
+function plainAttributes(element, names) {
+  const pairs = [];
+  for (const name of names) pairs.push(name, attribute(element, name));
+  return pairs;
+}
+
+// `getAttribute` lower-cases its argument on HTML elements, and of equal names it finds the first.
+function isOdd(names, html) {
+  for (let index = 0; index < names.length; index += 1) {
+    if (names.indexOf(names[index]) !== index) return true;
+    if (html !== '' && names[index] !== names[index].toLowerCase()) return true;
+  }
+  return false;
+}
+
+function oddAttributes(element) {
+  return Array.from(attributeNodes(element)).flatMap((node) => [node.name, node.value]);
+}
+
+// Frameworks keep copies of a value: attributes equal to it are masked, too.
+function maskAttributes(element, html, pairs) {
+  const values = new Set(html === 'input' ? [inputValue(element), attribute(element, 'value')] : []);
+  for (let index = 1; index < pairs.length; index += 2) {
+    if (pairs[index - 1] === 'value' || values.has(pairs[index])) pairs[index] = maskValue(pairs[index]);
+  }
+}
+
+function takeState(tree, element, html, number, masked) {
+  draft = null;
+  FIELD_STATES[html]?.(element, tree, masked);
+  if (mayScroll(tree, element)) noteScroll(element);
+  if (tree.focused.has(element)) note('focus', true);
+  if (html === 'dialog' && matches(element, ':modal')) note('modal', true);
+  if (html !== '' && hasAttribute(element, 'popover') && matches(element, ':popover-open')) note('popover', true);
+  PICTURE_STATES[html]?.(element);
+  if (frameDocuments[html] !== undefined) noteFrame(tree, element, html, number);
+  if (masked) note('masked', true);
+  if (draft !== null) emit(tree, draft);
+}
+
+function mayScroll(tree, element) {
+  if (element === tree.scope.root || element === tree.scope.body) return true;
+  return tree.styling ? tree.scrolls : scrolledElements.has(element);
+}
+
+// A frame element outside of any document (in a template) holds no document that could be missed.
+function noteFrame(tree, element, html, number) {
+  if (!isConnected(element)) return;
+  const path = [...tree.scope.path, tree.scope.frames];
+  tree.scope.frames += 1;
+  if (frameDocuments[html](element) !== null) return;
+  note('frame', tree.frames.length);
+  tree.frames.push({ number, path, url: attribute(element, 'src') ?? '' });
+}

@@ -1,0 +1,230 @@
+"""The page's half of the recorder, seen from Python: the script to install and the messages that it sends.
+
+The script is the files of SCRIPTS in one function. It talks through one binding, `__replaykit(text)`, and
+answers through `globalThis.__replaykit_api`; in Chromium both exist in an isolated world only. Page time is `at`:
+ms since the epoch on the page's own clock.
+"""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
+
+from replaykit.errors import RecorderError
+from replaykit.trajectory.action import Element
+from replaykit.trajectory.observation import Stale
+from replaykit.trajectory.scalars import N
+
+BINDING = "__replaykit"
+"""Name of the binding that the script calls."""
+
+WORLD = "replaykit"
+"""Name of the isolated world that the script runs in."""
+
+API = "__replaykit_api"
+"""Name of the object, in that world, that answers questions."""
+
+SCRIPTS = ("natives.js", "masking.js", "state.js", "capture.js", "rest.js", "element.js", "actions.js")
+"""Files of the script, in order: later ones use what earlier ones define."""
+
+PARTS_MAX = 256
+"""Parts of one message: 4 MiB units each, so 1 GiB units; the largest honest snapshot has about 100 MiB."""
+
+PENDING_MAX = 8
+"""Messages that may arrive in parts at one time; a page has one script, which sends one after the other."""
+
+
+class PageOptions(Struct, frozen=True, kw_only=True):
+    """What the script has to know about this recording."""
+
+    mask: tuple[str, ...] = ()
+    """CSS selectors whose subtrees are masked."""
+    secrets: dict[str, str] = {}
+    """Declared secrets, id to value: a masked field that holds one says which."""
+    plain: tuple[str, ...] = ()
+    """Test data that the task names anyway: a masked field that holds one stays plain."""
+    boxes: bool = True
+    """Whether snapshots carry bounding boxes."""
+    main_world: bool = False
+    """Whether the script shares the page's own world, where the page could forge messages."""
+    nonce: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
+    """Event name by which a frame tells its parent of a new document; the same in all frames of a page."""
+
+
+class PageNode(Struct, frozen=True, kw_only=True):
+    """Where an element stands in a pushed snapshot."""
+
+    push: N
+    """`seq` of the push."""
+    number: N
+    """Element number in it."""
+
+
+class PageEvent(Struct, frozen=True, kw_only=True):
+    """A DOM event."""
+
+    seq: N
+    """The document's own message counter, from 0."""
+    at: float
+    """Page time of the event, epoch ms."""
+    name: str
+    """DOM event type."""
+    trusted: bool = True
+    """`isTrusted`: made by a user agent, not by a script."""
+    element: Element | None = None
+    """The control acted on, as it was before the act; its `node` is absent, see below."""
+    node: PageNode | None = None
+    """The control's place in the latest push; absent = not in it."""
+    data: dict[str, Any] = {}
+    """What the event's type adds."""
+
+
+class PagePush(Struct, frozen=True, kw_only=True):
+    """A snapshot."""
+
+    seq: N
+    """The document's own message counter, from 0."""
+    at: float
+    """Page time of the serialization (`before`: of the event that caused it), epoch ms."""
+    purpose: str
+    """`before rest asked final probe`."""
+    snapshot: str
+    """The four lines of `application/x-replaykit-dom`."""
+    cost: float = 0.0
+    """Time that the serialization took, ms."""
+    stale: Stale | None = None
+    """The latest push stands in, since serializing takes too long inside of an event."""
+    settled: bool = False
+    """Nothing had happened for 100 ms."""
+    url: str = ""
+    """Address of the document."""
+    title: str = ""
+    """Its title."""
+    viewport: tuple[N, N] | None = None
+    """Inner size of the window, CSS px."""
+    pointer: tuple[int, int] | None = None
+    """Where the pointer was seen last, CSS px of the viewport."""
+    repaired: N = 0
+    """Texts that held lone surrogates."""
+    changed: tuple[tuple[str, str, str], ...] = ()
+    """Fields that changed without an event since the push before: CSS path, value before, value after."""
+    frames: tuple[PageFrame, ...] = ()
+    """Frames that the page cannot read, by the ordinal that the snapshot gives them."""
+
+
+class PageFrame(Struct, frozen=True, kw_only=True):
+    """A frame that the page cannot read."""
+
+    number: N
+    """Element number of its owner."""
+    path: tuple[N, ...]
+    """Frame ordinals from the pushing document: which frame element of each document, in document order."""
+    url: str = ""
+    """What its owner element asks for; the frame may be elsewhere by now."""
+
+
+class PagePart(Struct, frozen=True, kw_only=True):
+    """A piece of a long message."""
+
+    id: N
+    """Which message of this document."""
+    i: N
+    """Which piece, from 0."""
+    of: Annotated[int, Meta(ge=1, le=PARTS_MAX)]
+    """How many pieces."""
+    text: str
+    """The piece."""
+
+
+class PageGap(Struct, frozen=True, kw_only=True):
+    """Messages that were not sent."""
+
+    seq: N
+    """The document's own message counter, from 0."""
+    why: str
+    """`flood`: more messages or bytes per second than allowed; `failed`: the script met an error."""
+    count: N = 1
+    """How many."""
+    detail: str = ""
+    """The error's text."""
+
+
+PageText: TypeAlias = PageEvent | PagePush | PagePart | PageGap
+
+_TYPES: dict[str, type[PageText]] = {
+    "event": PageEvent,
+    "push": PagePush,
+    "part": PagePart,
+    "gap": PageGap,
+}
+
+
+class _Kind(Struct):
+    k: str
+
+
+def page_script(options: PageOptions) -> str:
+    """Return the script to evaluate in every new document, and in the one that is there."""
+    literal = msgspec.json.encode(options).decode()
+    # A JSON text is a JavaScript expression; `</` cannot end anything here, since no HTML parser reads it.
+    return f"(() => {{\n'use strict';\nconst OPTIONS = {literal};\n{_source()}\ninstall();\n}})();\n"
+
+
+def decode_message(text: str) -> PageText:
+    """Decode one message of the binding.
+
+    Raises RecorderError for anything that the script does not send: in a page's own world, the page could.
+    """
+    try:
+        kind = _TYPES[msgspec.json.decode(text, type=_Kind).k]
+        if kind is PageEvent:
+            return _event(msgspec.json.decode(text))
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, KeyError, UnicodeError, RecursionError) as error:
+        raise RecorderError(what=f"a page sent a message that is not ours: {error}") from error
+
+
+class Parts:
+    """Puts long messages of one document together again."""
+
+    def __init__(self) -> None:
+        self._pending: dict[int, list[str | None]] = {}
+
+    def add(self, part: PagePart) -> str | None:
+        """Take a piece in; return the message when it was the last one missing.
+
+        Raises RecorderError for a piece that contradicts the ones before it.
+        """
+        pieces = self._pending.setdefault(part.id, [None] * part.of)
+        if len(pieces) != part.of or part.i >= part.of:
+            del self._pending[part.id]
+            raise RecorderError(what=f"a page sent piece {part.i} of {part.of}, {len(pieces)} were announced")
+        pieces[part.i] = part.text
+        if None not in pieces:
+            del self._pending[part.id]
+            return "".join(piece for piece in pieces if piece is not None)
+        self._forget_oldest()
+        return None
+
+    def _forget_oldest(self) -> None:
+        while len(self._pending) > PENDING_MAX:
+            del self._pending[next(iter(self._pending))]
+
+
+@cache
+def _source() -> str:
+    folder = files("replaykit.recorder")
+    return "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
+
+
+def _event(message: dict[str, Any]) -> PageEvent:
+    # The wire keeps the node inside the element; a stored element names a blob there, unknown to the page.
+    element = message.get("element")
+    if isinstance(element, dict):
+        message["node"] = element.pop("node", None)
+    return msgspec.convert(message, PageEvent)

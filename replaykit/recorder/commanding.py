@@ -1,0 +1,110 @@
+"""A command whose agent is recorded: its process, its environment, what it says while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import AgentError
+from replaykit.recorder.run import Run
+from replaykit.recorder.spoken import Spoken
+from replaykit.tasks.task import AgentTask
+
+TAIL_S = 0.05
+"""How often the events file is read."""
+
+GRACE_S = 3.0
+"""A command that is asked to end gets so long before it is killed."""
+
+
+class CommandEnd(Struct, frozen=True, kw_only=True):
+    """How a command ended."""
+
+    exit_code: int
+    """Negative: killed by that signal."""
+    is_late: bool = False
+    """Its time was over."""
+    is_stopped: bool = False
+    """A person stopped it."""
+    warnings: tuple[str, ...] = ()
+    """Lines of its events file that could not be understood."""
+
+
+class Command:
+    """One command, run once."""
+
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._argv = list(argv)
+        self._environ = {**os.environ, **environ}
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """Let the command end now."""
+        self._stopped.set()
+
+    async def run(
+        self, run: Run, endpoint: str, told: AgentTask, folder: Path, max_s: float | None
+    ) -> CommandEnd:
+        """Start it, hear it, and return when it has ended. Raises AgentError when it cannot start."""
+        events, replies = folder / "events.jsonl", folder / "replies.jsonl"
+        self._environ |= {
+            "REPLAYKIT_CDP_URL": endpoint,
+            "REPLAYKIT_TASK": msgspec.json.encode(told).decode(),
+            "REPLAYKIT_EVENTS": str(events),
+            "REPLAYKIT_REPLIES": str(replies),
+        }
+        spoken = Spoken(events, replies, run)
+        process = await self._start()
+        hearing = asyncio.ensure_future(_hear(spoken))
+        try:
+            is_over = await self._wait(process, max_s)
+        finally:
+            await _end(process)
+            hearing.cancel()
+            spoken.hear(is_last=True)
+        return CommandEnd(
+            exit_code=process.returncode or 0,
+            is_late=not is_over and not self._stopped.is_set(),
+            is_stopped=self._stopped.is_set(),
+            warnings=tuple(spoken.warnings),
+        )
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(*self._argv, env=self._environ)
+        except OSError as error:
+            raise AgentError(entry=self._argv[0], reason=str(error)) from error
+
+    async def _wait(self, process: asyncio.subprocess.Process, max_s: float | None) -> bool:
+        """Return whether the process ended by itself, before its time was over or somebody stopped it."""
+        ended = asyncio.ensure_future(process.wait())
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        done, waiting = await asyncio.wait(
+            (ended, stopped), timeout=max_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in waiting:
+            task.cancel()
+        return ended in done
+
+
+async def _hear(spoken: Spoken) -> None:
+    while True:
+        spoken.hear()
+        await asyncio.sleep(TAIL_S)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), GRACE_S)
+        except TimeoutError:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,159 @@
+"""The session's commands, as generators that either driver can carry out."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from replaykit.bundle.blobs import pixmap
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.effects import (
+    COMMAND_MAX_MS,
+    Carried,
+    CloseTab,
+    Refused,
+    Send,
+    Sleep,
+    Work,
+    ask,
+    snapshot,
+)
+from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
+from replaykit.recorder.paint import blacken
+from replaykit.recorder.probes import open_page, prepare, reads, request
+from replaykit.trajectory.scalars import Box
+
+PIXELS_MAX = 8_000_000
+"""Larger pictures are taken at a lower scale."""
+
+CAPTURE_MAX_MS = 1500
+"""A capture takes 30 ms; one that has not come by then is asked for again."""
+
+Command: TypeAlias = ReadPage | Screenshot | Body | Http | Open | Close | Pause
+"""Outputs of the session that get a reply."""
+
+
+class Commands:
+    """Turns commands into generators over the tabs of one recording."""
+
+    def __init__(self, tabs: Mapping[int, Tab], clock: Clock) -> None:
+        self._tabs = tabs
+        self._clock = clock
+
+    def start(self, command: Command) -> Carried:
+        """Return the generator that carries the command out; nothing happens before its first step."""
+        match command:
+            case ReadPage():
+                return self._read(command)
+            case Screenshot():
+                return self._screenshot(command)
+            case Body():
+                return self._body(command)
+            case Open():
+                return self._open(command)
+            case Close():
+                return self._close(command)
+            case Http():
+                return _http(command)
+            case Pause():
+                return _pause(command)
+
+    def _tab(self, page: int) -> Tab:
+        tab = self._tabs.get(page)
+        if tab is None or tab.is_gone:
+            raise Refused("gone")
+        return tab
+
+    def _read(self, command: ReadPage) -> Carried:
+        tab = self._tab(command.page)
+        match command.what:
+            case "snapshot":
+                return (yield from snapshot(tab, *command.args))
+            case "reads":
+                return (yield from reads(tab, command.args))
+            case "prep":
+                return (yield from prepare(tab, command.args))
+            case "history":
+                return tab.history.direction
+        raise Refused("failed")
+
+    def _screenshot(self, command: Screenshot) -> Carried:
+        tab = self._tab(command.page)
+        scale = _scale(tab)
+        params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        if scale < 1:
+            params["clip"] = yield from _clip(tab, scale)
+        shot = yield from _capture(tab, params)
+        at = self._clock.now()
+        media_type, picture = yield Work(run=lambda: _pixels(shot["data"], command.paint, scale * tab.dpr))
+        return media_type, picture, scale, at
+
+    def _body(self, command: Body) -> Carried:
+        tab = next((tab for tab in self._tabs.values() if tab.network.owns(command.request)), None)
+        if tab is None or tab.is_gone:
+            raise Refused("gone")
+        # A dialog stops the page, not its network: the body can be had all the same.
+        name = command.request.partition("#")[0]
+        try:
+            reply = yield Send(tab=tab, method="Network.getResponseBody", params={"requestId": name})
+        except Refused as refused:
+            # The browser drops bodies when a page goes away, and has none of what it did not load itself.
+            raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
+        body: str = reply["body"]
+        return base64.b64decode(body) if reply["base64Encoded"] else body.encode("utf-8", "surrogatepass")
+
+    def _open(self, command: Open) -> Carried:
+        probes = (tab for tab in self._tabs.values() if tab.actor == "probe" and not tab.is_gone)
+        return (yield from open_page(next(probes, None), command.url, self._clock))
+
+    def _close(self, command: Close) -> Carried:
+        return (yield CloseTab(tab=self._tab(command.page)))
+
+
+def _http(command: Http) -> Carried:
+    return (yield Work(run=lambda: request(command.method, command.path)))
+
+
+def _pause(command: Pause) -> Carried:
+    return (yield Sleep(ms=command.ms))
+
+
+def _capture(tab: Tab, params: dict[str, Any]) -> Carried:
+    # A capture under way when its document is replaced fails, or is never answered.
+    document = tab.document
+    for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
+        try:
+            return (yield from ask(tab, "Page.captureScreenshot", params, patience))
+        except Refused as refused:
+            why = str(refused)
+            if why in ("timeout", "failed") and (tab.is_leaving or tab.document != document):
+                raise Refused("gone") from refused
+            if why != "timeout":
+                raise
+    raise Refused("timeout")
+
+
+def _scale(tab: Tab) -> float:
+    if tab.viewport is None:
+        return 1.0
+    pixels = tab.viewport[0] * tab.viewport[1] * tab.dpr**2
+    return 1.0 if pixels <= PIXELS_MAX else (PIXELS_MAX / pixels) ** 0.5
+
+
+def _clip(tab: Tab, scale: float) -> Carried:
+    metrics = yield from ask(tab, "Page.getLayoutMetrics", {})
+    view = metrics["cssVisualViewport"]
+    size = {"width": view["clientWidth"], "height": view["clientHeight"]}
+    return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
+
+
+def _pixels(capture: str, paint: tuple[Box, ...], scale: float) -> tuple[str, bytes]:
+    png = base64.b64decode(capture)
+    pixels = pixmap(png)
+    if pixels is not None:
+        return "image/x-portable-pixmap", blacken(pixels, paint, scale)
+    if paint:
+        raise Refused("failed")  # it cannot be painted, so it may not be kept
+    return "image/png", png

@@ -1,0 +1,266 @@
+"""What both drivers share: tabs, the session, the sink. A driver carries out and decides nothing.
+
+Nothing that goes wrong here may reach the agent: it is logged, and said in the recording as a gap.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from replaykit.recorder.arming import Armed
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.commands import Command, Commands
+from replaykit.recorder.effects import Job
+from replaykit.recorder.messages import (
+    Arm,
+    Disarm,
+    End,
+    Failed,
+    Finished,
+    Input,
+    Output,
+    Pushed,
+    Reply,
+    Requested,
+    Responded,
+    Seal,
+    TabClosed,
+    TabCrashed,
+    TabOpened,
+    Write,
+)
+from replaykit.trajectory.exchange import Gap
+from replaykit.trajectory.step import Environment
+
+log = logging.getLogger("replaykit.recorder")
+
+PROBE = -1
+"""Ordinals of probe tabs go down from here: they are no tabs of the run."""
+
+CLOSING_MAX_S = 1.5
+"""Longest wait for last looks before a page, context or browser is closed."""
+
+BEGIN_MAX_S = 10.0
+"""Longest wait for the first looks at the start pages."""
+
+ENDING_MAX_S = 180.0
+"""Longest wait for the end of a recording: last looks, probes (at most 120 s), seal."""
+
+
+class Core(Protocol):
+    """The sans-io session, as a driver sees it."""
+
+    def start(self, at: float) -> list[Output]:
+        """Begin; the first output writes the header."""
+
+    def feed(self, item: Input, /) -> list[Output]:
+        """Take an input in."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the run is over, for whatever reason: the agent has to stop."""
+
+
+class Driver:
+    """Feeds the session, stores what it writes, and queues what it asks for."""
+
+    def __init__(
+        self,
+        opening: Callable[[Environment], Core],
+        store: Callable[[Write], None],
+        script: str,
+        *,
+        clock: Clock | None = None,
+        has_network: bool = True,
+    ) -> None:
+        self.clock = clock or Clock()
+        """The recording's clock."""
+        self.tabs: dict[int, Tab] = {}
+        """Tabs by ordinal, probe tabs and closed ones included."""
+        self.is_sealed = False
+        """The session has ended."""
+        self.fault: Exception | None = None
+        """The first thing that went wrong in the recorder itself."""
+        self.script = script
+        self.has_network = has_network
+        self.commands = Commands(self.tabs, self.clock)
+        self.queue: list[Command] = []
+        self.is_attaching = False
+        self.is_busy = False
+        """An input is being taken in."""
+        self.on_limit: Callable[[], None] = _nothing
+        """Called when the session has ended the run: the agent has to stop."""
+        self.browser_version: str | None = None
+        self._opening = opening
+        self._store = store
+        self._core: Core | None = None
+        self._early: list[Input] = []
+        self._has_crashed = False
+        self._existing: set[int] = set()
+        self._backlog: dict[int, list[dict[str, Any]]] = {}
+
+    def pump(self) -> None:
+        """Set out to do what the session has asked for; the two drivers differ in how."""
+
+    # The session
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the header is written."""
+        return self._core is not None
+
+    def begin(self, environment: Environment) -> None:
+        """Start the session, now that the header can be written, and catch up."""
+        if self._core is None:
+            self._core = self._opening(environment)
+            self._put(self._core.start(self.clock.now()))
+            early, self._early = self._early, []
+            for item in early:
+                self.feed(item)
+
+    def feed(self, item: Input) -> None:
+        """Give the session an input; what it writes is stored at once, what it asks for is queued."""
+        if self._core is None:
+            self._early.append(item)
+        if self._core is None or self.is_sealed:
+            return
+        was_ending, self.is_busy = self._core.is_ending, True
+        try:
+            self._put(self._core.feed(item))
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+        finally:
+            self.is_busy = False
+        if self._core.is_ending and not was_ending and not isinstance(item, End):
+            self.on_limit()
+
+    def failed(self, channel: str, error: Exception) -> None:
+        """Note a fault of the recorder as a gap; the agent goes on."""
+        log.exception("the recorder failed", exc_info=error)
+        self.fault = self.fault or error
+        self.gap(channel, "recorder.failed")
+
+    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
+        """Say that something was missed."""
+        event = Gap(t=int(self.clock.now()), page=page, channel=channel, why=why, count=count)
+        if self._core is not None and not self.is_sealed:
+            self._write(Write(event=event))
+
+    def replied(self, command: Command, job: Job) -> None:
+        """Tell the session what came of a command."""
+        if job.fault is not None:
+            self.failed("actions", job.fault)
+        self.feed(Reply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
+
+    def _put(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            match output:
+                case Write():
+                    self._write(output)
+                case Seal():
+                    self.is_sealed = True
+                case Arm() | Disarm():
+                    pass  # every tab is armed before the session hears of it, and closing one disarms it
+                case _:
+                    self.queue.append(output)
+
+    def _write(self, write: Write) -> None:
+        try:
+            self._store(write)
+        except Exception as error:
+            log.exception("the recording cannot be written", exc_info=error)
+            self.fault = self.fault or error
+
+    # Tabs
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a tab of the agent has crashed."""
+        return self._has_crashed
+
+    def new_tab(self, actor: str) -> Tab:
+        """Give a tab its ordinal; its events wait until it is armed."""
+        taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
+        page = PROBE - len(taken) if actor == "probe" else len(taken)
+        tab = self.tabs[page] = Tab(page, self.clock, actor=actor)
+        if self.is_attaching:
+            self._existing.add(page)
+        self._backlog[page] = []
+        return tab
+
+    def opened(self, tab: Tab, armed: Armed, opener: Tab | None) -> None:
+        """Tell the session of an armed tab, then all that happened in it meanwhile."""
+        self.begin(self._environment(tab, armed))
+        backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
+        if tab.actor == "agent":
+            self.feed(
+                TabOpened(
+                    at=tab.seen_at,
+                    page=tab.page,
+                    url=tab.url,
+                    opener=opener.page if opener else None,
+                    armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
+                    existing=is_existing,
+                )
+            )
+        for event in backlog:
+            self.happened(tab, event)
+
+    def happened(self, tab: Tab, event: dict[str, Any]) -> None:
+        """Translate one protocol event and feed what it means."""
+        waiting = self._backlog.get(tab.page)
+        if waiting is not None:
+            waiting.append(event)
+            tab.note(event["method"], event.get("params") or {})
+            return
+        try:
+            for item in tab.translate(event["method"], event.get("params") or {}):
+                # What happens in a probe tab is nobody's act; its requests say that they are probes.
+                if tab.actor == "agent" or isinstance(item, Requested | Responded | Finished | Failed):
+                    self.feed(item)
+            while tab.gaps:
+                channel, why, count = tab.gaps.pop(0)
+                self.gap(channel, why, count, tab.page)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+
+    def forget(self, tab: Tab) -> None:
+        """Give up a tab that went away, or could not be reached, before it was armed."""
+        self._backlog.pop(tab.page, None)
+        tab.is_gone = True
+        self.gap("actions", "attach.failed", page=tab.page)
+
+    def looked(self, tab: Tab, push: Any) -> None:
+        """Feed a last look that the driver took on its own, before its page is closed."""
+        at = self.clock.of_epoch(push.at - tab.ahead)
+        self.feed(Pushed(at=at, page=tab.page, document=tab.document, push=push))
+
+    def gone(self, tab: Tab, *, is_crash: bool = False) -> None:
+        """Tell the session that a tab is no more."""
+        is_known = tab.page not in self._backlog and tab.actor == "agent"
+        if is_known and not tab.is_gone:
+            kind = TabCrashed if is_crash else TabClosed
+            self.feed(kind(at=self.clock.now(), page=tab.page))
+            self._has_crashed |= is_crash
+        tab.is_gone = True
+
+    def _environment(self, tab: Tab, armed: Armed) -> Environment:
+        agent = armed.user_agent
+        return Environment(
+            driver="playwright",
+            browser="chromium",
+            browser_version=self.browser_version,
+            user_agent=agent or None,
+            headless="HeadlessChrome" in agent,
+            locale=armed.language or None,
+            timezone=armed.timezone or None,
+            viewport=tab.viewport,
+            dpr=armed.dpr,
+        )
+
+
+def _nothing() -> None:
+    """Let the agent go on: whoever runs it counts its steps."""

@@ -1,0 +1,121 @@
+"""What carrying out a command needs of a driver, and the questions that all commands share.
+
+A command is a generator: it yields effects, a driver performs them, blocking or awaiting, and sends back what
+came of it. Failures come in as `Refused`, and go out as `Refused` where the command cannot go on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.capture import API, WORLD, PagePush, decode_message
+from replaykit.recorder.cdp import Tab
+
+COMMAND_MAX_MS = 5000
+"""A page that does not answer by then is stuck; the agent is not."""
+
+
+class Refused(Exception):
+    """A browser did not do what was asked; the only argument is a word of `Reply.error`."""
+
+
+class Send(Struct, frozen=True, kw_only=True):
+    """Call a protocol method on a tab's session. Sends back its result."""
+
+    tab: Tab
+    method: str
+    params: dict[str, Any] = {}
+    timeout_ms: float = COMMAND_MAX_MS
+
+
+class Sleep(Struct, frozen=True, kw_only=True):
+    """Wait while the browser goes on. Sends back None."""
+
+    ms: float
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """Run a pure function in the worker thread. Sends back its result."""
+
+    run: Callable[[], Any]
+
+
+class OpenTab(Struct, frozen=True, kw_only=True):
+    """Open and arm a probe tab in the agent's context. Sends back the Tab."""
+
+
+class CloseTab(Struct, frozen=True, kw_only=True):
+    """Close a probe tab. Sends back None."""
+
+    tab: Tab
+
+
+Effect: TypeAlias = Send | Sleep | Work | OpenTab | CloseTab
+
+Carried: TypeAlias = Generator[Effect, Any, Any]
+"""A command under way; its return value is that of the reply."""
+
+
+def ask(tab: Tab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS) -> Carried:
+    """Call a page; returns the result, or raises `Refused` at once where it could not answer."""
+    if tab.is_gone:
+        raise Refused("gone")
+    if tab.has_dialog:
+        raise Refused("dialog_open")  # the page would not answer before it is closed
+    return (yield Send(tab=tab, method=method, params=params, timeout_ms=timeout_ms))
+
+
+def evaluate_raw(tab: Tab, expression: str, world: str, timeout_ms: float) -> Carried:
+    """Evaluate in the tab's main document; returns the protocol's result, exceptions included."""
+    context = tab.world(world)
+    if context is None:
+        raise Refused("gone")
+    params = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
+    return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms))
+
+
+def evaluate(tab: Tab, expression: str, *, world: str = WORLD, timeout_ms: float = COMMAND_MAX_MS) -> Carried:
+    """Evaluate in the tab's main document; returns the value, or raises `Refused`."""
+    result = yield from evaluate_raw(tab, expression, world, timeout_ms)
+    if "exceptionDetails" in result:
+        raise Refused("failed")
+    return result["result"].get("value")
+
+
+def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
+    """Serialize the page now."""
+    text = yield from evaluate(tab, f"{API}.push({json.dumps(purpose)})")
+    message = decode_message(text) if isinstance(text, str) else None
+    if not isinstance(message, PagePush):
+        raise Refused("failed")
+    tab.viewport = message.viewport or tab.viewport
+    return message
+
+
+class Job:
+    """A command under way: `step` until it is over, then read `value` and `error`."""
+
+    def __init__(self, carried: Carried) -> None:
+        self.value: Any = None
+        """What it returned."""
+        self.error: str | None = None
+        """Word of `Reply.error`, where it could not be carried out."""
+        self.fault: Exception | None = None
+        """What went wrong in the recorder itself."""
+        self._carried = carried
+
+    def step(self, answer: Any = None, refused: Refused | None = None) -> Effect | None:
+        """Send back what came of the last effect; returns the next one, or None when it is over."""
+        try:
+            return self._carried.send(answer) if refused is None else self._carried.throw(refused)
+        except StopIteration as end:
+            self.value = end.value
+        except Refused as last:
+            self.error = str(last)
+        except Exception as fault:  # noqa: BLE001 - handed to whoever asked
+            self.error, self.fault = "failed", fault
+        return None

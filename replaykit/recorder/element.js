@@ -1,0 +1,288 @@
+// Descriptors of elements: what a person would call the thing acted on.
+
+const TEXT_LIMIT = 1024;
+const ATTRIBUTES_MAX = 64;
+
+// ---- Which element ---------------------------------------------------------------------------------------------
+
+const WIDGET_ROLES = [
+  'button', 'checkbox', 'combobox', 'gridcell', 'link', 'listbox', 'menuitem', 'menuitemcheckbox', 'menuitemradio',
+  'option', 'radio', 'scrollbar', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'textbox', 'treeitem',
+];
+const CONTROL = [
+  'button', 'a[href]', 'input', 'select', 'textarea', 'option', 'summary', 'label', '[onclick]:not(html, body)',
+  '[contenteditable]:not([contenteditable="false" i])', ...WIDGET_ROLES.map((role) => `[role~="${role}" i]`),
+].join(',');
+
+// The innermost target and its nearest control; both may lie in different shadow trees.
+function controlOn(path) {
+  const elements = path.filter((node) => nodeType(node) === ELEMENT);
+  return elements.find((element) => matches(element, CONTROL)) ?? elements[0];
+}
+
+// ---- Where it is -----------------------------------------------------------------------------------------------
+
+function cssPath(element) {
+  const root = rootNode(element);
+  const inside = pathInTree(element, root);
+  return isShadowRoot(root) ? `${cssPath(shadowHost(root))} >>> ${inside}` : inside;
+}
+
+function pathInTree(element, root) {
+  const steps = [];
+  for (let at = element; at !== null && nodeType(at) === ELEMENT; at = parentNode(at)) {
+    const anchor = uniqueId(at, root);
+    steps.unshift(anchor ?? typeStep(at));
+    if (anchor !== null) break;
+  }
+  return steps.join(' > ');
+}
+
+function uniqueId(element, root) {
+  const id = attribute(element, 'id');
+  if (id === null || id === '' || /\s/.test(id)) return null;
+  const selector = `#${CSS.escape(id)}`;
+  const query = isShadowRoot(root) ? queryShadow : queryDocument;
+  const same = isShadowRoot(root) || isDocument(root) ? query(root, selector) : [];
+  return same.length === 1 ? selector : null;
+}
+
+function typeStep(element) {
+  const tag = CSS.escape(localName(element));
+  const position = countSame(element, previousElement) + 1;
+  return position === 1 && countSame(element, nextElement) === 0 ? tag : `${tag}:nth-of-type(${position})`;
+}
+
+function countSame(element, next) {
+  let count = 0;
+  for (let at = next(element); at !== null; at = next(at)) if (isSameType(at, element)) count += 1;
+  return count;
+}
+
+const isSameType = (a, b) => localName(a) === localName(b) && namespaceURI(a) === namespaceURI(b);
+
+// Frame ordinals from the outermost document that this script reads.
+function framePath(inner) {
+  return inner === document ? [] : (framePaths.get(inner) ?? []);
+}
+
+// Offset of a document's viewport in that of the outermost one.
+function viewportOrigin(inner) {
+  const owner = inner === document ? null : frameOf(inner);
+  if (owner === null) return NO_SCROLL;
+  return contentOrigin(owner, { scope: viewportOrigin(ownerDocument(owner)) });
+}
+
+function boxOf(element) {
+  const { x, y, width, height } = clientRect(element);
+  const { dx, dy } = viewportOrigin(ownerDocument(element));
+  return [x + dx, y + dy, width, height].map(Math.round);
+}
+
+// ---- What it is ------------------------------------------------------------------------------------------------
+
+const TAG_ROLES = {
+  __proto__: null, article: 'article', aside: 'complementary', button: 'button', datalist: 'listbox', dd: 'definition',
+  details: 'group', dialog: 'dialog', dt: 'term', fieldset: 'group', figure: 'figure', form: 'form', h1: 'heading',
+  h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', img: 'img', li: 'listitem',
+  main: 'main', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option',
+  output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', table: 'table', tbody: 'rowgroup',
+  td: 'cell', textarea: 'textbox', tfoot: 'rowgroup', th: 'columnheader', thead: 'rowgroup', tr: 'row', ul: 'list',
+};
+const INPUT_ROLES = {
+  __proto__: null, button: 'button', checkbox: 'checkbox', email: 'textbox', image: 'button', number: 'spinbutton',
+  radio: 'radio', range: 'slider', reset: 'button', search: 'searchbox', submit: 'button', tel: 'textbox',
+  text: 'textbox', url: 'textbox',
+};
+const LISTED = new Set(['text', 'search', 'tel', 'url', 'email']);
+
+// Source: HTML-AAM, without the rules that depend on ancestors.
+function roleOf(element) {
+  const declared = attribute(element, 'role')?.trim().split(/\s+/)[0].toLowerCase();
+  if (declared) return declared;
+  if (!isHTML(element)) return localName(element) === 'svg' ? 'graphics-document' : null;
+  const tag = localName(element);
+  if (tag === 'a' || tag === 'area') return hasAttribute(element, 'href') ? 'link' : null;
+  if (tag === 'input') return inputRole(element);
+  if (tag === 'select') return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
+  return TAG_ROLES[tag] ?? null;
+}
+
+function inputRole(element) {
+  const type = inputType(element);
+  return LISTED.has(type) && hasAttribute(element, 'list') ? 'combobox' : (INPUT_ROLES[type] ?? null);
+}
+
+// ---- What it is called -----------------------------------------------------------------------------------------
+
+const NAMED_BY_CONTENT = new Set([
+  'button', 'cell', 'checkbox', 'columnheader', 'gridcell', 'heading', 'link', 'menuitem', 'menuitemcheckbox',
+  'menuitemradio', 'option', 'radio', 'row', 'rowheader', 'switch', 'tab', 'tooltip', 'treeitem',
+]);
+const BUTTON_INPUTS = { __proto__: null, submit: 'Submit', reset: 'Reset', button: '' };
+
+const collapsed = (text) => text.replace(/[\t\n\f\r ]+/g, ' ').trim();
+
+function namesOf(element, masked) {
+  const shown = (text) => (masked ? maskText(text) : text);
+  return withoutEmpty({
+    text: limited(shown(textContent(element))),
+    value: limited(shown(buttonText(element) ?? '')),
+    aria_label: limited(attribute(element, 'aria-label') ?? ''),
+    labelledby: limited(referencedText(element)),
+    label: limited(labelText(element)),
+    alt: limited(altText(element) ?? ''),
+    title: limited(attribute(element, 'title') ?? ''),
+    placeholder: limited(attribute(element, 'placeholder') ?? ''),
+  });
+}
+
+const limited = (text) => cutText(text, TEXT_LIMIT);
+const withoutEmpty = (names) => Object.fromEntries(Object.entries(names).filter(([, text]) => text !== ''));
+
+// `value` of an input that is a button: what the button says.
+function buttonText(element) {
+  if (!isHTML(element, 'input') || BUTTON_INPUTS[inputType(element)] === undefined) return null;
+  return attribute(element, 'value');
+}
+
+function referencedText(element) {
+  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/) ?? [];
+  const inner = ownerDocument(element);
+  const named = ids.map((id) => elementById(inner, id)).filter((found) => found !== null);
+  return collapsed(named.map((found) => shownText(found)).join(' '));
+}
+
+function labelText(element) {
+  const labels = [...((isHTML(element) && labelLists[localName(element)]?.(element)) || [])];
+  return collapsed(labels.map((label) => shownText(label, element)).join(' '));
+}
+
+function altText(element) {
+  const own = attribute(element, 'alt');
+  if (own !== null) return own;
+  const picture = descendants(element, 'img')[0];
+  return picture === undefined ? null : attribute(picture, 'alt');
+}
+
+// Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
+function accessibleName(element, role, masked) {
+  const own = referencedText(element) || collapsed(attribute(element, 'aria-label') ?? '') || nativeName(element);
+  const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
+  const fallback = () => collapsed(attribute(element, 'title') ?? '') || collapsed(attribute(element, 'placeholder') ?? '');
+  return own || (masked ? maskText(content()) : content()) || fallback();
+}
+
+const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' };
+
+function nativeName(element) {
+  const tag = localName(element);
+  if (tag === 'img' || tag === 'area') return collapsed(attribute(element, 'alt') ?? '');
+  const caption = OWN_CAPTION[tag] === undefined ? undefined : descendants(element, OWN_CAPTION[tag])[0];
+  if (caption !== undefined) return shownText(caption);
+  return labelText(element) || (isHTML(element, 'input') ? inputName(element) : '');
+}
+
+function inputName(element) {
+  const type = inputType(element);
+  if (type === 'image') return collapsed(attribute(element, 'alt') ?? 'Submit');
+  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(attribute(element, 'value') ?? BUTTON_INPUTS[type]);
+}
+
+const VISITS = 500;
+
+// Text of a subtree as a screen reader has it: pictures by their alt, hidden parts and `except` left out.
+function shownText(element, except = null) {
+  const budget = { visits: VISITS, units: TEXT_LIMIT };
+  return collapsed(gather(element, except, budget));
+}
+
+function gather(element, except, budget) {
+  let text = '';
+  for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
+    budget.visits -= 1;
+    if (budget.visits < 0 || text.length > budget.units) break;
+    if (nodeType(node) === TEXT) text += characterData(node);
+    else if (nodeType(node) === ELEMENT && node !== except) text += gatherElement(node, except, budget);
+  }
+  return text;
+}
+
+const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-root|inline-block)/;
+
+function gatherElement(element, except, budget) {
+  if (attribute(element, 'aria-hidden') === 'true' || !isDisplayed(element)) return '';
+  const label = attribute(element, 'aria-label') ?? (localName(element) === 'img' ? attribute(element, 'alt') : null);
+  const text = label ?? (FIELDS.has(localName(element)) ? '' : gather(element, except, budget));
+  return BLOCK.test(propertyValue(styleOf(element), 'display')) ? ` ${text} ` : text;
+}
+
+// ---- The descriptor --------------------------------------------------------------------------------------------
+
+function describe(element, innermost) {
+  const masked = isMasked(element);
+  const role = roleOf(element);
+  const text = textContent(element);
+  return {
+    tag: localName(element).toLowerCase(), ...typeAndValue(element, masked), role: role ?? undefined,
+    name: limited(accessibleName(element, role, masked)) || undefined,
+    text: limited(masked ? maskText(text) : text), names: namesOf(element, masked),
+    attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
+    box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
+    closed_shadow: mayBeClosed(innermost), cut: isCut(element, text), masked,
+  };
+}
+
+function typeAndValue(element, masked) {
+  const tag = isHTML(element) ? localName(element) : '';
+  if (tag === 'button') return { type: buttonType(element), value: attribute(element, 'value') ?? undefined };
+  if (!FIELDS.has(tag)) return {};
+  const value = valueBefore(element, tag);
+  return { type: tag === 'input' ? inputType(element) : undefined, value: masked ? maskValue(value) : cutText(value) };
+}
+
+// Events that come after the change (a select, a file input) find the value before it in what was known last.
+function valueBefore(field, tag) {
+  if (tag === 'input' && isToggle(field)) return inputValue(field);
+  return knownValues.get(field) ?? fieldValue(field, tag);
+}
+
+function attributePairs(element) {
+  const pairs = oddAttributes(element);
+  const html = isHTML(element) ? localName(element) : '';
+  if (isMasked(element)) maskAttributes(element, html, pairs);
+  return Array.from({ length: pairs.length / 2 }, (_, index) => [pairs[2 * index], pairs[2 * index + 1]]);
+}
+
+function describedAttributes(element) {
+  const pairs = attributePairs(element).slice(0, ATTRIBUTES_MAX);
+  return Object.fromEntries(pairs.map(([name, value]) => [name, limited(value)]));
+}
+
+function isCut(element, text) {
+  const long = (value) => value.length > TEXT_LIMIT;
+  const names = attributeNames(element);
+  return long(text) || names.length > ATTRIBUTES_MAX || names.some((name) => long(attribute(element, name) ?? ''));
+}
+
+function frameFacts(inner) {
+  return inner === document ? {} : { frame: framePath(inner), frame_url: documentURL(inner) };
+}
+
+function viaOf(element, innermost) {
+  if (innermost === undefined || innermost === element) return undefined;
+  return { tag: localName(innermost).toLowerCase(), css: cssPath(innermost) };
+}
+
+const isDisabled = (element) => matches(element, ':disabled') || attribute(element, 'aria-disabled') === 'true';
+
+function isVisible(element) {
+  const { width, height } = clientRect(element);
+  return width > 0 && height > 0 && isDisplayed(element, { visibilityProperty: true });
+}
+
+// Nothing tells that a closed shadow root is there; an empty custom element that takes part in an act has one.
+function mayBeClosed(element) {
+  if (element === undefined || !localName(element).includes('-') || shadowRoot(element) !== null) return false;
+  return childElements(element) === 0 && textContent(element).trim() === '';
+}

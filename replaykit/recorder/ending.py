@@ -1,0 +1,104 @@
+"""The end of a run, in its order: last looks at every page, probes, what is still open, ending, seal."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from replaykit.recorder.acting import Acting
+from replaykit.recorder.events import ms
+from replaykit.recorder.ledger import Asking, Flow, Ledger
+from replaykit.recorder.messages import Disarm, End, Seal
+from replaykit.recorder.network import Network
+from replaykit.recorder.noting import Noting
+from replaykit.recorder.probing import Probing
+from replaykit.recorder.stepping import Stepping
+from replaykit.recorder.tabs import Shown, Tab, Tabs
+from replaykit.recorder.viewing import Viewer, with_shot
+from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.step import Ending
+
+KINDS = frozenset({"answered", "stopped", "max_steps", "timeout", "crashed", "unknown"})
+CAUSES = frozenset({"agent", "browser", "recorder", "harness", "person"})
+VALIDITIES = frozenset({"valid", "blocked", "site_down", "session_lost", "other"})
+
+
+class Closing:
+    """Ends a recording."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tabs: Tabs,
+        viewer: Viewer,
+        acting: Acting,
+        stepping: Stepping,
+        network: Network,
+        noting: Noting,
+        probing: Probing,
+    ) -> None:
+        self._ledger = ledger
+        self._tabs = tabs
+        self._viewer = viewer
+        self._acting = acting
+        self._stepping = stepping
+        self._network = network
+        self._noting = noting
+        self._probing = probing
+
+    def run(self, end: End, gone: list[Tab]) -> Flow:
+        """Carry the end out; `gone` are the tabs that went away with the browser."""
+        active = self._tabs.get(self._tabs.active)
+        last: Shown | None = None
+        for tab in self._tabs.open:
+            shown = yield from self._final(tab, end.at)
+            last = shown if tab is active else last
+        for tab in gone:
+            self._final_of_gone(tab)
+        if active is not None and active.is_open:
+            yield from self._probing.in_place(active, last, end.at)
+        for tab in self._tabs.open:
+            self._ledger.send(Disarm(page=tab.page))
+        yield from self._probing.elsewhere("post", max(end.at, self._acting.now))
+        self._finish(end)
+
+    def _final(self, tab: Tab, at: float) -> Asking[Shown | None]:
+        shown = yield from self._viewer.ask(tab, "final")
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        seen, blobs = self._viewer.observation("final", tab, shown, max(at, shown.at if shown else at))
+        whole = with_shot(replace(seen, reads=reads), shot)
+        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])
+        return shown
+
+    def _final_of_gone(self, tab: Tab) -> None:
+        """Write what is known of a page that others closed: its last words, else its last look."""
+        words, look = tab.last_words, tab.last_look
+        if words is not None and (look is None or ms(words.at) >= (look.t or 0)):
+            seen, blobs = self._viewer.observation("final", tab, words, words.at)
+            self._ledger.write(seen, blobs)
+        elif look is not None:
+            self._ledger.write(replace(look, role="final", of=None, from_last=True))
+        elif tab.latest is not None:
+            seen, blobs = self._viewer.observation("final", tab, tab.latest, tab.latest.at)
+            self._ledger.write(replace(seen, from_last=True), blobs)
+
+    def _finish(self, end: End) -> None:
+        now = max(end.at, self._acting.now)
+        self._network.finish()
+        self._noting.finish(now)
+        thought = self._stepping.leftover()
+        self._ledger.close(replace(ending_of(end, self._noting.answer), t=ms(now), thought=thought))
+        self._ledger.send(Seal())
+
+
+def ending_of(end: End, answer: str | None) -> Ending:
+    """Return the ending that was said; the answer is its own, else the last one that was said."""
+    code = end.exit_code
+    return Ending(
+        kind=end.kind if end.kind in KINDS else "unknown",
+        cause=end.cause if end.cause in CAUSES else "harness",
+        answer=answer if end.answer is None else end.answer,
+        exit_code=code if code is not None and abs(code) <= INT_MAX else None,
+        error=Threw(name=end.error[0], message=end.error[1]) if end.error else None,
+        validity=end.validity if end.validity in VALIDITIES else "other",
+    )

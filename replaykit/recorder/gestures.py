@@ -1,0 +1,98 @@
+"""What all gestures share: an act in the making, from its first event to the last that belongs to it.
+
+Each kind absorbs the events that are its own (`take`), says when it can wait no longer (`deadline`) and what
+it turned out to be (`deeds`). Times are ms since recording start, on the page's clock.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.capture import PageNode
+from replaykit.recorder.events import is_same
+from replaykit.recorder.messages import PageMessage
+from replaykit.trajectory.action import Action, Check, Element, Uncheck, Via
+
+CLICK_WAIT = 500.0
+"""A click follows its pointerup, a second click the first, within these ms."""
+
+TOGGLE_WAIT = 50.0
+"""A checkbox changes within these ms of its click."""
+
+TYPING_WAIT = 1000.0
+"""Longest pause between two keys of one text, ms."""
+
+MASKED = "⟦masked⟧"
+"""What stands for a value that must not be kept."""
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """One act, ready but for its place in a snapshot."""
+
+    action: Action
+    """What was done; `element.node` is not filled yet."""
+    at: float
+    """Start, ms."""
+    end: float
+    """Last event of it, ms."""
+    node: PageNode | None = None
+    """Where the element is in a push."""
+    to_node: PageNode | None = None
+    """Where the drop target is."""
+
+
+class Gesture:
+    """An act in the making."""
+
+    tentative = False
+    """It counts only if no other act follows."""
+
+    def __init__(self, first: PageMessage) -> None:
+        self.first = first
+        self.last = first.at
+        self.since = first.at
+        self.over = False
+
+    @property
+    def element(self) -> Element | None:
+        """The control of its first event."""
+        return self.first.event.element
+
+    @property
+    def deadline(self) -> float:
+        """When it is over without another event, ms."""
+        return self.last + CLICK_WAIT
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb an event if it belongs here."""
+        raise AssertionError(message)
+
+    def deeds(self) -> list[Deed]:
+        """Return what it turned out to be."""
+        raise AssertionError(self)
+
+    def is_own(self, message: PageMessage) -> bool:
+        """Whether an event is on this gesture's control."""
+        return is_same(self.element, message.event.element)
+
+    def deed(self, action: Action, first: PageMessage | None = None, end: float | None = None) -> Deed:
+        """Wrap an action that began with `first`."""
+        start = first or self.first
+        at = self.since if start is self.first else start.at
+        return Deed(
+            action=action, at=at, end=max(at, self.last if end is None else end), node=start.event.node
+        )
+
+
+def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> Deed:
+    """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
+    element, node = gesture.element, gesture.first.event.node
+    if not is_same(element, change.event.element):
+        via = Via(tag=element.tag, css=element.css) if element else None
+        node = change.event.node
+        element = replace(change.event.element, via=via) if change.event.element else None
+    is_set = change.event.data.get("checked") is not False
+    kind: type[Check] | type[Uncheck] = Check if is_set else Uncheck
+    action = kind(element=element, trusted=trusted)
+    return replace(gesture.deed(action, end=change.at), node=node)

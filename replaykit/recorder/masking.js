@@ -1,0 +1,109 @@
+// Texts as they leave the page: cut, scalar, and masked before any byte of them is sent.
+
+const STRING_MAX = 1024 * 1024;
+const LONE_SURROGATE = /\\ud[89a-f]/;
+
+function cutText(text, limit = STRING_MAX, onCut = undefined) {
+  if (text.length <= limit) return text;
+  const kept = text.slice(0, endsInPair(text, limit) ? limit - 1 : limit);
+  onCut?.();
+  return `${kept}⟦cut:${text.length - kept.length}⟧`;
+}
+
+const endsInPair = (text, end) => text.charCodeAt(end - 1) >> 10 === 0x36;
+
+// `JSON.stringify` writes a lone surrogate as an escape in lower case: finding none costs one scan.
+function toJSON(value, tally) {
+  const text = JSON.stringify(value);
+  return LONE_SURROGATE.test(text) ? JSON.stringify(repaired(value, tally)) : text;
+}
+
+function repaired(value, tally) {
+  if (typeof value === 'string') return repairedText(value, tally);
+  if (Array.isArray(value)) return value.map((item) => repaired(item, tally));
+  if (value === null || typeof value !== 'object') return value;
+  const pairs = Object.entries(value);
+  return Object.fromEntries(pairs.map(([key, item]) => [repairedText(key, tally), repaired(item, tally)]));
+}
+
+function repairedText(text, tally) {
+  if (text.isWellFormed()) return text;
+  if (tally) tally.repaired += 1;
+  return text.toWellFormed();
+}
+
+const MASKED = '⟦masked⟧';
+const MASK = OPTIONS.mask.join(',');
+const SECRET_FILLS = new Set(['current-password', 'new-password', 'one-time-code', 'cc-number', 'cc-csc']);
+const FIELDS = new Set(['input', 'textarea', 'select']);
+const secretIds = new Map(Object.entries(OPTIONS.secrets).map(([id, value]) => [value, id]));
+const plainValues = new Set(OPTIONS.plain);
+const oncePassword = new WeakSet();
+const oncePasswordNames = new Set();
+
+// An empty value hides nothing, and whether a field was filled is evidence.
+function maskValue(value) {
+  if (value === '') return value;
+  if (secretIds.has(value)) return `⟦secret:${secretIds.get(value)}⟧`;
+  return plainValues.has(value) ? value : MASKED;
+}
+
+const maskText = (text) => (text.trim() === '' ? text : maskValue(text));
+
+function nameAndId(field) {
+  const key = `${attribute(field, 'name') ?? ''}\n${attribute(field, 'id') ?? ''}`;
+  return key === '\n' ? null : key;
+}
+
+// "Show password" turns the field into a plain one, or replaces it by one of the same name and id.
+function rememberPassword(field) {
+  oncePassword.add(field);
+  const key = nameAndId(field);
+  if (key !== null) oncePasswordNames.add(key);
+}
+
+function isPasswordInput(field) {
+  if (inputType(field) === 'password') rememberPassword(field);
+  return oncePassword.has(field) || (oncePasswordNames.size > 0 && oncePasswordNames.has(nameAndId(field)));
+}
+
+function fillsSecret(field) {
+  const hint = attribute(field, 'autocomplete');
+  return hint !== null && hint.toLowerCase().split(/\s+/).some((word) => SECRET_FILLS.has(word));
+}
+
+// `tag` is that of an HTML element, or empty.
+function isSecretField(element, tag) {
+  if (!FIELDS.has(tag)) return false;
+  return fillsSecret(element) || (tag === 'input' && isPasswordInput(element));
+}
+
+const isSecurity = (value) => value !== 'none' && value !== '';
+const hasTextSecurity = (element) => isSecurity(propertyValue(styleOf(element), '-webkit-text-security'));
+
+// The serializer's rule for one element: events and reads ask it.
+function isMasked(element) {
+  const tag = isHTML(element) ? localName(element) : '';
+  return isSecretField(element, tag) || hasTextSecurity(element) || isBelowMask(element);
+}
+
+function isBelowMask(element) {
+  if (MASK === '') return false;
+  for (let at = element; at !== null; at = hostOf(at)) if (closest(at, MASK) !== null) return true;
+  return false;
+}
+
+// A field that the page made plain before anybody looked: the attribute's old value tells.
+const typeObserver = new MutationObserver(guarded(noteTypeChanges));
+
+function watchTypes(root) {
+  typeObserver.observe(root, { subtree: true, attributes: true, attributeFilter: ['type'], attributeOldValue: true });
+}
+
+function noteTypeChanges(records) {
+  for (const { target, oldValue } of records) {
+    if (oldValue?.toLowerCase() === 'password' && isHTML(target, 'input')) rememberPassword(target);
+  }
+}
+
+const takeTypeChanges = () => noteTypeChanges(typeObserver.takeRecords());

@@ -1,0 +1,236 @@
+"""What the harness said and what the page saw, put together: one step per declared act.
+
+Said and seen merge where they are compatible; a contradiction keeps both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.trajectory.action import (
+    Action,
+    Element,
+    Fill,
+    Press,
+    Scroll,
+    SelectOption,
+    Type,
+    Unknown,
+    tag_of,
+)
+
+ACTIVATE = frozenset({"click", "dblclick", "tap", "mouse_click", "mouse_dblclick"})
+"""Acts that activate an element, besides a press of Enter or Space."""
+
+INPUT = frozenset(
+    {
+        "fill",
+        "type",
+        "keyboard_type",
+        "keyboard_insert_text",
+        "select_option",
+        "check",
+        "uncheck",
+        "upload_file",
+    }
+)
+"""Acts that enter something, besides a press of a printable key."""
+
+NAVIGATE = frozenset({"goto", "go_back", "go_forward", "reload", "new_tab"})
+"""Acts that navigate."""
+
+SILENT = frozenset(
+    {
+        "hover",
+        "focus",
+        "scroll",
+        "wait",
+        "noop",
+        "send_msg_to_user",
+        "answer",
+        "report_infeasible",
+        "tool_call",
+    }
+    | {"handle_dialog", "focus_tab", "mouse_move", "mouse_down", "mouse_up", "keyboard_down", "keyboard_up"}
+)
+"""Declared acts that need not leave an event."""
+
+_ID_SELECTOR = re.compile(r"#[\w-]+")
+_ACTIVATING_KEYS = frozenset({"Enter", "Space"})
+
+
+class Merged(Struct, frozen=True, kw_only=True):
+    """One step's acts."""
+
+    action: Action
+    """What happened."""
+    origin: str
+    """`declared both`."""
+    declared: Action | None = None
+    """What was said, only where it contradicts `action`."""
+    acts: tuple[int, ...] = ()
+    """Which observed acts belong to the step, in order."""
+    matched: int | None = None
+    """Which of them is `action`."""
+    seen: bool = True
+    """False: it should have left an event, and left none."""
+
+
+def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged]:
+    """Return one step per declared act; every observed act belongs to exactly one of them.
+
+    `declared` must not be empty. Acts are matched in order; one that matches nothing belongs to the step
+    before it, or contradicts a declared act that nothing else confirms.
+    """
+    matches = _matches(declared, observed)
+    shares = _shares(matches, len(observed))
+    return [
+        _merged(said, observed, match, share)
+        for said, match, share in zip(declared, matches, shares, strict=True)
+    ]
+
+
+def is_compatible(said: Action, seen: Action) -> bool:
+    """Whether two acts can be one: the same group, and the same element where both name one."""
+    if isinstance(said, Unknown) or isinstance(seen, Unknown):
+        return True
+    is_kind = tag_of(said) == tag_of(seen) or bool(_groups(said) & _groups(seen))
+    return is_kind and _is_same_target(said.element, seen.element)
+
+
+def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int | None]:
+    """Return per declared act the observed one that confirms it, in order."""
+    matches: list[int | None] = []
+    start = 0
+    for said in declared:
+        found = next((at for at in range(start, len(observed)) if is_compatible(said, observed[at])), None)
+        matches.append(found)
+        start = start if found is None else found + 1
+    return matches
+
+
+def _shares(matches: Sequence[int | None], count: int) -> list[list[int]]:
+    """Return per declared act the observed ones between its neighbours' matches."""
+    shares: list[list[int]] = [[] for _ in matches]
+    owner = 0
+    for act in range(count):
+        owner = next((at for at, match in enumerate(matches) if match == act), owner)
+        later = range(owner + 1, len(matches))
+        following = next((at for at in later if matches[at] is not None), len(matches))
+        # Acts after a match that nobody declared may be what the next, unconfirmed act came to.
+        is_spare = act not in matches and bool(shares[owner]) and owner + 1 < following
+        owner = owner + 1 if is_spare else owner
+        shares[owner].append(act)
+    return shares
+
+
+def _merged(said: Action, observed: Sequence[Action], match: int | None, share: list[int]) -> Merged:
+    acts = tuple(share)
+    if match is not None:
+        return Merged(action=_joined(said, observed[match]), origin="both", acts=acts, matched=match)
+    # Drivers scroll an element into view for acts that leave no event: no contradiction.
+    first = next((at for at in share if not _is_stray(observed[at])), None)
+    if first is not None:
+        seen = _with_ref(observed[first], None)
+        return Merged(action=seen, origin="both", declared=said, acts=acts, matched=first)
+    return Merged(
+        action=said, origin="declared", acts=acts, seen=isinstance(said, Unknown) or tag_of(said) in SILENT
+    )
+
+
+def _joined(said: Action, seen: Action) -> Action:
+    """Return type, arguments and reference as said; element, point and circumstances as seen."""
+    if isinstance(said, Unknown):
+        return seen
+    ref = said.element.ref if said.element else None
+    joined = replace(
+        said,
+        element=_with_ref(seen, ref).element or said.element,
+        trusted=seen.trusted,
+        completed=seen.completed,
+        by=seen.by or said.by,
+        modifiers=seen.modifiers or said.modifiers,
+    )
+    return replace(joined, **_seen_arguments(said, seen))
+
+
+def _seen_arguments(said: Action, seen: Action) -> dict[str, object]:
+    arguments: dict[str, object] = {}
+    if hasattr(said, "point") and getattr(seen, "point", None) is not None:
+        arguments["point"] = getattr(seen, "point", None)
+    if isinstance(said, (Fill, Type)) and isinstance(seen, (Fill, Type)):
+        arguments["value_after"] = seen.value_after
+    if isinstance(said, SelectOption) and isinstance(seen, SelectOption):
+        arguments["labels"] = said.labels or seen.labels
+    return arguments
+
+
+def _with_ref(seen: Action, ref: str | None) -> Action:
+    if seen.element is None or ref is None:
+        return seen
+    return replace(seen, element=replace(seen.element, ref=ref))
+
+
+def _groups(action: Action) -> set[str]:
+    tag = tag_of(action)
+    if isinstance(action, Press):
+        return _key_groups(action.key)
+    groups = {name for name, tags in _GROUPS.items() if tag in tags}
+    # Clicks are how checkboxes are set and things are dragged; an empty fill is how fields are cleared.
+    if tag in ("check", "uncheck", "drag_and_drop"):
+        groups.add("activate")
+    if tag in ("clear", "fill"):
+        groups.add("clear")
+    return groups
+
+
+def _key_groups(key: str) -> set[str]:
+    if key in _ACTIVATING_KEYS:
+        return {"activate"}
+    if len(key) == 1:
+        return {"input"}
+    return {"clear"} if key in ("Backspace", "Delete", "Control+a", "Meta+a") else set()
+
+
+_GROUPS = {"activate": ACTIVATE, "input": INPUT, "navigate": NAVIGATE}
+
+
+def _is_stray(action: Action) -> bool:
+    return isinstance(action, Scroll) and action.by == "unknown"
+
+
+def _is_same_target(said: Element | None, seen: Element | None) -> bool:
+    """Whether nothing that both elements tell contradicts: bid, node, then css."""
+    if said is None or seen is None:
+        return True
+    verdicts = [
+        _same_reference(said.ref, seen),
+        _same(said.node, seen.node),
+        _same((said.attributes or {}).get("bid"), (seen.attributes or {}).get("bid")),
+        _same(said.css, seen.css),
+    ]
+    return next((verdict for verdict in verdicts if verdict is not None), True)
+
+
+def _same(one: object, other: object) -> bool | None:
+    return None if one is None or other is None else one == other
+
+
+def _same_reference(ref: str | None, seen: Element) -> bool | None:
+    """Return whether a reference names the element or the target inside of it; None where it does not say.
+
+    A bid is compared with the attribute, an id selector with the id; other selectors have many spellings.
+    """
+    marks = seen.attributes or {}
+    if ref is None:
+        return None
+    if ref in (seen.css, marks.get("bid"), seen.via.css if seen.via else None):
+        return True
+    if _ID_SELECTOR.fullmatch(ref):
+        return marks.get("id") == ref[1:] if marks or seen.css else None
+    # Inside of a control the bid of the target itself is not known.
+    return False if "bid" in marks and ref.isalnum() and seen.via is None else None

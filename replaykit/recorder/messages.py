@@ -1,0 +1,357 @@
+"""What drivers tell the session, and what the session asks of drivers: nothing here reaches a file.
+
+All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one `Reply`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.capture import PageEvent, PagePush
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.scalars import Box
+from replaykit.trajectory.step import Event, Header
+
+
+class PageMessage(Struct, frozen=True, kw_only=True):
+    """A DOM event, as the page script saw it."""
+
+    at: float
+    """The page's own time of the event."""
+    page: int
+    """Tab ordinal."""
+    document: int
+    """Document ordinal within the tab."""
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    event: PageEvent
+    """The message."""
+
+
+class Pushed(Struct, frozen=True, kw_only=True):
+    """A snapshot that the page sent."""
+
+    at: float
+    """The page's own time of the serialization."""
+    page: int
+    """Tab ordinal."""
+    document: int
+    """Document ordinal within the tab."""
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    push: PagePush
+    """The message."""
+
+
+class TabOpened(Struct, frozen=True, kw_only=True):
+    """A tab appeared."""
+
+    at: float
+    page: int
+    url: str
+    opener: int | None = None
+    """Tab ordinal of the opener."""
+    armed_after_ms: int | None = None
+    """How long it ran unwatched, ms."""
+    existing: bool = False
+    """It was there when the recorder came: nobody's act."""
+
+
+class TabClosed(Struct, frozen=True, kw_only=True):
+    """A tab is gone."""
+
+    at: float
+    page: int
+
+
+class TabCrashed(Struct, frozen=True, kw_only=True):
+    """A tab's renderer died."""
+
+    at: float
+    page: int
+
+
+class Navigated(Struct, frozen=True, kw_only=True):
+    """A stage of a navigation."""
+
+    at: float
+    page: int
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    document: int
+    """Document ordinal within the tab, of the document that results."""
+    url: str
+    stage: str
+    """`requested started committed within failed`."""
+    navigation_type: str | None = None
+    """Of `Page.frameStartedNavigating` / `navigatedWithinDocument`, verbatim."""
+    reason: str | None = None
+    """Of `Page.frameRequestedNavigation`, verbatim."""
+    direction: str | None = None
+    """`back` or `forward`, read from the navigation history."""
+    request: str | None = None
+    """Network id of the request that produced the document."""
+    error: str | None = None
+    """Network error of a failed one."""
+
+
+class DialogOpened(Struct, frozen=True, kw_only=True):
+    """A native dialog is on the screen."""
+
+    at: float
+    page: int
+    kind: str
+    message: str
+    default: str | None = None
+
+
+class DialogClosed(Struct, frozen=True, kw_only=True):
+    """It is gone."""
+
+    at: float
+    page: int
+    accepted: bool
+    input: str | None = None
+
+
+class ConsoleLine(Struct, frozen=True, kw_only=True):
+    """A console line or uncaught error."""
+
+    at: float
+    page: int
+    level: str
+    text: str
+    source: str | None = None
+
+
+class Downloaded(Struct, frozen=True, kw_only=True):
+    """A download changed its state."""
+
+    at: float
+    page: int
+    guid: str
+    url: str
+    suggested: str | None = None
+    state: str
+    size: int | None = None
+
+
+class Requested(Struct, frozen=True, kw_only=True):
+    """A request starts. A redirect hop is a request of its own: network id + `#` + hop number."""
+
+    at: float
+    request: str
+    page: int | None = None
+    frame: tuple[int, ...] = ()
+    actor: str = "agent"
+    """`agent probe`."""
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    post: bytes | None = None
+    has_post: bool = False
+    """There is a body, even where `post` is absent."""
+    resource: str = "other"
+    """Words of `Exchange.resource`."""
+    initiator: str | None = None
+    redirect_from: str | None = None
+
+
+class Responded(Struct, frozen=True, kw_only=True):
+    """Response headers arrived."""
+
+    at: float
+    request: str
+    status: int
+    status_text: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    mime: str | None = None
+    http_version: str | None = None
+    remote: str | None = None
+    from_cache: bool = False
+    from_worker: bool = False
+    request_headers: tuple[tuple[str, str], ...] | None = None
+    """Request headers as they went over the wire (referer, cookies); absent = those of `Requested` stand."""
+    sent_at: float | None = None
+    """Request sent."""
+    waited_at: float | None = None
+    """First byte awaited."""
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """The body is complete."""
+
+    at: float
+    request: str
+    encoded_size: int | None = None
+    messages: int = 0
+    """Frames (WebSocket) or messages (event stream) received."""
+    sent_frames: int = 0
+    """WebSocket frames sent."""
+
+
+class Failed(Struct, frozen=True, kw_only=True):
+    """The request failed."""
+
+    at: float
+    request: str
+    error: str
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """A command was carried out, or not."""
+
+    at: float
+    id: int
+    value: Any = None
+    """What the command's docstring says."""
+    error: str | None = None
+    """`timeout dialog_open gone failed`."""
+
+
+class Begin(Struct, frozen=True, kw_only=True):
+    """The agent gets the browser: what happened before was the recorder's doing, no step.
+
+    Needed only where `SessionOptions.is_begun` is false; a recording without start URLs begins at once.
+    """
+
+    at: float
+
+
+class StepEnter(Struct, frozen=True, kw_only=True):
+    """The harness says what the agent is about to do."""
+
+    at: float
+    actions: tuple[Action, ...]
+    """One per call in the harness's string."""
+    thought: str | None = None
+    raw: Any = None
+
+
+class StepExit(Struct, frozen=True, kw_only=True):
+    """The harness says that it is done."""
+
+    at: float
+    error: tuple[str, str] | None = None
+    """Name and message of the exception."""
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """Something said by agent or user, or thought by the agent."""
+
+    at: float
+    kind: str
+    """`thought say ask reply answer`."""
+    text: str
+    approved: bool | None = None
+
+
+class End(Struct, frozen=True, kw_only=True):
+    """The run is over."""
+
+    at: float
+    kind: str
+    cause: str = "agent"
+    answer: str | None = None
+    exit_code: int | None = None
+    error: tuple[str, str] | None = None
+    validity: str = "valid"
+
+
+Input: TypeAlias = (
+    PageMessage | Pushed | TabOpened | TabClosed | TabCrashed | Navigated | DialogOpened | DialogClosed
+    | ConsoleLine | Downloaded | Requested | Responded | Finished | Failed | Reply
+    | Begin | StepEnter | StepExit | Said | End
+)  # fmt: skip
+
+
+class Write(Struct, frozen=True, kw_only=True):
+    """Append and commit one event with its new blobs."""
+
+    event: Event | Header
+    blobs: tuple[tuple[str, str, bytes], ...] = ()
+    """(id, media type, bytes)."""
+
+
+class Arm(Struct, frozen=True, kw_only=True):
+    """Make sure that the page script runs in this tab."""
+
+    page: int
+    document: int
+
+
+class Disarm(Struct, frozen=True, kw_only=True):
+    """Stop listening to a tab."""
+
+    page: int
+
+
+class ReadPage(Struct, frozen=True, kw_only=True):
+    """Ask a tab something. Reply value: see `what`.
+
+    `snapshot` (args: purpose) → PagePush · `reads` (args: list of ProbeRead) → list[Read] ·
+    `prep` (args: sources) → list[Prep] · `history` → None or `back`/`forward`.
+    """
+
+    id: int
+    page: int
+    what: str
+    args: tuple[Any, ...] = ()
+
+
+class Screenshot(Struct, frozen=True, kw_only=True):
+    """Take a picture. Reply value: (media type, bytes, scale, at)."""
+
+    id: int
+    page: int
+    paint: tuple[Box, ...] = ()
+    """Boxes to black out, CSS px of the viewport."""
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    """Fetch a response body. Reply value: bytes."""
+
+    id: int
+    request: str
+
+
+class Http(Struct, frozen=True, kw_only=True):
+    """Ask an API. Reply value: (status, media type, bytes)."""
+
+    id: int
+    name: str
+    method: str
+    path: str
+
+
+class Open(Struct, frozen=True, kw_only=True):
+    """Open or navigate the probe tab. Reply value: {page, url, status, error, redirects, settled}."""
+
+    id: int
+    url: str
+    actor: str = "probe"
+
+
+class Close(Struct, frozen=True, kw_only=True):
+    """Close the probe tab. Reply value: None."""
+
+    id: int
+    page: int
+
+
+class Pause(Struct, frozen=True, kw_only=True):
+    """Reply after `ms`."""
+
+    id: int
+    ms: int
+
+
+class Seal(Struct, frozen=True, kw_only=True):
+    """Last output: nothing follows."""
+
+
+Output: TypeAlias = (
+    Write | Arm | Disarm | ReadPage | Screenshot | Body | Http | Open | Close | Pause | Seal
+)  # fmt: skip

@@ -1,0 +1,261 @@
+"""Exchanges: requests with their responses, redirects and bodies."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from replaykit.bundle.format import is_media_type
+from replaykit.recorder.events import ms
+from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.messages import Body, Failed, Finished, Navigated, Requested, Responded
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.scalars import Omitted
+
+BODY_MAX = 2**20
+"""Bytes of one request or response body that are kept."""
+
+BODIES_MAX = 64 * 2**20
+"""Bytes of all response bodies that are kept."""
+
+TEXTS = ("text/", "application/json", "application/xml", "application/x-www-form-urlencoded")
+"""Media types of data that scripts ask for."""
+
+LOADING = frozenset({"document", "xhr", "fetch"})
+"""Resources that a picture waits for."""
+
+_LEFT_OUT = ("data:", "blob:", "about:", "chrome:", "chrome-extension:", "devtools:", "chrome-error:")
+
+
+class Request:
+    """One request under way."""
+
+    def __init__(self, exchange: Exchange, message: Requested, ref: StepRef | None) -> None:
+        self.exchange = exchange
+        self.name = message.request
+        self.page = message.page
+        self.at = message.at
+        self.ref = ref
+        self.blobs: list[Blob] = []
+        self.is_over = False
+        self.is_written = False
+
+
+class Network:
+    """Collects the exchanges of all tabs; `mode`: `bodies`, `meta` or `off`."""
+
+    def __init__(self, ledger: Ledger, flows: Flows, mode: str = "bodies") -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._mode = mode
+        self._requests: dict[str, Request] = {}
+        self._finals: dict[str, str] = {}
+        self._count = 0
+        self._kept = 0
+
+    def requested(self, message: Requested, ref: StepRef | None) -> None:
+        """Take in a request; one that a redirect caused ends the one before."""
+        if self._mode == "off" or message.url.startswith(_LEFT_OUT) or _is_favicon(message):
+            return
+        source = self._requests.get(message.redirect_from or "")
+        exchange = Exchange(
+            t=ms(message.at),
+            page=message.page,
+            id=self._count,
+            method=message.method,
+            url=message.url,
+            frame=message.frame,
+            actor=message.actor,
+            initiator=message.initiator,
+            resource=message.resource,
+            request_headers=message.headers,
+            redirect_from=source.exchange.id if source else None,
+            sent=ms(message.at),
+        )
+        request = Request(exchange, message, None if message.actor == "probe" else ref)
+        self._count += 1
+        self._post(request, message)
+        self._requests[message.request] = request
+        self._finals[message.request.partition("#")[0]] = message.request
+        if source is not None:
+            source.exchange = replace(source.exchange, redirect_to=exchange.id)
+            if source.is_over:
+                self._write(source)
+
+    def responded(self, message: Responded) -> None:
+        """Take in a response's head."""
+        request = self._requests.get(message.request)
+        if request is None or request.is_over:
+            return
+        sent, waited = message.sent_at, message.waited_at
+        request.exchange = replace(
+            request.exchange,
+            status=message.status if message.status >= 0 else None,
+            status_text=message.status_text or None,
+            response_headers=message.headers,
+            request_headers=message.request_headers or request.exchange.request_headers,
+            mime=message.mime,
+            http_version=message.http_version,
+            remote=message.remote,
+            from_cache=message.from_cache,
+            from_worker=message.from_worker,
+            sent=request.exchange.sent if sent is None else ms(sent),
+            waited=None if waited is None else ms(waited),
+            received=ms(message.at),
+        )
+
+    def finished(self, message: Finished) -> int | None:
+        """Take in the end of a response; returns the tab that waited for it."""
+        request = self._end(message.request, message.at)
+        if request is None:
+            return None
+        request.exchange = replace(
+            request.exchange,
+            encoded_size=message.encoded_size,
+            messages=message.messages,
+            sent_frames=message.sent_frames,
+        )
+        if self._has_body(request.exchange):
+            self._flows.start(self._body(request))
+        elif not _is_redirect(request.exchange):
+            self._write(request)  # a redirect waits for the request that it leads to
+        return request.page
+
+    def failed(self, message: Failed) -> int | None:
+        """Take in that a request failed; returns the tab that waited for it."""
+        request = self._end(message.request, message.at)
+        if request is None:
+            return None
+        request.exchange = replace(request.exchange, error=message.error)
+        self._write(request)
+        return request.page
+
+    def is_loading(self, page: int, since: float) -> bool:
+        """Whether a tab waits for a document or data that it asked for since then."""
+        return any(
+            request.page == page and request.at >= since and request.exchange.resource in LOADING
+            for request in self._requests.values()
+            if not request.is_over
+        )
+
+    def document_of(self, page: int, message: Navigated) -> tuple[int | None, int | None]:
+        """Return exchange and status of what a navigation led to: by network id, else by address."""
+        name, url = message.request, message.url
+        found = self._requests.get(self._finals.get(name or "", ""))
+        if found is None and name is None:
+            same = (
+                request for request in reversed(self._requests.values()) if _is_document(request, page, url)
+            )
+            found = next(same, None)
+        return (None, None) if found is None else (found.exchange.id, found.exchange.status)
+
+    def finish(self) -> None:
+        """Write what is still under way."""
+        for request in self._requests.values():
+            request.is_over = True
+            self._write(request)
+
+    def _end(self, name: str, at: float) -> Request | None:
+        request = self._requests.get(name)
+        if request is None or request.is_over:
+            return None
+        request.is_over = True
+        request.exchange = replace(request.exchange, ended=ms(at))
+        return request
+
+    def _post(self, request: Request, message: Requested) -> None:
+        if message.post is None:
+            if message.has_post:
+                request.exchange = replace(request.exchange, post=Omitted(why="cap"))
+            return
+        if len(message.post) > BODY_MAX:
+            request.exchange = replace(request.exchange, post=_omitted("cap", message.post))
+            return
+        blob = self._ledger.blob(_header(message.headers, "content-type"), message.post)
+        request.exchange = replace(request.exchange, post=blob.id)
+        request.blobs.append(blob)
+
+    def _has_body(self, exchange: Exchange) -> bool:
+        is_empty = exchange.status in (None, 204, 301, 302, 303, 304, 307, 308)
+        if self._mode != "bodies" or exchange.redirect_to is not None or is_empty:
+            return False
+        is_data = exchange.resource in ("xhr", "fetch") and _is_text(exchange.mime or "")
+        return exchange.method != "HEAD" and (exchange.resource == "document" or is_data)
+
+    def _body(self, request: Request) -> Flow:
+        size = request.exchange.encoded_size or 0
+        if self._kept + size > BODIES_MAX:
+            request.exchange = replace(request.exchange, body=Omitted(why="cap", n=size))
+            self._write(request)
+            return
+        reply = yield Body(id=0, request=request.name)
+        if isinstance(reply.value, bytes):
+            self._keep(request, reply.value)
+        else:
+            request.exchange = replace(request.exchange, body=Omitted(why=_why(reply.error)))
+        self._write(request)
+
+    def _keep(self, request: Request, data: bytes) -> None:
+        request.exchange = replace(request.exchange, decoded_size=len(data))
+        if len(data) > BODY_MAX or self._kept + len(data) > BODIES_MAX:
+            request.exchange = replace(request.exchange, body=_omitted("cap", data))
+            return
+        self._kept += len(data)
+        blob = self._ledger.blob(_media_type(request.exchange.mime), data)
+        request.exchange = replace(request.exchange, body=blob.id)
+        request.blobs.append(blob)
+
+    def _write(self, request: Request) -> None:
+        if request.is_written:
+            return
+        exchange = request.exchange
+        if exchange.body is None and exchange.status is not None and exchange.redirect_to is None:
+            exchange = replace(exchange, body=Omitted(why="type" if self._mode == "bodies" else "off"))
+        self._ledger.write(exchange, request.blobs, request.ref)
+        request.is_written = True
+        request.blobs = []
+        # Only id, status and address are asked for later.
+        request.exchange = replace(exchange, request_headers=None, response_headers=None)
+
+
+def _omitted(why: str, data: bytes) -> Omitted:
+    # No digest: it would confirm a guess at what the data held.
+    return Omitted(why=why, n=len(data))
+
+
+def _why(error: str | None) -> str:
+    return {"gone": "evicted", "timeout": "timeout", "dialog_open": "dialog_open"}.get(error or "", "failed")
+
+
+def _is_document(request: Request, page: int, url: str) -> bool:
+    exchange = request.exchange
+    plain = url.partition("#")[0]
+    return (
+        request.page == page
+        and exchange.resource == "document"
+        and not exchange.frame
+        and exchange.url.partition("#")[0] == plain
+    )
+
+
+def _is_redirect(exchange: Exchange) -> bool:
+    return exchange.redirect_to is None and exchange.status in (301, 302, 303, 307, 308)
+
+
+def _is_text(mime: str) -> bool:
+    kind = mime.lower()
+    return kind.startswith(TEXTS) or kind.partition(";")[0].endswith(("+json", "+xml"))
+
+
+def _media_type(mime: str | None) -> str:
+    kind = (mime or "").partition(";")[0].strip().lower()
+    return kind if is_media_type(kind) else "application/octet-stream"
+
+
+def _header(headers: tuple[tuple[str, str], ...], name: str) -> str:
+    found = (value for key, value in headers if key.lower() == name)
+    return _media_type(next(found, None))
+
+
+def _is_favicon(message: Requested) -> bool:
+    path = message.url.partition("?")[0]
+    return path.endswith("/favicon.ico") and message.resource in ("other", "image")

@@ -1,0 +1,152 @@
+"""When observations are taken: at rest after an act, at once when the next act overtakes it, or on asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.messages import Pause, Pushed
+from replaykit.recorder.tabs import Shown, Tab, Tabs
+from replaykit.recorder.viewing import Shot, Viewer, with_shot
+from replaykit.trajectory.observation import Observation
+
+SHOT_DELAY_MS = 1000
+"""A picture waits so long for documents and data that the act asked for."""
+
+SILENCE_MS = 3000
+"""A page that pushed nothing so long after an act is asked."""
+
+
+class Look(Struct, kw_only=True, eq=False):
+    """A page that came to rest, on its way to an observation."""
+
+    tab: Tab
+    """The page."""
+    ref: StepRef
+    """The act that led to it."""
+    shown: Shown
+    """Its snapshot."""
+    seen: Observation
+    """What is known so far."""
+    blobs: list[Blob]
+    """What it refers to."""
+    is_superseded: bool = False
+    """A later look takes the picture."""
+
+
+class Observing:
+    """Turns pushes into observations, and takes their pictures at the right moments."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        flows: Flows,
+        tabs: Tabs,
+        viewer: Viewer,
+        *,
+        is_loading: Callable[[int, float], bool],
+    ) -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._tabs = tabs
+        self._viewer = viewer
+        self._is_loading = is_loading
+        self._waiting: list[Look] = []
+
+    def pushed(self, message: Pushed, ref: StepRef | None) -> None:
+        """Take in a snapshot; at rest it shows what the act `ref` led to."""
+        tab = self._tabs.get(message.page)
+        if tab is None:
+            return
+        shown = self._viewer.take(tab, message.push, message.at, message.document, message.frame)
+        tab.spoke_at = message.at
+        if message.push.purpose == "final":
+            tab.last_words = shown
+        # A frame of its own came to rest: the page around it is as it was last seen.
+        main = tab.latest if message.frame else shown
+        if message.push.purpose == "rest" and ref is not None and main is not None:
+            self._look(tab, main, ref, message.at)
+
+    def hurry(self, at: float) -> None:
+        """Take the pictures that still wait: something new begins."""
+        for look in list(self._waiting):
+            self._release(look, at)
+
+    def loaded(self, page: int, at: float) -> None:
+        """Take the pictures that waited for data, now that it is there."""
+        for look in list(self._waiting):
+            if look.tab.page == page and not self._is_loading(page, look.ref.at):
+                self._release(look, at)
+
+    def overtaken(self, tab: Tab, ref: StepRef, at: float) -> None:
+        """Show what the act `ref` led to, since the next one began on `tab` before anything came to rest."""
+        self.hurry(at)
+        if ref.looks == 0 and tab.is_open:
+            ref.looks += 1
+            self._flows.start(self._overtaken(tab, ref, at))
+
+    def watch(self, tab: Tab, ref: StepRef) -> None:
+        """Ask the page for itself if it stays silent after an act."""
+        self._flows.start(self._watched(tab, ref), counts=False)
+
+    def start(self, tab: Tab, at: float) -> Flow:
+        """Observe a page before the first act."""
+        shown = yield from self._viewer.ask(tab, "asked")
+        seen, blobs = self._viewer.observation("start", tab, shown, shown.at if shown else at)
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, replace(seen, reads=reads), blobs, shot, None)
+
+    def _look(self, tab: Tab, shown: Shown, ref: StepRef, at: float) -> None:
+        # Of two looks at one page the later one is closer to rest: it takes the picture.
+        for older in [look for look in self._waiting if look.tab is tab]:
+            older.is_superseded = True
+            self._release(older, at)
+        ref.looks += 1
+        seen, blobs = self._viewer.observation("after", tab, shown, at)
+        look = Look(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs)
+        self._waiting.append(look)
+        self._flows.start(self._rested(look), token=look)
+
+    def _release(self, look: Look, at: float) -> None:
+        self._waiting.remove(look)
+        self._flows.hurry(look, at)
+
+    def _rested(self, look: Look) -> Flow:
+        tab = look.tab
+        reads = yield from self._viewer.step_reads(tab)
+        is_early = self._viewer.has_shots and self._is_loading(tab.page, look.ref.at)
+        if is_early and look in self._waiting:
+            yield Pause(id=0, ms=SHOT_DELAY_MS)
+        if look in self._waiting:
+            self._waiting.remove(look)
+        shot = Shot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
+        self._write(tab, replace(look.seen, reads=reads), look.blobs, shot, look.ref)
+
+    def _overtaken(self, tab: Tab, ref: StepRef, at: float) -> Flow:
+        shown = tab.latest if tab.latest and tab.latest.at >= ref.at else None
+        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
+        shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, replace(seen, settled=False), blobs, shot, ref)
+
+    def _watched(self, tab: Tab, ref: StepRef) -> Flow:
+        reply = yield Pause(id=0, ms=SILENCE_MS)
+        if ref.looks == 0 and tab.is_open and not self._ledger.is_closed:
+            ref.looks += 1
+            self._flows.start(self._asked(tab, ref, reply.at))
+
+    def _asked(self, tab: Tab, ref: StepRef, at: float) -> Flow:
+        shown = yield from self._viewer.ask(tab, "asked")
+        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, replace(seen, reads=reads), blobs, shot, ref)
+
+    def _write(self, tab: Tab, seen: Observation, blobs: list[Blob], shot: Shot, ref: StepRef | None) -> None:
+        whole = with_shot(seen, shot)
+        if seen.role == "after":
+            tab.last_look = whole
+        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)

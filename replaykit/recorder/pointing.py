@@ -1,0 +1,263 @@
+"""Gestures of the pointer: clicks, checks, drags, wheels."""
+
+from __future__ import annotations
+
+from math import dist
+
+from msgspec.structs import replace
+
+from replaykit.recorder.events import (
+    button_of,
+    control_of,
+    is_select,
+    is_toggle,
+    is_upload,
+    modifiers_of,
+    number_of,
+    point_of,
+    text_of,
+)
+from replaykit.recorder.gestures import CLICK_WAIT, TOGGLE_WAIT, Deed, Gesture, toggle
+from replaykit.recorder.messages import PageMessage
+from replaykit.trajectory.action import Click, DblClick, DragAndDrop, Fill, MouseClick, Scroll
+
+HOLD_WAIT = 10_000.0
+"""A button may be held down, a drag be on its way, for these ms."""
+
+DRAG_MIN = 10.0
+"""A pointer that moved less than this is still, CSS px."""
+
+SCROLL_WAIT = 200.0
+"""A scroll is over when nothing moved for these ms."""
+
+STRAY_WAIT = 300.0
+"""Scrolling of unknown cause is an act only if none follows for these ms: drivers scroll, then click."""
+
+
+class Pointing(Gesture):
+    """From a trusted pointerdown: click, double click, check, drag, or a button other than the first."""
+
+    def __init__(self, first: PageMessage) -> None:
+        super().__init__(first)
+        self.up: PageMessage | None = None
+        self.again: PageMessage | None = None
+        self.clicks: list[PageMessage] = [first] if first.event.name == "click" else []
+        self.toggled: PageMessage | None = None
+        self.dropped: PageMessage | None = None
+        self.is_double = False
+        self.is_drag = first.event.name == "dragstart"
+        self.slid: str | None = None
+
+    @property
+    def deadline(self) -> float:
+        """Wait for the click, then for a second one."""
+        if self.is_drag or (self.up is None and not self.clicks):
+            return self.last + HOLD_WAIT
+        return self.last + CLICK_WAIT
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb what a pointer causes on its control."""
+        takers = {
+            "pointerup": self._take_up,
+            "click": self._take_click,
+            "auxclick": self._take_other_button,
+            "contextmenu": self._take_other_button,
+            "dblclick": self._take_double,
+            "pointerdown": self._take_down,
+            "dragstart": self._take_drag,
+            "drop": self._take_drop,
+            "input": self._take_input,
+            "change": self._take_change,
+        }
+        taker = takers.get(message.event.name)
+        if taker is None:
+            return message.event.name == "scroll"
+        return taker(message)
+
+    def _take_up(self, message: PageMessage) -> bool:
+        self.up = self.up or message
+        self.last = message.at
+        return True
+
+    def _take_click(self, message: PageMessage) -> bool:
+        if not message.event.trusted:
+            return False
+        # The click that a label passes on to its control has no pointer of its own: not a second one.
+        if not self.clicks or (self.again is not None and len(self.clicks) == 1):
+            self.clicks.append(message)
+            self.last = message.at
+        return True
+
+    def _take_other_button(self, message: PageMessage) -> bool:
+        if message.event.trusted and button_of(self.first) != "left" and not self.clicks:
+            self.clicks.append(message)
+            self.last = message.at
+        return True
+
+    def _take_double(self, message: PageMessage) -> bool:
+        self.is_double = message.event.trusted and len(self.clicks) > 1
+        self.last = message.at
+        self.over = self.is_double
+        return True
+
+    def _take_down(self, message: PageMessage) -> bool:
+        is_second = (
+            len(self.clicks) == 1
+            and self.again is None
+            and message.event.trusted
+            and button_of(message) == button_of(self.first) == "left"
+            and self.is_own(message)
+            and message.at - self.clicks[0].at <= CLICK_WAIT
+        )
+        if is_second:
+            self.again = message
+            self.last = message.at
+        return is_second
+
+    def _take_drag(self, message: PageMessage) -> bool:
+        self.is_drag = self.is_drag or message.event.trusted
+        self.last = message.at
+        return True
+
+    def _take_drop(self, message: PageMessage) -> bool:
+        if self.is_drag:
+            self.dropped = message
+            self.last = message.at
+            self.over = True
+        return True
+
+    def _take_input(self, message: PageMessage) -> bool:
+        element = message.event.element
+        if is_toggle(element) or is_select(element) or is_upload(element):
+            return True
+        if not (message.event.trusted and self.is_own(message)):
+            return False
+        self.slid = text_of(message, "value")
+        self.last = message.at
+        return True
+
+    def _take_change(self, message: PageMessage) -> bool:
+        control = control_of(message)
+        if control == "check" and self.clicks:
+            if message.at - self.clicks[-1].at <= TOGGLE_WAIT:
+                self.toggled = message
+                self.last = message.at
+                self.over = True
+            return True
+        return control == "text"
+
+    def deeds(self) -> list[Deed]:
+        """Return a drag, another button's click, a check, a double click or one or two clicks."""
+        if self._is_drag():
+            return [self._drag()]
+        if button_of(self.first) != "left":
+            return [self.deed(self._mouse_click())]
+        if self.toggled is not None:
+            return [toggle(self, self.toggled, trusted=True)]
+        if self.is_double:
+            return [self.deed(DblClick(element=self.element, point=self._point, modifiers=self._modifiers))]
+        return [*self._clicks(), *self._slide()]
+
+    @property
+    def _point(self) -> tuple[int, int] | None:
+        return point_of(self.first)
+
+    @property
+    def _modifiers(self) -> tuple[str, ...]:
+        return modifiers_of(self.first)
+
+    def _is_drag(self) -> bool:
+        if self.is_drag:
+            return True
+        if self.up is None or self.is_own(self.up):
+            return False
+        start, stop = self._point, point_of(self.up)
+        is_moved = start is not None and stop is not None and dist(start, stop) >= DRAG_MIN
+        # A pointer released elsewhere gives a click on the common ancestor: no click on what was pressed.
+        return is_moved and not any(self.is_own(click) for click in self.clicks)
+
+    def _drag(self) -> Deed:
+        end = self.dropped or (None if self.first.event.name == "dragstart" else self.up)
+        action = DragAndDrop(
+            element=self.element,
+            to=end.event.element if end else None,
+            point=self._point,
+            to_point=point_of(end) if end else None,
+            completed=end is not None,
+            modifiers=self._modifiers,
+        )
+        return replace(self.deed(action), to_node=end.event.node if end else None)
+
+    def _mouse_click(self) -> MouseClick:
+        return MouseClick(
+            element=self.element,
+            point=self._point or (0, 0),
+            button=button_of(self.first),
+            completed=bool(self.clicks),
+            modifiers=self._modifiers,
+        )
+
+    def _clicks(self) -> list[Deed]:
+        starts = [self.first] if self.again is None else [self.first, self.again]
+        return [self._click(start, number) for number, start in enumerate(starts)]
+
+    def _click(self, start: PageMessage, number: int) -> Deed:
+        done = self.clicks[number] if number < len(self.clicks) else None
+        action = Click(
+            element=start.event.element,
+            point=point_of(start),
+            completed=done is not None,
+            modifiers=modifiers_of(start),
+        )
+        return self.deed(action, start, done.at if done else None)
+
+    def _slide(self) -> list[Deed]:
+        if self.slid is None:
+            return []
+        return [self.deed(Fill(element=self.element, value=self.slid, value_after=self.slid))]
+
+
+class Scrolling(Gesture):
+    """From a wheel, or from scrolling that nobody seems to have asked for."""
+
+    def __init__(self, first: PageMessage, offset: tuple[int, int]) -> None:
+        super().__init__(first)
+        self.is_wheel = first.event.name == "wheel"
+        self.tentative = not self.is_wheel
+        self.offset = offset
+        self.moved = (0, 0)
+        self._move(first)
+
+    @property
+    def deadline(self) -> float:
+        """Wait until nothing moves."""
+        return self.last + (SCROLL_WAIT if self.is_wheel else STRAY_WAIT)
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb more of the same."""
+        if message.event.name == "scroll":
+            self.last = message.at
+            if not self.is_wheel and self.is_own(message):
+                self._move(message)
+            return True
+        if message.event.name != "wheel" or not self.is_wheel:
+            return False
+        self.last = message.at
+        self._move(message)
+        return True
+
+    def _move(self, message: PageMessage) -> None:
+        if self.is_wheel:
+            dx, dy = self.moved
+            self.moved = (dx + number_of(message, "dx"), dy + number_of(message, "dy"))
+        else:
+            left, top = self.offset
+            self.moved = (number_of(message, "left") - left, number_of(message, "top") - top)
+
+    def deeds(self) -> list[Deed]:
+        """Return the whole distance."""
+        dx, dy = self.moved
+        if not self.is_wheel and self.moved == (0, 0):
+            return []
+        by = "wheel" if self.is_wheel else "unknown"
+        return [self.deed(Scroll(element=self.element, dx=dx, dy=dy, by=by))]

@@ -1,0 +1,313 @@
+"""The public recorder: attach it to a page, a context or a browser, and let the agent act.
+
+with Recorder("run.zst", task=task) as run:
+page = run.attach(page)
+...
+run.answer("42")
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.writer import Journal, SealResult, seal
+from replaykit.errors import BundleError, MissingExtra, SecretFound, UsageError
+from replaykit.recorder.capture import PageOptions, page_script
+from replaykit.recorder.declared import Said as Declared
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, Driver
+from replaykit.recorder.messages import Begin, Write
+from replaykit.recorder.redact import Redactor
+from replaykit.recorder.run import Run, named
+from replaykit.recorder.session import Session
+from replaykit.recorder.settings import (
+    Settings,
+    all_secrets,
+    as_settings,
+    plain_texts,
+    probe_plan,
+    session_options,
+)
+from replaykit.tasks.task import Sites, Task, decode_task
+from replaykit.trajectory.step import Ending, Environment, Header
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as AsyncBrowser
+    from playwright.async_api import BrowserContext as AsyncContext
+    from playwright.async_api import Page as AsyncPage
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from replaykit.recorder.async_driver import AsyncDriver
+    from replaykit.recorder.sync_driver import SyncDriver
+
+log = logging.getLogger("replaykit.recorder")
+
+_T = TypeVar("_T", bound="Page | BrowserContext | Browser")
+_A = TypeVar("_A", bound="AsyncPage | AsyncContext | AsyncBrowser")
+
+
+class _Recording(Run):
+    """What both recorders share: the file, the session's start, the seal."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        task: Task | Mapping[str, Any] | None = None,
+        sites: Mapping[str, str | Sequence[str]] | None = None,
+        **options: Any,
+    ) -> None:
+        self.path = Path(path)
+        """The bundle."""
+        self.result: SealResult | None = None
+        """What was sealed, once it is."""
+        self.ended: Ending | None = None
+        """How the run ended, once it has."""
+        self._settings = as_settings(options)
+        self._task = decode_task(task) if isinstance(task, Mapping) else task
+        self._sites: Sites = {
+            name: (roots,) if isinstance(roots, str) else tuple(roots)
+            for name, roots in (sites or {}).items()
+        }
+        self._secrets = all_secrets(self._settings, self._task)
+        self._journal: Journal | None = None
+        super().__init__(self._new_driver(), self._settings.user)
+
+    def _new_driver(self) -> Driver:
+        raise UsageError(what="record with Recorder or AsyncRecorder")
+
+    def _driver_options(self) -> dict[str, Any]:
+        page = PageOptions(
+            mask=self._settings.mask,
+            secrets=self._secrets,
+            plain=plain_texts(self._task),
+        )
+        return {
+            "opening": self._open,
+            "store": self._store,
+            "script": page_script(page),
+            "has_network": self._settings.network != "off",
+        }
+
+    def _create(self) -> None:
+        if self._settings.force:
+            self.path.unlink(missing_ok=True)
+        self._journal = Journal.create(self.path, self._settings.durability)
+
+    def _store(self, write: Write) -> None:
+        if isinstance(write.event, Ending):
+            self.ended = write.event
+        if self._journal is not None:
+            self._journal.commit([write.event], write.blobs)
+
+    def _open(self, environment: Environment) -> Session:
+        plan = probe_plan(self._task, self._sites)
+        header = Header(
+            created=_rfc3339(self._driver.clock.started),
+            run=self._settings.run,
+            task=msgspec.to_builtins(self._task) if self._task else None,
+            sites={name: tuple(roots) for name, roots in self._sites.items()},
+            agent=self._settings.agent,
+            environment=_completed(environment),
+            options=_stored(self._settings),
+            channels={},  # the session knows
+        )
+        return Session(session_options(self._settings, self._task, self._secrets), header, plan)
+
+    def _finish(self, error: BaseException | None) -> None:
+        """Close, scan and seal; an error of the recorder never hides one of the agent."""
+        try:
+            self._seal()
+        except Exception:
+            if error is None:
+                raise
+            log.exception("%s was not sealed", self.path)
+
+    def _seal(self) -> None:
+        if self._journal is None:
+            return
+        self._journal.close()
+        self._journal = None
+        if isinstance(self._driver.fault, BundleError):
+            raise self._driver.fault
+        self._scan()
+        self.result = seal(self.path)
+
+    def _scan(self) -> None:
+        """Look for declared secrets in all that was written, before anybody gets the file."""
+        if not self._secrets:
+            return
+        redactor = Redactor(self._secrets)
+        with open_bundle(self.path) as bundle:
+            for number, line in enumerate(bundle.lines):
+                _refuse(redactor, line, self.path, f"line {number}")
+            for id in bundle.blob_ids:
+                if not bundle.blob_type(id).startswith("image/"):
+                    _refuse(redactor, bundle.blob(id), self.path, f"blob {id}")
+
+
+class Recorder(_Recording):
+    """Records what happens on the pages of `playwright.sync_api` that it is attached to."""
+
+    def __enter__(self) -> Recorder:
+        self._create()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._driver.begin(Environment())
+            self._driver.feed(self.ending(error))
+            self._sync.finish()
+        finally:
+            self._finish(error)
+
+    def attach(self, target: _T) -> _T:
+        """Record a page, or all pages of a context or browser, popups and later ones too; returns it."""
+        self._sync.attach(target)
+        return target
+
+    def begin(self) -> None:
+        """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        self._driver.feed(Begin(at=self.clock.now()))
+        self._sync.idle(BEGIN_MAX_S)
+
+    @contextmanager
+    def step(
+        self, action: Declared | None = None, thought: str | None = None, raw: Any = None
+    ) -> Iterator[None]:
+        """Declare what the agent means to do inside of the block."""
+        self.enter(action, thought, raw)
+        self._sync.idle(CLOSING_MAX_S)
+        try:
+            yield
+        except BaseException as error:
+            self.leave(named(error))
+            raise
+        self.leave()
+
+    @property
+    def _sync(self) -> SyncDriver:
+        return cast("SyncDriver", self._driver)
+
+    def _new_driver(self) -> Driver:
+        try:
+            from replaykit.recorder.sync_driver import SyncDriver
+        except ModuleNotFoundError as error:
+            raise _missing() from error
+        return SyncDriver(**self._driver_options())
+
+
+class AsyncRecorder(_Recording):
+    """Records what happens on the pages of `playwright.async_api` that it is attached to."""
+
+    async def __aenter__(self) -> AsyncRecorder:
+        self._create()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop(error)
+
+    async def stop(self, error: BaseException | None = None, exit_code: int | None = None) -> None:
+        """End the recording and seal it; the end of the block does the same."""
+        if self._journal is None:
+            return
+        try:
+            self._driver.begin(Environment())
+            self._driver.feed(self.ending(error, exit_code))
+            await self._async.finish()
+        finally:
+            self._finish(error)
+
+    async def attach(self, target: _A) -> _A:
+        """Record a page, or all pages of a context or browser, popups and later ones too; returns it."""
+        await self._async.attach(target)
+        return target
+
+    async def begin(self) -> None:
+        """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        self._driver.feed(Begin(at=self.clock.now()))
+        await self._async.idle(BEGIN_MAX_S)
+
+    @asynccontextmanager
+    async def step(
+        self, action: Declared | None = None, thought: str | None = None, raw: Any = None
+    ) -> AsyncIterator[None]:
+        """Declare what the agent means to do inside of the block."""
+        self.enter(action, thought, raw)
+        await self._async.idle(CLOSING_MAX_S)
+        try:
+            yield
+        except BaseException as error:
+            self.leave(named(error))
+            raise
+        self.leave()
+
+    @property
+    def _async(self) -> AsyncDriver:
+        return cast("AsyncDriver", self._driver)
+
+    def _new_driver(self) -> Driver:
+        try:
+            from replaykit.recorder.async_driver import AsyncDriver
+        except ModuleNotFoundError as error:
+            raise _missing() from error
+        return AsyncDriver(**self._driver_options())
+
+
+def _missing() -> MissingExtra:
+    return MissingExtra(package="playwright", extra="browser", purpose="recording")
+
+
+def _refuse(redactor: Redactor, data: bytes, path: Path, place: str) -> None:
+    found = redactor.scan(data)
+    if found is not None and found.is_declared:
+        raise SecretFound(source=str(path), id=found.id, place=place)
+
+
+def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
+    """Return site names with tuples of roots; a single root may be given as it is."""
+    given = (sites or {}).items()
+    return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
+
+
+def _completed(environment: Environment) -> Environment:
+    return replace(
+        environment,
+        replaykit=_release("replaykit-web"),
+        driver_version=_release("playwright"),
+        os=platform.system().lower() or None,
+    )
+
+
+def _rfc3339(epoch_ms: float) -> str:
+    moment = datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _release(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _stored(settings: Settings) -> dict[str, Any]:
+    """Return the options that shape content; values of secrets and paths are none of them."""
+    names = ("mask", "keep_headers", "screenshots", "network", "pre_probes")
+    plain = msgspec.to_builtins(settings)
+    return {name: plain[name] for name in names if plain.get(name)}

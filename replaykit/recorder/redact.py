@@ -1,0 +1,273 @@
+"""Secrets leave before anything reaches the disk: declared values, and what is secret by look or name.
+
+Replacement is structural: inside of string values only, never in keys, ids, digests, words or tags. A
+declared secret becomes `⟦secret:ID⟧` in every form of `forms`, so blob ids are ids of what is in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, partial
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct, inspect
+from msgspec.structs import replace
+
+from replaykit.recorder.forms import ordered, secrets_pattern
+from replaykit.recorder.gestures import MASKED
+from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
+from replaykit.recorder.patterns import LOOKS, QUERY_FIELD, is_secret_field, is_secret_header, is_secret_look
+from replaykit.snapshot import MEDIA_TYPE
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.step import Header
+
+_S = TypeVar("_S", bound=Struct)
+
+HIDDEN_HEADER = "⟦header⟧"
+"""What stands for a header's value."""
+
+_TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
+_JSON_TEXT = r'"(?:[^"\\]|\\.)*"'
+_JSON_NUMBER = r"-?\d[\d.eE+-]*"
+_JSON_PART = re.compile(
+    rf"({_JSON_TEXT})(\s*:\s*(?:({_JSON_TEXT})|({_JSON_NUMBER}))?)?|({_JSON_NUMBER})", re.DOTALL
+)
+"""A string, a key with the string or number after it, or a number."""
+
+_MULTIPART_FIELD = re.compile(
+    r"(content-disposition:[^\r\n]*?\bname=\"?([^\";\r\n]*)\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)"
+    r"(.*?)(?=\r?\n--)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A part's head with its name, and its content."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A secret that is still there. The value is never named."""
+
+    id: str
+    """Id of the declared secret, or name of the pattern."""
+    is_declared: bool
+    """Whether it was declared, and not only looks like a secret."""
+    offset: int
+    """Where, characters of the decoded text."""
+
+
+class Redactor:
+    """Takes secrets out of events, texts and blobs.
+
+    `secrets`: id to value. `plain`: test data that the task names anyway, which names and looks do not hide.
+    `keep_headers`, `fields`: header names to keep, field names to hide as well. Raises RecorderError for a
+    secret too short to be found safely.
+    """
+
+    def __init__(
+        self,
+        secrets: Mapping[str, str] | None = None,
+        *,
+        plain: Collection[str] = (),
+        keep_headers: Collection[str] = (),
+        fields: Collection[str] = (),
+        has_patterns: bool = True,
+    ) -> None:
+        self._ids = [name for name, _ in ordered(secrets or {})]
+        self._secrets = secrets_pattern(secrets or {})
+        self._plain = frozenset(plain)
+        self._keep = frozenset(name.lower() for name in keep_headers)
+        self._fields = frozenset(fields)
+        self._looks = LOOKS if has_patterns else ()
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether any secret was declared."""
+        return self._secrets is not None
+
+    def event(self, event: _S) -> _S:
+        """Return an event without secrets in any of its texts."""
+        # A header holds the task: its test data stays, declared values do not.
+        rewrite = self._declared if isinstance(event, Header) else self.text
+        return self._struct(event, rewrite)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets; query fields of a URL are judged by their names."""
+        text = self._declared(text)
+        for name, look in self._looks:
+            text = look.sub(partial(self._looked, name), text)
+        return QUERY_FIELD.sub(self._queried, text) if _URL.match(text) else text
+
+    def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """Return headers; the values of secret ones are hidden, names and order stay."""
+        return tuple((name, self._header(name, value)) for name, value in headers)
+
+    def blob(self, media_type: str, data: bytes) -> bytes:
+        """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
+        kind = media_type.partition(";")[0].strip().lower()
+        if kind == MEDIA_TYPE:
+            rewritten = rewrite_snapshot(data, self.text)
+            return self._payload(data, self.text) if rewritten is None else rewritten
+        rewrite = self._rewriter(kind)
+        return data if rewrite is None else self._payload(data, rewrite)
+
+    def scan(self, data: bytes) -> Finding | None:
+        """Return what a payload still holds: a declared secret first, else what looks like one."""
+        text = data.decode("utf-8", "surrogateescape")
+        match = self._secrets.search(text) if self._secrets else None
+        if match is not None and match.lastindex is not None:
+            return Finding(id=self._ids[match.lastindex - 1], is_declared=True, offset=match.start())
+        for name, look in self._looks:
+            for found in look.finditer(text):
+                if self._looked(name, found) != found.group():
+                    return Finding(id=name, is_declared=False, offset=found.start())
+        return None
+
+    def _declared(self, text: str) -> str:
+        return self._secrets.sub(self._token, text) if self._secrets else text
+
+    def _token(self, match: re.Match[str]) -> str:
+        return f"⟦secret:{self._ids[(match.lastindex or 1) - 1]}⟧"
+
+    def _looked(self, name: str, match: re.Match[str]) -> str:
+        is_kept = match.group() in self._plain or not is_secret_look(name, match)
+        return match.group() if is_kept else f"⟦pattern:{name}⟧"
+
+    def _queried(self, match: re.Match[str]) -> str:
+        return f"{match.group(1)}={self._value(match.group(1), match.group(2))}"
+
+    def _value(self, name: str, value: str) -> str:
+        is_hidden = name in self._fields or is_secret_field(name)
+        # What is marked already says more than a mask.
+        is_kept = not is_hidden or not value or value in self._plain or value.startswith("⟦")
+        return value if is_kept else MASKED
+
+    def _header(self, name: str, value: str) -> str:
+        is_hidden = is_secret_header(name) and name.lower() not in self._keep
+        return HIDDEN_HEADER if is_hidden else self.text(value)
+
+    def _struct(self, struct: _S, rewrite: Rewrite) -> _S:
+        changes = {}
+        for name, has_texts in _fields(type(struct)):
+            value = getattr(struct, name)
+            new = self._any(value, rewrite, has_texts=has_texts)
+            if new is not value:
+                changes[name] = new
+        if isinstance(struct, Exchange):
+            for name in ("request_headers", "response_headers"):
+                headers = getattr(struct, name)
+                changes[name] = None if headers is None else self.headers(headers)
+        return replace(struct, **changes) if changes else struct
+
+    def _any(self, value: Any, rewrite: Rewrite, *, has_texts: bool) -> Any:
+        if isinstance(value, str):
+            return rewrite(value) if has_texts else value
+        if isinstance(value, Struct):
+            return self._struct(value, rewrite)
+        if isinstance(value, dict) and value:
+            return {key: self._any(part, rewrite, has_texts=has_texts) for key, part in value.items()}
+        if isinstance(value, (list, tuple)) and value:
+            return type(value)(self._any(part, rewrite, has_texts=has_texts) for part in value)
+        return value
+
+    def _rewriter(self, kind: str) -> Rewrite | None:
+        if kind.endswith(("/json", "+json", "/x-ndjson")):
+            return self._json
+        if kind == "application/x-www-form-urlencoded":
+            return self._urlencoded
+        if kind == "multipart/form-data":
+            return self._multipart
+        return self.text if kind.startswith(_TEXTUAL) or kind.endswith("+xml") else None
+
+    def _payload(self, data: bytes, rewrite: Rewrite) -> bytes:
+        text = data.decode("utf-8", "surrogateescape")
+        new = rewrite(text)
+        return data if new == text else new.encode("utf-8", "surrogateescape")
+
+    def _json(self, text: str) -> str:
+        # String by string, so that numbers, order and white space of the source stay.
+        hidden = _JSON_PART.sub(self._json_part, text)
+        return hidden if _is_json(text) else self.text(hidden)
+
+    def _json_part(self, match: re.Match[str]) -> str:
+        first, rest, value, number, bare = match.groups()
+        if bare is not None:
+            return _quoted(bare, self._declared(bare))
+        if rest is None:
+            return self._json_string(first, None)
+        if value is None and number is None:
+            return match.group()
+        name = _unquoted(first)
+        shown = self._json_string(value, name) if value else self._json_number(number, name)
+        gap = rest[: len(rest) - len(value or number)]
+        return f"{first}{gap}{shown}"
+
+    def _json_string(self, literal: str, name: str | None) -> str:
+        value = _unquoted(literal)
+        new = self.text(value)
+        new = new if name is None else self._value(name, new)
+        return literal if new == value else msgspec.json.encode(new).decode()
+
+    def _json_number(self, number: str, name: str) -> str:
+        return _quoted(number, self._value(name, self._declared(number)))
+
+    def _urlencoded(self, text: str) -> str:
+        return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
+
+    def _multipart(self, text: str) -> str:
+        hidden = _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), text)
+        return self.text(hidden)
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        return msgspec.json.decode(literal.encode("utf-8", "surrogateescape"), type=str)
+    except (msgspec.DecodeError, UnicodeError):
+        return literal[1:-1]
+
+
+def _quoted(number: str, shown: str) -> str:
+    return number if shown == number else f'"{shown}"'
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+_IDENTIFIERS = frozenset({"id", "secrets"})
+"""Fields whose texts others refer to."""
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
+    """Return the fields that hold strings or structs, and whether those strings are free: no ids, no words."""
+    about = inspect.type_info(kind)
+    fields = about.fields if isinstance(about, inspect.StructType) else ()
+    named = [one for one in fields if one.name not in _IDENTIFIERS]
+    return tuple((one.name, _has(one.type, _is_text)) for one in named if _has(one.type, _is_part))
+
+
+def _is_text(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.StrType) and kind.pattern is None)
+
+
+def _is_part(kind: inspect.Type) -> bool:
+    return _is_text(kind) or isinstance(kind, inspect.StructType)
+
+
+def _has(kind: inspect.Type, holds: Callable[[inspect.Type], bool]) -> bool:
+    """Whether any part of a type holds; keys of dicts and fields of structs are not looked at."""
+    match kind:
+        case inspect.UnionType(types=types):
+            return any(_has(one, holds) for one in types)
+        case inspect.DictType(value_type=part):
+            return _has(part, holds)
+        case inspect.VarTupleType(item_type=part) | inspect.ListType(item_type=part):
+            return _has(part, holds)
+        case inspect.TupleType(item_types=parts):
+            return any(_has(one, holds) for one in parts)
+    return holds(kind)

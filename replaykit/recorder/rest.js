@@ -1,0 +1,316 @@
+// Messages out, pushes, and the page's own notice of rest.
+
+// ---- Messages --------------------------------------------------------------------------------------------------
+
+// A page can make events faster than anybody can read them. Acts of a user cannot come in floods, so each of them
+// buys room for the messages that belong to it.
+const FLOOD = { messages: 200, units: 64 * 1024 * 1024, window: 1000 };
+const ACT_CREDIT = 6;
+const PART = 4 * 1024 * 1024;
+
+const flood = { since: 0, messages: 0, units: 0, dropped: 0 };
+let sequence = 0;
+let parts = 0;
+let retired = false;
+
+function post(message, byUser) {
+  const text = toJSON(message);
+  if (admit(text.length, byUser)) transmit(text);
+  else flood.dropped += 1;
+}
+
+function admit(units, byUser) {
+  if (now() - flood.since >= FLOOD.window) openWindow();
+  if (byUser) flood.messages -= ACT_CREDIT;
+  if (flood.messages >= FLOOD.messages || flood.units + units > FLOOD.units) return false;
+  flood.messages += 1;
+  flood.units += units;
+  return true;
+}
+
+function openWindow() {
+  Object.assign(flood, { since: now(), messages: 0, units: 0 });
+  if (flood.dropped > 0) gap('flood', flood.dropped);
+  flood.dropped = 0;
+}
+
+const isFlooded = () => now() - flood.since < FLOOD.window && flood.messages >= FLOOD.messages;
+
+function gap(why, count, detail = '') {
+  transmit(toJSON({ k: 'gap', seq: sequence++, why, count, detail }));
+}
+
+function transmit(text) {
+  const binding = globalThis.__replaykit;
+  if (retired || typeof binding !== 'function') return;
+  if (text.length <= PART) return void binding(text);
+  const pieces = splitText(text);
+  const id = parts++;
+  pieces.forEach((piece, i) => binding(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
+}
+
+function splitText(text) {
+  const pieces = [];
+  for (let start = 0; start < text.length; ) {
+    const end = start + PART < text.length && endsInPair(text, start + PART) ? start + PART - 1 : start + PART;
+    pieces.push(text.slice(start, end));
+    start = end;
+  }
+  return pieces;
+}
+
+let failures = 0;
+
+// An error of ours is a gap, never an exception in the page; of many the first few tell enough.
+function guarded(action) {
+  return (...values) => {
+    try {
+      return retired ? undefined : action(...values);
+    } catch (error) {
+      failures += 1;
+      if (failures <= 10) gap('failed', 1, String(error).slice(0, 200));
+      return undefined;
+    }
+  };
+}
+
+// ---- Pushes ----------------------------------------------------------------------------------------------------
+
+const epoch = () => performance.timeOrigin + now();
+
+const latest = { seq: -1, at: 0, cost: 0, text: '', numbers: new WeakMap(), frames: [] };
+const seen = { changes: 0, total: 0, active: now(), pointer: null };
+
+function takePush(purpose, at = epoch()) {
+  const pending = observer.takeRecords();
+  if (pending.length > 0) noteMutations(pending);
+  const settled = isQuiet();
+  const { tree, text, cost } = serialize();
+  const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
+  Object.assign(latest, { seq: sequence++, at, cost, text, numbers: tree.numbers, frames: tree.frames });
+  seen.changes = 0;
+  return pushMessage(purpose, at, { cost, settled, repaired: tree.repaired, changed });
+}
+
+function pushMessage(purpose, at, facts) {
+  return {
+    k: 'push', seq: latest.seq, at, purpose, stale: null, url: documentURL(document), title: documentTitle(document),
+    viewport: [innerWidth, innerHeight], pointer: seen.pointer, frames: latest.frames, changed: [], repaired: 0,
+    ...facts, snapshot: latest.text,
+  };
+}
+
+function changeOf(field, before, after) {
+  const masked = isMasked(field);
+  return [cssPath(field), ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
+}
+
+// Inside an event the page waits for us: above this cost the latest push stands in.
+const HOT_COST = 50;
+
+function pushBefore(at) {
+  if (latest.seq < 0 || latest.cost <= HOT_COST) return post(takePush('before', at), true);
+  const stale = { ms: Math.max(0, Math.round(at - latest.at)), mutations: seen.changes };
+  latest.seq = sequence++;
+  return post(pushMessage('before', at, { cost: 0, settled: false, stale }), true);
+}
+
+// ---- Rest ------------------------------------------------------------------------------------------------------
+
+const QUIET = 100;
+const CAP = 1500;
+const EARLIEST = [0, 500, 2000, 8000];
+// Reading a page that never rests takes at most one part in this many of its time.
+const SHARE = 20;
+
+const rest = { act: now(), taken: 0, owed: true, dirtySince: now(), notBefore: 0, timer: 0, due: Infinity };
+
+const isQuiet = () => readyState(document) !== 'loading' && now() - seen.active >= QUIET;
+
+function activity(changes = 1) {
+  const at = now();
+  seen.active = at;
+  seen.changes += changes;
+  seen.total += changes;
+  rest.dirtySince ??= at;
+  wake(at + QUIET);
+}
+
+// An act owes one look at what it led to, whether anything changed or not.
+function act() {
+  Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now(), notBefore: 0 });
+  activity(0);
+}
+
+function wake(due) {
+  if (rest.due <= due) return;
+  clearTimeout(rest.timer);
+  rest.due = due;
+  rest.timer = later(guarded(considerRest), Math.max(0, due - now()));
+}
+
+function considerRest() {
+  rest.due = Infinity;
+  if (rest.taken >= EARLIEST.length || (!rest.owed && rest.dirtySince === null)) return;
+  const { due, quiet } = nextRest();
+  if (due > now()) wake(due);
+  else pushRest(now() >= quiet);
+}
+
+function nextRest() {
+  const earliest = Math.max(rest.act + EARLIEST[rest.taken], rest.notBefore);
+  const quiet = readyState(document) === 'loading' ? Infinity : Math.max(earliest, seen.active + QUIET);
+  return { quiet, due: Math.min(quiet, Math.max(earliest, rest.dirtySince ?? rest.act) + CAP) };
+}
+
+function pushRest(settled) {
+  const message = takePush('rest');
+  Object.assign(rest, { taken: rest.taken + 1, owed: false, dirtySince: null });
+  rest.notBefore = now() + SHARE * latest.cost;
+  post({ ...message, settled });
+}
+
+// ---- What is watched -------------------------------------------------------------------------------------------
+
+const observer = new MutationObserver(guarded(noteMutations));
+const watchedRoots = new WeakSet();
+const framePaths = new WeakMap();
+const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
+
+// `document.open()` drops the listeners of the window but not this observer: they come back with the first nodes.
+function noteMutations(records) {
+  for (const { target, type } of records) if (type === 'childList' && isDocument(target)) listen(target);
+  activity(records.length);
+}
+
+function watchDocument(inner, path) {
+  framePaths.set(inner, path);
+  if (watchedRoots.has(inner)) return;
+  watchRoot(inner);
+  listen(inner);
+  activity();
+}
+
+function watchShadow(root) {
+  if (watchedRoots.has(root)) return;
+  watchRoot(root);
+  listenInShadow(root);
+}
+
+function watchRoot(root) {
+  watchedRoots.add(root);
+  observer.observe(root, EVERYTHING);
+  watchTypes(root);
+}
+
+// Frames that the page can read are part of it: this script, in the outermost of them, watches all.
+function watchFrames(outer, path) {
+  queryDocument(outer, 'iframe,frame').forEach((element, ordinal) => {
+    const inner = frameDocuments[localName(element)]?.(element) ?? null;
+    if (inner === null) return;
+    watchDocument(inner, [...path, ordinal]);
+    watchFrames(inner, [...path, ordinal]);
+  });
+}
+
+// ---- Questions -------------------------------------------------------------------------------------------------
+
+const HITS_MAX = 1000;
+const DEPTH_MAX = 32;
+const VISITS_MAX = 100000;
+
+const api = {
+  document,
+  push: (purpose) => toJSON(takePush(purpose)),
+  classify: (read) => classified(read),
+  hits: (css) => toJSON([...queryDocument(document, css)].slice(0, HITS_MAX).flatMap(hitOf)),
+  property: (css, name) => classified(() => readProperty(queryDocument(document, css)[0], name)),
+  quiet: () => JSON.stringify({ quiet_ms: Math.round(now() - seen.active), mutations: seen.changes }),
+  owner: (element) => JSON.stringify(ownerOf(element)),
+  retire,
+};
+
+function ownerOf(element) {
+  const number = latest.numbers.get(element) ?? null;
+  const ordinal = latest.frames.findIndex((frame) => frame.number === number);
+  return { push: latest.seq, number, frame: ordinal < 0 ? null : ordinal };
+}
+
+function hitOf(element) {
+  const number = latest.numbers.get(element);
+  return number === undefined ? [] : [{ number, attributes: Object.fromEntries(attributePairs(element)) }];
+}
+
+// No element: undefined; no attribute: null.
+function readProperty(element, name) {
+  if (element === undefined) return undefined;
+  if (name === 'text') return isHTML(element) ? innerText(element) : undefined;
+  return name === 'checked' || name === 'value' || name === 'selectedIndex' ? element[name] : attribute(element, name);
+}
+
+// One field of the answer is written by hand: JSON.stringify loses the sign of -0.
+function classified(read) {
+  try {
+    const value = read();
+    if (Object.is(value, -0)) return '{"kind":"number","value":-0.0}';
+    return toJSON(classOf(value));
+  } catch (error) {
+    const { name, message } = Object(error);
+    const threw = { name: cutText(String(name ?? 'Error'), 200), message: cutText(String(message ?? error), 4096) };
+    return toJSON({ kind: 'exception', threw });
+  }
+}
+
+const SPECIALS = new Map([[NaN, 'nan'], [Infinity, 'inf'], [-Infinity, '-inf']]);
+const SCALARS = { __proto__: null, string: 'string', boolean: 'bool', number: 'number', bigint: 'number' };
+
+function classOf(value) {
+  if (value === null) return { kind: 'null' };
+  if (SPECIALS.has(value)) return { kind: 'number', special: SPECIALS.get(value) };
+  if (SCALARS[typeof value] !== undefined) return { kind: SCALARS[typeof value], value: plain(value) };
+  if (typeof value === 'function') return { kind: 'function' };
+  if (typeof value !== 'object') return { kind: 'undefined' };
+  if (isNode(value)) return { kind: 'node' };
+  return { kind: Array.isArray(value) ? 'array' : 'object', value: capped(plain(value)) };
+}
+
+const isNode = (value) => value instanceof Node || /^\[object (?:HTML|SVG).*Element\]$/.test(brand(value));
+
+// As a driver hands values out: nodes as a word, what JSON lacks (cycles, too) as null.
+function plain(value, secrets = maskedTexts(), inside = []) {
+  if (typeof value === 'string') return cutText(withoutMasked(value, secrets));
+  if (typeof value === 'bigint') return Number(value);
+  if (value === null || typeof value === 'function' || typeof value === 'symbol') return null;
+  if (typeof value !== 'object') return value;
+  if (isNode(value)) return 'ref: <Node>';
+  if (inside.length > DEPTH_MAX || inside.includes(value) || secrets.visited++ > VISITS_MAX) return null;
+  const item = (part) => plain(part, secrets, [...inside, value]) ?? null;
+  if (Array.isArray(value)) return value.map(item);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, item(part)]));
+}
+
+function capped(value) {
+  const { length } = JSON.stringify(value);
+  return length <= STRING_MAX ? value : `⟦cut:${length}⟧`;
+}
+
+// A read must not carry out what a masked field or subtree holds. Of short texts only an equal one is meant.
+function withoutMasked(text, { texts }) {
+  const hide = (shown, secret) => (secret.length < 4 ? shown : shown.replaceAll(secret, () => maskValue(secret)));
+  return texts.includes(text) ? maskValue(text) : texts.reduce(hide, text);
+}
+
+function maskedTexts() {
+  const fields = [...queryDocument(document, 'input,textarea')].filter((field) => isMasked(field) && isTyped(field));
+  const values = fields.map((field) => fieldValue(field, localName(field)));
+  const regions = MASK === '' ? [] : [...queryDocument(document, `:is(${MASK}), :is(${MASK}) *`)].flatMap(textsOf);
+  const texts = new Set([...values, ...regions].filter((text) => text.trim() !== ''));
+  return { texts: [...texts].sort((a, b) => b.length - a.length), visited: 0 };
+}
+
+const isTyped = (field) => localName(field) === 'textarea' || !UNTYPED.has(inputType(field));
+
+function textsOf(element) {
+  const texts = [textContent(element), isHTML(element) ? innerText(element) : ''];
+  return texts.flatMap((text) => [text, text.trim()]);
+}

@@ -1,0 +1,162 @@
+"""A run as agent and harness see it: what was thought, said, asked, answered; and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.declared import Said as Declared
+from replaykit.recorder.declared import declared
+from replaykit.recorder.driver import Driver
+from replaykit.recorder.messages import End, Said, StepEnter, StepExit
+from replaykit.recorder.user import User, UserReply
+
+Error = tuple[str, str]
+"""Name and message of an exception."""
+
+
+class Ended(Struct, frozen=True, kw_only=True):
+    """How the harness says that the run ended."""
+
+    kind: str | None = None
+    """`answered stopped max_steps timeout crashed unknown`; absent = as it looks."""
+    cause: str | None = None
+    """`agent browser recorder harness person`."""
+    validity: str = "valid"
+    """`valid blocked site_down session_lost other`."""
+    error: Error | None = None
+    """An exception."""
+
+
+class Run:
+    """What an agent, or the harness around it, may say during a recording."""
+
+    def __init__(self, driver: Driver, user: User | None) -> None:
+        self._driver = driver
+        self._user = user
+        self._ended = Ended()
+        self._answer: str | None = None
+        self._is_in_step = False
+
+    @property
+    def clock(self) -> Clock:
+        """The recording's clock."""
+        return self._driver.clock
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the recorder is in the middle of something that must not be torn."""
+        return self._driver.is_busy
+
+    def on_limit(self, call: Callable[[], None]) -> None:
+        """Name what stops the agent when its steps are used up."""
+        self._driver.on_limit = call
+
+    def thought(self, text: str) -> None:
+        """Note a thought; it goes to the next step."""
+        self.say("thought", text)
+
+    def message(self, text: str) -> None:
+        """Note that the agent told the user something."""
+        self.say("say", text)
+
+    def ask(self, text: str, reply: str | None = None, approved: bool | None = None) -> str | None:
+        """Note a question to the user, and the reply where there is one.
+
+        Without `reply` the scripted user answers; returns None where nobody does.
+        """
+        said = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
+        return said.reply if said else None
+
+    def asked(self, text: str, reply: UserReply | None = None, at: float | None = None) -> UserReply | None:
+        """Note a question at its time, and return the whole reply, the scripted user's by default."""
+        self.say("ask", text, at=at)
+        if reply is None and self._user is not None:
+            reply = self._user.answer(text)
+        if reply is not None:
+            self.reply(reply.reply, reply.approved)
+        return reply
+
+    def reply(self, text: str, approved: bool | None = None) -> None:
+        """Note that the user said something; `approved` is the decision, where one was stated."""
+        self.say("reply", text, approved)
+
+    def answer(self, text: str) -> None:
+        """Note the agent's answer; the last one counts."""
+        self.say("answer", text)
+
+    def end(
+        self,
+        kind: str | None = None,
+        cause: str | None = None,
+        validity: str = "valid",
+        error: BaseException | Error | None = None,
+    ) -> None:
+        """Say how the run ends, where it is not what it looks like; the recording goes on until then."""
+        told = named(error) if isinstance(error, BaseException) else error
+        self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
+
+    def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
+        """Say that the agent ended with an exception."""
+        cause = cause or ("browser" if self._driver.has_crashed else "agent")
+        self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
+
+    def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
+        """Note a word: kind is `thought say ask reply answer`; `at` in ms since start, default now."""
+        if kind == "answer":
+            self._answer = text
+        self._driver.feed(Said(at=self._when(at), kind=kind, text=text, approved=approved))
+        self._driver.pump()
+
+    def enter(
+        self, action: Declared | None, thought: str | None = None, raw: Any = None, at: float | None = None
+    ) -> None:
+        """Begin a declared step. Raises UsageError inside of another one, or for what is no action."""
+        if self._is_in_step:
+            raise UsageError(what="a step inside of a step: leave the first one before the next begins")
+        actions = declared(action)
+        self._is_in_step = True
+        said = action if raw is None and isinstance(action, str) else raw
+        self._driver.feed(StepEnter(at=self._when(at), actions=actions, thought=thought, raw=said))
+        self._driver.pump()
+
+    def leave(self, error: Error | None = None, at: float | None = None) -> None:
+        """End a declared step; without one, nothing happens."""
+        if self._is_in_step:
+            self._is_in_step = False
+            self._driver.feed(StepExit(at=self._when(at), error=error))
+            self._driver.pump()
+
+    def ending(self, error: BaseException | None = None, exit_code: int | None = None) -> End:
+        """Return how the run ended: what was said of it first, else what it looks like."""
+        kind, cause, told = self._looks(error, exit_code)
+        return End(
+            at=self._when(None),
+            kind=self._ended.kind or kind,
+            cause=self._ended.cause or cause,
+            answer=self._answer,
+            exit_code=exit_code,
+            error=self._ended.error or told,
+            validity=self._ended.validity,
+        )
+
+    def _when(self, at: float | None) -> float:
+        return self._driver.clock.now() if at is None else at
+
+    def _looks(self, error: BaseException | None, exit_code: int | None) -> tuple[str, str, Error | None]:
+        if isinstance(error, KeyboardInterrupt):
+            return "stopped", "person", None
+        if error is not None:
+            return "crashed", "browser" if self._driver.has_crashed else "agent", named(error)
+        if self._answer is not None:
+            return "answered", "agent", None
+        return ("crashed" if exit_code else "stopped"), "agent", None
+
+
+def named(error: BaseException) -> Error:
+    """Return the name and message of an exception."""
+    return type(error).__name__, str(error)

@@ -1,0 +1,368 @@
+"""The forms of `replaykit record`: an agent in this process, a command, another's browser, a person.
+
+Each opens the start pages before the agent begins, records, and returns what was recorded. An agent that
+fails is a result; only a recorder that fails raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.browser import NO_SANDBOX, Browser, find, launch
+from replaykit.errors import AgentError
+from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
+from replaykit.recorder.run import Run
+from replaykit.tasks.task import AgentTask, Task, agent_view
+
+SitesGiven = Mapping[str, str | Sequence[str]]
+"""Site name to its root, or roots of which the first is the active one."""
+
+
+SOON_S = 0.005
+"""Delay of a signal that has to come in a moment."""
+
+
+class BrowserChoice(Struct, frozen=True, kw_only=True):
+    """Which browser, and how it is started."""
+
+    path: str | None = None
+    """Program; default: see `replaykit.browser.find`."""
+    channel: str | None = None
+    """`chromium chrome chrome-beta msedge`."""
+    headed: bool = False
+    """With a window."""
+    viewport: tuple[int, int] = (1280, 720)
+    """Width, height, CSS px."""
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """What a recording came to."""
+
+    path: Path
+    """The sealed bundle."""
+    digest: str
+    """Trajectory digest."""
+    kind: str
+    """How the run ended."""
+    cause: str
+    """Who ended it."""
+    answer: str | None = None
+    """The agent's answer."""
+    exit_code: int | None = None
+    """Of the command."""
+    error: str | None = None
+    """Why the agent crashed."""
+    notices: tuple[str, ...] = ()
+    """What the user should know."""
+
+
+def record_agent(
+    agent: str | Callable[..., Any],
+    task: Task | None,
+    out: str | Path,
+    *,
+    sites: SitesGiven | None = None,
+    browser: BrowserChoice | None = None,
+    max_time: float | None = None,
+    **options: Any,
+) -> Recorded:
+    """Record `fn(page, task, run)`, sync or async, in this process; its `task` is the agent's view.
+
+    `max_time` in seconds. Other options: `replaykit.recorder.settings.Settings`.
+    """
+    act = load_agent(agent) if isinstance(agent, str) else agent
+    run_it = _agent_async if inspect.iscoroutinefunction(act) else _agent_sync
+    return run_it(
+        act, _told(task, sites), out, browser or BrowserChoice(), max_time, _all(options, task, sites)
+    )
+
+
+def record_command(
+    argv: Sequence[str],
+    task: Task | None,
+    out: str | Path,
+    *,
+    sites: SitesGiven | None = None,
+    browser: BrowserChoice | None = None,
+    max_time: float | None = None,
+    environ: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Recorded:
+    """Record whatever a command's agent does to a browser that is started for it.
+
+    The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and speaks through the
+    files `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. `environ` is added to this process's environment.
+    """
+    given = _all(options, task, sites)
+    with _launched(browser or BrowserChoice()) as running:
+        work = _command(argv, environ or {}, _told(task, sites), out, running, max_time, given)
+        return asyncio.run(work)
+
+
+def record_cdp(
+    url: str, task: Task | None, out: str | Path, *, sites: SitesGiven | None = None, **options: Any
+) -> Recorded:
+    """Record a browser that somebody else started, until it closes or Ctrl-C comes."""
+    return asyncio.run(_watch(url, (), out, _all(options, task, sites)))
+
+
+def record_person(
+    url: str,
+    task: Task | None,
+    out: str | Path,
+    *,
+    sites: SitesGiven | None = None,
+    browser: BrowserChoice | None = None,
+    **options: Any,
+) -> Recorded:
+    """Record what a person does in a browser with a window, until its last page closes or Ctrl-C comes."""
+    given = _all(options, task, sites)
+    with _launched(replace(browser or BrowserChoice(), headed=True)) as running:
+        return asyncio.run(_watch(running.endpoint, (url,), out, given, running))
+
+
+def load_agent(entry: str) -> Callable[..., Any]:
+    """Import `MODULE:FUNCTION`, the working directory included. Raises AgentError."""
+    module, colon, name = entry.partition(":")
+    if not colon or not module or not name:
+        raise AgentError(entry=entry, reason="it is not MODULE:FUNCTION")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise AgentError(entry=entry, reason=str(error)) from error
+    if not callable(found):
+        raise AgentError(entry=entry, reason=f"{name} is no function")
+    return found
+
+
+def _told(task: Task | None, sites: SitesGiven | None) -> AgentTask:
+    return agent_view(task, as_sites(sites)) if task else AgentTask(id="", intent="")
+
+
+def _all(options: dict[str, Any], task: Task | None, sites: SitesGiven | None) -> dict[str, Any]:
+    # Without a scripted user nobody answers, and no reply means nothing.
+    given = {"replies": options.get("user") is not None, **options}
+    return {**given, "task": task, "sites": sites, "is_begun": False}
+
+
+def _launched(choice: BrowserChoice) -> Browser:
+    return launch(choice.path, channel=choice.channel, headed=choice.headed, viewport=choice.viewport)
+
+
+# An agent in this process
+
+
+def _agent_sync(
+    act: Callable[..., Any],
+    told: AgentTask,
+    out: str | Path,
+    choice: BrowserChoice,
+    max_time: float | None,
+    options: dict[str, Any],
+) -> Recorded:
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**_launch_options(choice))
+        try:
+            context = browser.new_context(viewport=_size(choice))
+            pages = [context.new_page() for _ in told.start_urls or ("",)]
+            with Recorder(out, **options) as run:
+                run.attach(context)
+                for page, url in zip(pages, told.start_urls, strict=False):
+                    with suppress(Error):  # a site that is down is the agent's problem
+                        page.goto(url)
+                run.begin()
+                with _failing(run), _alarm(run, max_time):
+                    act(pages[0], told, run)
+        finally:
+            browser.close()
+    return _recorded(run, _root_notice())
+
+
+def _agent_async(
+    act: Callable[..., Awaitable[Any]],
+    told: AgentTask,
+    out: str | Path,
+    choice: BrowserChoice,
+    max_time: float | None,
+    options: dict[str, Any],
+) -> Recorded:
+    from playwright.async_api import async_playwright
+
+    from replaykit.recorder.connecting import interrupts, open_pages
+
+    async def record() -> AsyncRecorder:
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(**_launch_options(choice))
+            try:
+                context = await browser.new_context(viewport=_size(choice))
+                await context.new_page()
+                async with AsyncRecorder(out, **options) as run:
+                    await run.attach(context)
+                    pages = await open_pages(context, told.start_urls or ("about:blank",))
+                    await run.begin()
+                    acting = asyncio.ensure_future(act(pages[0], told, run))
+                    run.on_limit(acting.cancel)
+                    with _failing(run), interrupts(acting.cancel):
+                        async with asyncio.timeout(max_time):
+                            await acting
+            finally:
+                await browser.close()
+        return run
+
+    return _recorded(asyncio.run(record()), _root_notice())
+
+
+def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
+    return {
+        "executable_path": str(find(choice.path, choice.channel)),
+        "headless": not choice.headed,
+        "chromium_sandbox": not _root_notice(),
+        "args": ["--disable-quic"],
+    }
+
+
+def _size(choice: BrowserChoice) -> Any:
+    return {"width": choice.viewport[0], "height": choice.viewport[1]}
+
+
+@contextmanager
+def _failing(run: Run) -> Iterator[None]:
+    # What the agent raises is how its run ended; it must not look like a failure of the recorder.
+    try:
+        yield
+    except KeyboardInterrupt:
+        run.end("stopped", "person")
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        run.end("stopped", "person")
+        if task is not None and task.cancelling():
+            raise  # somebody else wants all of this to end
+    except (_OutOfTime, TimeoutError) as error:
+        is_limit = isinstance(error, _OutOfTime) or isinstance(error.__cause__, asyncio.CancelledError)
+        run.failed(error, *(("timeout", "harness") if is_limit else ()))
+    except Exception as error:  # noqa: BLE001 - an agent may raise anything
+        run.failed(error)
+
+
+class _OutOfTime(BaseException):
+    """The agent's time, or its steps, are used up; no agent's `except Exception` may catch it."""
+
+
+@contextmanager
+def _alarm(run: Run, seconds: float | None) -> Iterator[None]:
+    # Only a signal can stop a function that blocks; Playwright hands what it raises to the blocked call.
+    # Outside of the main thread there are no signals: the agent ends by itself, its run does not wait for it.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: object) -> None:
+        if run.is_busy:
+            _ring_soon()  # not in the middle of the recorder
+        else:
+            raise _OutOfTime("the agent was still at work when its time was over")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    run.on_limit(_ring_soon)
+    signal.setitimer(signal.ITIMER_REAL, seconds or 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _ring_soon() -> None:
+    signal.setitimer(signal.ITIMER_REAL, SOON_S)
+
+
+# An agent elsewhere
+
+
+async def _command(
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    told: AgentTask,
+    out: str | Path,
+    running: Browser,
+    max_time: float | None,
+    options: dict[str, Any],
+) -> Recorded:
+    from replaykit.recorder.commanding import Command
+    from replaykit.recorder.connecting import connected, interrupts, open_pages
+
+    command = Command(argv, environ)
+    with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
+        async with connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:
+            run.on_limit(command.stop)
+            await run.attach(browser)
+            await open_pages(browser.contexts[0], told.start_urls)
+            await run.begin()
+            with interrupts(command.stop):
+                ended = await command.run(run, running.endpoint, told, Path(folder), max_time)
+            if ended.is_late or ended.is_stopped:
+                run.end(*(("timeout", "harness") if ended.is_late else ("stopped", "person")))
+            await run.stop(exit_code=ended.exit_code)
+    notices = (running.notice, *ended.warnings)
+    return _recorded(run, tuple(filter(None, notices)), exit_code=ended.exit_code)
+
+
+async def _watch(
+    endpoint: str,
+    urls: Sequence[str],
+    out: str | Path,
+    options: dict[str, Any],
+    running: Browser | None = None,
+) -> Recorded:
+    from replaykit.recorder.connecting import connected, interrupts, open_pages, when_closed
+
+    over = asyncio.Event()
+    async with connected(endpoint) as browser, AsyncRecorder(out, **options) as run:
+        await run.attach(browser)
+        await open_pages(browser.contexts[0], urls)
+        await run.begin()
+        when_closed(browser, over.set, or_its_pages=running is not None)
+        run.end("stopped", "person")
+        with interrupts(over.set):
+            await over.wait()
+    notice = running.notice if running else None
+    return _recorded(run, (notice,) if notice else ())
+
+
+def _recorded(
+    run: Recorder | AsyncRecorder, notices: tuple[str, ...], exit_code: int | None = None
+) -> Recorded:
+    result, ended = run.result, run.ended
+    assert result is not None  # a recording that could not be sealed has raised
+    return Recorded(
+        path=run.path,
+        digest=result.digest,
+        kind=ended.kind if ended else "unknown",
+        cause=ended.cause if ended else "recorder",
+        answer=ended.answer if ended else None,
+        exit_code=exit_code,
+        error=f"{ended.error.name}: {ended.error.message}" if ended and ended.error else None,
+        notices=notices,
+    )
+
+
+def _root_notice() -> tuple[str, ...]:
+    return (NO_SANDBOX,) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()

@@ -1,0 +1,258 @@
+"""The sans-io core of the recorder: messages in, records and commands out; no clock, file, thread or driver.
+
+Drivers translate callbacks into inputs and carry outputs out; they decide nothing. Every command gets exactly
+one `Reply`; one that failed is a gap in the recording, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder import messages
+from replaykit.recorder.acting import Acting
+from replaykit.recorder.declaring import Declaring
+from replaykit.recorder.ending import Closing
+from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.messages import Begin, End, Input, Output, Said
+from replaykit.recorder.navigating import Navigating
+from replaykit.recorder.network import Network
+from replaykit.recorder.noting import Noting
+from replaykit.recorder.observing import Observing
+from replaykit.recorder.probing import Probing
+from replaykit.recorder.redact import Redactor
+from replaykit.recorder.stepping import Stepping
+from replaykit.recorder.tabbing import Tabbing
+from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.viewing import Viewer
+from replaykit.tasks.checks import ProbePlan
+from replaykit.trajectory.step import Header
+
+
+class SessionOptions(Struct, frozen=True, kw_only=True):
+    """What shapes a recording."""
+
+    has_screenshots: bool = True
+    """Whether pictures are taken."""
+    network: str = "bodies"
+    """`bodies meta off`."""
+    has_pre_probes: bool = True
+    """Whether the probes of the plan also run before the first act."""
+    max_steps: int | None = None
+    """Steps allowed: the act after the last one ends the run."""
+    is_begun: bool = True
+    """False: the agent gets the browser with `Begin`; what happens before is no step."""
+    secrets: dict[str, str] = {}
+    """Declared secrets, id to value."""
+    mask: tuple[str, ...] = ()
+    """CSS selectors of what pages hide, and pictures too."""
+    plain: tuple[str, ...] = ()
+    """Test data that the task names anyway."""
+    keep_headers: tuple[str, ...] = ()
+    """Names of headers that are kept though they look secret."""
+    main_world: bool = False
+    """The page script shares the page's own world: a page could forge messages."""
+    replies: str = "absent"
+    """Channel `replies`: `recorded absent auto_approve`."""
+
+
+class Session:
+    """One recording. Feed it inputs in order of arrival, carry out what it returns."""
+
+    def __init__(self, options: SessionOptions, header: Header, plan: ProbePlan | None = None) -> None:
+        self._options = options
+        self._header = header
+        self._plan = plan or ProbePlan()
+        self._is_begun = options.is_begun
+        self._is_ending = False
+        self._is_started = False
+        self._build()
+        self._handlers = self._table()
+
+    def _build(self) -> None:
+        options, plan = self._options, self._plan
+        redactor = Redactor(options.secrets, plain=options.plain, keep_headers=options.keep_headers)
+        self._ledger = ledger = Ledger(redactor)
+        self._flows = flows = Flows(ledger)
+        self._tabs = tabs = Tabs()
+        self._stepping = stepping = Stepping(ledger)
+        self._network = Network(ledger, flows, options.network)
+        self._noting = Noting(ledger)
+        viewer = Viewer(
+            ledger,
+            tabs,
+            has_shots=options.has_screenshots,
+            paints=bool(options.secrets or options.mask),
+            step_reads=plan.step_reads,
+        )
+        self._observing = Observing(ledger, flows, tabs, viewer, is_loading=self._network.is_loading)
+        self._acting = acting = Acting(flows, tabs, stepping, viewer, self._observing)
+        self._navigating = Navigating(
+            ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
+        )
+        self._navigating.is_begun = self._is_begun
+        self._tabbing = Tabbing(ledger, flows, tabs, stepping, viewer, acting, self._navigating)
+        acting.steps_max = options.max_steps
+        acting.on_limit = self._reach_limit
+        acting.on_begin = self._tabbing.confirm
+        self._declaring = Declaring(
+            flows, tabs, stepping, viewer, self._observing, acting, self._navigating,
+            on_enter=self._tabbing.confirm,
+        )  # fmt: skip
+        self._probing = Probing(ledger, viewer, plan)
+        self._closing = Closing(
+            ledger, tabs, viewer, acting, stepping, self._network, self._noting, self._probing
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last output has been given out."""
+        return self._ledger.is_closed
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the run is over, for whatever reason: the agent has to stop."""
+        return self._is_ending
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the agent may act: what is looked at before it has been seen."""
+        return self._is_started and self._flows.is_idle
+
+    def start(self, at: float) -> list[Output]:
+        """Begin the recording: the header first, then what has to be looked at before the agent begins."""
+        self._is_started = True
+        self._acting.now = max(self._acting.now, at)
+        states = channels(self._options, self._plan) | self._header.channels
+        secrets = tuple(sorted(self._options.secrets))
+        self._ledger.write(replace(self._header, channels=states, secrets=secrets))
+        if self._options.has_pre_probes and self._probing.has("pre"):
+            self._flows.start(self._pre_probes(at))
+        return self._ledger.drain()
+
+    def feed(self, message: Input, /) -> list[Output]:
+        """Take an input in; return what is to be stored and done."""
+        if self.is_over:
+            return []
+        if not isfinite(message.at):
+            message = replace(message, at=self._acting.now)
+        self._acting.now = max(self._acting.now, message.at)
+        handler = self._handlers.get(type(message))
+        if handler is not None:
+            handler(message)
+        return self._ledger.drain()
+
+    def _table(self) -> dict[type, Callable[[Any], object]]:
+        return {
+            messages.PageMessage: self._page_message,
+            messages.Pushed: lambda m: self._observing.pushed(m, self._ref(m.at)),
+            messages.TabOpened: self._tab_opened,
+            messages.TabClosed: self._tab_closed,
+            messages.TabCrashed: self._running(self._tabbing.crashed),
+            messages.Navigated: self._running(self._navigating.navigated),
+            messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
+            messages.DialogClosed: self._noting.dialog_closed,
+            messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
+            messages.Downloaded: lambda m: self._noting.download(m, self._ref(m.at)),
+            messages.Requested: lambda m: self._network.requested(m, self._ref(m.at)),
+            messages.Responded: self._network.responded,
+            messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
+            messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
+            messages.Reply: self._flows.reply,
+            Begin: self._begin,
+            messages.StepEnter: self._running(self._declaring.enter),
+            messages.StepExit: self._running(self._declaring.exit),
+            Said: self._said,
+            End: self._end,
+        }
+
+    def _running(self, handler: Callable[[Any], object]) -> Callable[[Any], object]:
+        return lambda message: None if self._is_ending else handler(message)
+
+    def _ref(self, at: float) -> StepRef | None:
+        return None if self._is_ending or not self._is_begun else self._stepping.ref_at(at)
+
+    def _pre_probes(self, at: float) -> Flow:
+        yield from self._probing.elsewhere("pre", at)
+
+    def _page_message(self, message: messages.PageMessage) -> None:
+        if self._is_begun and not self._is_ending:
+            self._acting.message(message)
+
+    def _tab_opened(self, message: messages.TabOpened) -> None:
+        if self._is_ending:
+            return
+        tab = self._tabbing.opened(message, is_begun=self._is_begun)
+        if self._is_begun:
+            self._flows.when_idle(lambda: self._first_look(tab, message.at))
+
+    def _tab_closed(self, message: messages.TabClosed) -> None:
+        tab = self._tabs.get(message.page)
+        if not self._is_ending:
+            self._tabbing.closed(message)
+        elif tab is not None:
+            tab.is_open = False
+
+    def _begin(self, message: Begin) -> None:
+        if self._is_begun or self._is_ending:
+            return
+        self._is_begun = self._navigating.is_begun = True
+        for tab in self._tabs.open:
+            self._flows.start(self._first_look(tab, message.at))
+
+    def _first_look(self, tab: Tab, at: float) -> Flow:
+        if tab.is_open and self._stepping.current is None and not self._is_ending:
+            yield from self._observing.start(tab, at)
+
+    def _said(self, message: Said) -> None:
+        if message.kind == "thought":
+            self._stepping.think(message)
+        else:
+            self._noting.said(message, self._stepping.current)
+
+    def _loaded(self, page: int | None, at: float) -> None:
+        if page is not None:
+            self._observing.loaded(page, at)
+
+    def _reach_limit(self, at: float) -> None:
+        self._end(End(at=at, kind="max_steps", cause="harness"))
+
+    def _end(self, message: End) -> None:
+        if self._is_ending:
+            return
+        self._is_ending = True
+        if not self._is_started:
+            return
+        now = self._acting.now
+        self._acting.settle_all()
+        self._navigating.settle(now)
+        self._stepping.finish()
+        gone = self._tabbing.conclude(message.at)
+        self._stepping.finish()
+        self._observing.hurry(now)
+        self._flows.when_idle(lambda: self._closing.run(message, gone))
+
+
+def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:
+    """Return the state of every channel that these options lead to."""
+    has_plan = bool(plan.pages or plan.http or plan.step_reads)
+    return {
+        "actions": "partial" if options.main_world else "recorded",
+        "targets": "recorded",
+        "thoughts": "recorded",
+        "urls": "recorded",
+        "snapshots": "recorded",
+        "form_state": "recorded",
+        "screenshots": "recorded" if options.has_screenshots else "absent",
+        "a11y": "absent",
+        "network": "absent" if options.network == "off" else "recorded",
+        "messages": "recorded",
+        "replies": options.replies,
+        "dialogs": "recorded",
+        "console": "recorded",
+        "probes": "recorded" if has_plan else "absent",
+    }

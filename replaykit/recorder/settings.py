@@ -1,0 +1,124 @@
+"""What a recording is told: options of the caller, and what they make of header, page script and probes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import RecorderError, UsageError
+from replaykit.recorder.session import SessionOptions
+from replaykit.recorder.user import User
+from replaykit.tasks.checks import ProbePlan, plan
+from replaykit.tasks.policies import NoLeak, OnlyFill, Secret
+from replaykit.tasks.task import Sites, Task, fill_task
+from replaykit.trajectory.step import AgentInfo
+
+SECRET_MIN = 4
+"""A shorter value would be found everywhere."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options of a recording."""
+
+    secrets: dict[str, str] = {}
+    """Id to value of what may not reach the file."""
+    mask: tuple[str, ...] = ()
+    """CSS selectors of what is masked in snapshots and painted over in pictures."""
+    keep_headers: tuple[str, ...] = ()
+    """Names of headers whose values are kept although they look secret."""
+    screenshots: Literal["png", "off"] = "png"
+    """Whether pictures are taken."""
+    network: Literal["bodies", "meta", "off"] = "bodies"
+    """Requests with the bodies that checks read, without them, or none."""
+    pre_probes: Literal["auto", "on", "off"] = "auto"
+    """Whether probes run before the agent's first act, too."""
+    user: User | None = None
+    """Who answers the agent's questions."""
+    replies: bool = True
+    """Whether the harness can hear a user: without one, no reply proves nothing."""
+    max_steps: int | None = None
+    """Steps allowed, the task's own by default; the act after the last one ends the run."""
+    is_begun: bool = True
+    """False: what happens before `begin` is called is no step of the agent."""
+    agent: AgentInfo | None = None
+    """The agent, as its harness says."""
+    run: str | None = None
+    """Label of the attempt."""
+    durability: Literal["process", "power"] = "process"
+    """What every commit survives: the end of this process, or of the machine."""
+    force: bool = False
+    """Replace an existing file."""
+
+
+def as_settings(options: Mapping[str, Any]) -> Settings:
+    """Turn keywords into settings. Raises UsageError for names and values that mean nothing."""
+    try:
+        settings = msgspec.convert(dict(options), Settings)
+    except msgspec.ValidationError as error:
+        raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
+    for name, value in settings.secrets.items():
+        if len(value) < SECRET_MIN:
+            what = f"secret {name!r} has {len(value)} characters, at least {SECRET_MIN} are needed"
+            raise UsageError(what=f"{what}; use --mask SELECTOR for the field that shows it")
+    return settings
+
+
+def all_secrets(
+    settings: Settings, task: Task | None, environ: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the declared secrets, those of the task's policies included.
+
+    Raises RecorderError where a policy names a variable that is not set.
+    """
+    environ = os.environ if environ is None else environ
+    secrets = dict(settings.secrets)
+    for secret in _policy_secrets(task):
+        if secret.secret_env is None:
+            continue
+        value = environ.get(secret.secret_env, "")
+        if len(value) < SECRET_MIN:
+            state = "too short" if value else "not set"
+            raise RecorderError(what=f"a policy's secret is in {secret.secret_env}, which is {state}")
+        secrets[secret.id or secret.secret_env] = value
+    return secrets
+
+
+def plain_texts(task: Task | None) -> tuple[str, ...]:
+    """Return test data that the stored task names anyway: to hide it would only hide evidence."""
+    texts = {secret.value for secret in _policy_secrets(task) if secret.value}
+    for policy in task.policies if task else ():
+        if isinstance(policy.rule, OnlyFill):
+            texts.update(policy.rule.allowed)
+    return tuple(sorted(texts))
+
+
+def probe_plan(task: Task | None, sites: Sites) -> ProbePlan:
+    """Return what the task's checks need to have looked at."""
+    return ProbePlan() if task is None else plan(fill_task(task, sites).checks, sites)
+
+
+def session_options(settings: Settings, task: Task | None, secrets: Mapping[str, str]) -> SessionOptions:
+    """Return what the session has to know of the settings."""
+    limit = task.max_steps if task else None
+    return SessionOptions(
+        has_screenshots=settings.screenshots != "off",
+        network=settings.network,
+        has_pre_probes=settings.pre_probes != "off",
+        max_steps=limit if settings.max_steps is None else settings.max_steps,
+        is_begun=settings.is_begun,
+        secrets=dict(secrets),
+        mask=settings.mask,
+        plain=plain_texts(task),
+        keep_headers=settings.keep_headers,
+        replies="recorded" if settings.replies else "absent",
+    )
+
+
+def _policy_secrets(task: Task | None) -> list[Secret]:
+    rules = [policy.rule for policy in task.policies if policy.enabled] if task else []
+    named = [secret for rule in rules if isinstance(rule, NoLeak) for secret in rule.secrets]
+    return [Secret(value=secret) if isinstance(secret, str) else secret for secret in named]

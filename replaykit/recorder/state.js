@@ -1,0 +1,89 @@
+// Live state of elements: what attributes do not say.
+
+// Values as of the latest serialization or event of a field: what differs later has changed without an event.
+const knownValues = new WeakMap();
+const scrolledElements = new WeakSet();
+const UNTYPED = new Set(['checkbox', 'radio', 'file', 'hidden', 'submit', 'button', 'reset', 'image']);
+
+let draft = null;
+
+function note(key, value) {
+  draft ??= {};
+  draft[key] = value;
+}
+
+function fieldValue(field, tag) {
+  if (tag === 'select') return selectValue(field);
+  if (tag === 'textarea') return areaValue(field);
+  return isToggle(field) ? String(isChecked(field)) : inputValue(field);
+}
+
+const isToggle = (field) => inputType(field) === 'checkbox' || inputType(field) === 'radio';
+
+function trackField(field, tag, tree) {
+  const value = fieldValue(field, tag);
+  const before = knownValues.get(field);
+  knownValues.set(field, value);
+  if (before === undefined || before === value || isUncheckedRadio(field, tag, value)) return;
+  tree.changed.push([field, before, value]);
+}
+
+// Checking one radio unchecks another without an event of its own.
+const isUncheckedRadio = (field, tag, value) => tag === 'input' && value === 'false' && inputType(field) === 'radio';
+
+function noteText(live, initial, masked, tree) {
+  tree.text += live.length;
+  if (live !== initial) note('value', masked ? maskValue(live) : cutText(live, STRING_MAX, tree.onCut));
+}
+
+const FIELD_STATES = {
+  __proto__: null,
+  input(element, tree, masked) {
+    trackField(element, 'input', tree);
+    const type = inputType(element);
+    if (type === 'checkbox' || type === 'radio') noteChecked(element);
+    else if (type === 'file') noteFiles(element);
+    else if (!UNTYPED.has(type)) noteText(inputValue(element), attribute(element, 'value') ?? '', masked, tree);
+  },
+  textarea(element, tree, masked) {
+    trackField(element, 'textarea', tree);
+    noteText(areaValue(element), textContent(element), masked, tree);
+  },
+  select(element, tree) {
+    trackField(element, 'select', tree);
+    note('selected', selectedIndices(element));
+  },
+};
+
+function noteChecked(element) {
+  if (isChecked(element) !== hasAttribute(element, 'checked')) note('checked', isChecked(element));
+  if (isIndeterminate(element)) note('indeterminate', true);
+}
+
+function noteFiles(element) {
+  const chosen = [...(inputFiles(element) ?? [])];
+  if (chosen.length > 0) note('files', chosen.map((file) => [file.name, file.size, file.type]));
+}
+
+function selectedIndices(element) {
+  const indices = [];
+  const options = selectOptions(element);
+  for (let index = 0; index < options.length; index += 1) if (isSelected(options[index])) indices.push(index);
+  return indices;
+}
+
+const PICTURE_STATES = {
+  __proto__: null,
+  img(element) {
+    if (!element.complete) return;
+    if (element.naturalWidth > 0) note('image', [element.naturalWidth, element.naturalHeight]);
+    else if (hasAttribute(element, 'src') || hasAttribute(element, 'srcset')) note('image', null);
+  },
+  canvas: (element) => note('canvas', [element.width, element.height]),
+  video: (element) => note('video', [element.videoWidth, element.videoHeight]),
+};
+
+function noteScroll(element) {
+  const [top, left] = [Math.round(scrollTop(element)), Math.round(scrollLeft(element))];
+  if (top !== 0 || left !== 0) note('scroll', [top, left]);
+}

@@ -1,0 +1,361 @@
+"""The driver for `playwright.sync_api`: every command is a greenlet beside the agent.
+
+Playwright's event loop runs whenever the agent is inside a call. A command gets a greenlet on it, as every
+event handler does from Playwright: it may block in a call while the agent goes on. Sleeping and work for the
+thread leave no greenlet behind; the loop takes the command up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial, wraps
+from typing import Any, TypeAlias
+
+from greenlet import greenlet  # type: ignore[import-untyped]  # it has no stubs
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
+from playwright.sync_api import TimeoutError as LateError
+
+from replaykit.recorder.arming import arm, remember_history
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.driver import CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.effects import (
+    Carried,
+    CloseTab,
+    Effect,
+    Job,
+    OpenTab,
+    Refused,
+    Send,
+    Sleep,
+    Work,
+    snapshot,
+)
+from replaykit.recorder.probes import dismiss
+
+Target: TypeAlias = Page | BrowserContext | Browser
+"""What can be recorded."""
+
+TURN_S = 0.005
+"""Between two turns of waiting; each turn lets the browser's events in."""
+
+
+class SyncDriver(Driver):
+    """Pumps a sync connection."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._pages: dict[Page, Tab] = {}
+        self._contexts: set[BrowserContext] = set()
+        self._sessions: dict[int, CDPSession] = {}
+        self._worker = ThreadPoolExecutor(1, "replaykit")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way = 0
+        self._heart: CDPSession | None = None
+        self._is_opening_probe = False
+        self._unclear: list[Page] = []
+        self._wrapped: list[tuple[Target, str]] = []
+
+    def attach(self, target: Target) -> None:
+        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
+        context = _context(target)
+        browser = target if isinstance(target, Browser) else context.browser if context else None
+        self._loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
+        if browser is not None:
+            self.browser_version = browser.version
+            self._heart = self._heart or browser.new_browser_cdp_session()
+        self.is_attaching = True
+        if isinstance(target, Page):
+            self._adopt(target)
+        elif isinstance(target, BrowserContext):
+            self._enter(target)
+        elif browser is not None:
+            browser.on("context", self._enter)
+            for one in browser.contexts:
+                self._enter(one)
+        self.is_attaching = False
+        self._wrap(target if isinstance(target, Page) else None, context, browser)
+        self.idle(ENDING_MAX_S)
+
+    def last_looks(self, target: Target) -> None:
+        """Look once more at every page that is about to be closed."""
+        for page, tab in list(self._pages.items()):
+            if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
+                self._spawn(snapshot(tab, "final"), partial(self._looked, tab))
+        self.idle(CLOSING_MAX_S)
+
+    def idle(self, seconds: float) -> None:
+        """Let events in until nothing is under way, at most so long."""
+        self.pump()
+        deadline = self.clock.now() + seconds * 1000
+        while self._under_way or self.queue:
+            if self.clock.now() > deadline:
+                self.gap("snapshots", "timeout", self._under_way)
+                return
+            self._turn()
+            self.pump()
+
+    def finish(self) -> None:
+        """Wait until all that the session has asked for is done."""
+        self.idle(ENDING_MAX_S)
+        self._worker.shutdown(wait=False)
+        self._let_go()
+
+    def pump(self) -> None:
+        """Start what the session has asked for."""
+        while self.queue:
+            command = self.queue.pop(0)
+            self._spawn(self.commands.start(command), partial(self.replied, command))
+
+    def _turn(self) -> None:
+        # Any call lets events in; this one asks the browser itself, so that no page can hold it up.
+        try:
+            if self._heart is not None:
+                self._heart.send("Browser.getVersion", timeout=1000)
+        except Error:
+            self._heart = None  # the browser is gone, and its events with it
+        time.sleep(TURN_S)
+
+    # Pages
+
+    def _enter(self, context: BrowserContext) -> None:
+        if context in self._contexts:
+            return
+        self._contexts.add(context)
+        context.on("page", self._appeared)
+        for page in context.pages:
+            self._adopt(page)
+
+    def _appeared(self, page: Page) -> None:
+        if self._is_opening_probe:
+            self._unclear.append(page)
+        else:
+            self._adopt(page)
+
+    def _adopt(self, page: Page, actor: str = "agent") -> None:
+        if page in self._pages or page.is_closed():
+            return
+        tab = self._pages[page] = self.new_tab(actor)
+        page.on("close", lambda _: self._left(tab))
+        page.on("crash", lambda _: self._left(tab, is_crash=True))
+        if page.context not in self._contexts:
+            page.on("popup", self._appeared)
+        self._under_way += 1
+        try:
+            self._arm(page, tab)
+        except (Refused, Error):
+            self.forget(tab)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.forget(tab)
+            self.failed("actions", error)
+        finally:
+            self._under_way -= 1
+        self.pump()
+
+    def _arm(self, page: Page, tab: Tab) -> None:
+        session = self._sessions[tab.page] = page.context.new_cdp_session(page)
+        session.on("event", lambda event: self._heard(tab, event))
+        armed = self._run(arm(tab, self.script, self.clock, has_network=self.has_network))
+        opener = page.opener()
+        self.opened(tab, armed, self._pages.get(opener) if opener else None)
+
+    def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
+        self.happened(tab, event)
+        if tab.take_moved():
+            self._spawn(remember_history(tab), _ignore)
+        if tab.actor == "probe" and tab.has_dialog:
+            self._spawn(dismiss(tab), _ignore)
+        self.pump()
+
+    def _left(self, tab: Tab, *, is_crash: bool = False) -> None:
+        self.gone(tab, is_crash=is_crash)
+        self.pump()
+
+    def _looked(self, tab: Tab, job: Job) -> None:
+        if job.error is None:
+            self.looked(tab, job.value)
+
+    # The agent's own objects
+
+    def _wrap(self, *targets: Target | None) -> None:
+        for target in targets:
+            if target is not None:
+                for name in ("close", "new_page", "new_context"):
+                    self._wrap_one(target, name)
+
+    def _wrap_one(self, target: Target, name: str) -> None:
+        method = getattr(target, name, None)
+        if method is not None and not hasattr(method, "__wrapped__"):
+            wrapper = self._before if name == "close" else self._after
+            setattr(target, name, wrapper(target, method))
+            self._wrapped.append((target, name))
+
+    def _before(self, target: Target, close: Callable[..., Any]) -> Callable[..., Any]:
+        # The `close` event comes when there is nothing left to look at.
+        @wraps(close)
+        def closing(*arguments: Any, **options: Any) -> Any:
+            self._guard(self.last_looks, target)
+            return close(*arguments, **options)
+
+        return closing
+
+    def _after(self, target: Target, make: Callable[..., Any]) -> Callable[..., Any]:
+        # A new page that the agent uses at once would run ahead of its arming.
+        @wraps(make)
+        def making(*arguments: Any, **options: Any) -> Any:
+            made = make(*arguments, **options)
+            if isinstance(made, BrowserContext) and isinstance(target, Browser):
+                self._guard(self._enter, made)
+                self._wrap(made)
+            elif isinstance(made, Page) and made.context in self._contexts:
+                self._guard(self._wait_armed, made)
+            return made
+
+        return making
+
+    def _wait_armed(self, page: Page) -> None:
+        self._adopt(page)
+        self.idle(CLOSING_MAX_S)
+
+    def _guard(self, act: Callable[[Any], None], target: Any) -> None:
+        try:
+            act(target)
+        except Error:
+            pass  # the page went away meanwhile; the session says what that leaves out
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+
+    def _let_go(self) -> None:
+        # The agent's objects may live on: they must be as they were.
+        for target, name in self._wrapped:
+            delattr(target, name)
+        for context in self._contexts:
+            context.remove_listener("page", self._appeared)
+        for session in self._sessions.values():
+            with suppress(Error):
+                session.detach()
+
+    # Commands
+
+    def _spawn(self, carried: Carried, then: Callable[[Job], None]) -> None:
+        self._under_way += 1
+        self._soon(partial(self._go_on, Job(carried), then))
+
+    def _soon(self, act: Callable[[], None]) -> None:
+        if self._loop is None or self._loop.is_closed():
+            act()  # Playwright has stopped: every call is refused, and nothing blocks
+        else:
+            self._loop.call_soon_threadsafe(_in_greenlet, act)
+
+    def _go_on(
+        self, job: Job, then: Callable[[Job], None], answer: Any = None, refused: Refused | None = None
+    ) -> None:
+        effect = job.step(answer, refused)
+        while effect is not None and not self._is_left(effect, job, then):
+            effect = self._next(job, effect)
+        if effect is None:
+            self._under_way -= 1
+            then(job)
+            self.pump()
+
+    def _is_left(self, effect: Effect, job: Job, then: Callable[[Job], None]) -> bool:
+        go_on = partial(self._go_on, job, then)
+        if self._loop is None or self._loop.is_closed():
+            return False
+        if isinstance(effect, Sleep):
+            self._loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
+            return True
+        if isinstance(effect, Work):
+            future = self._worker.submit(effect.run)
+            future.add_done_callback(lambda done: self._soon(lambda: go_on(*_outcome(done.result))))
+            return True
+        return False
+
+    def _run(self, carried: Carried) -> Any:
+        """Carry out in the greenlet that is here."""
+        job = Job(carried)
+        effect = job.step()
+        while effect is not None:
+            effect = self._next(job, effect)
+        if job.fault is not None:
+            raise job.fault
+        if job.error is not None:
+            raise Refused(job.error)
+        return job.value
+
+    def _next(self, job: Job, effect: Effect) -> Effect | None:
+        answer, refused = _outcome(partial(self._perform, effect))
+        return job.step(answer, refused)
+
+    def _perform(self, effect: Effect) -> Any:
+        match effect:
+            case Send():
+                return self._send(effect)
+            case OpenTab():
+                return self._open_probe()
+            case CloseTab():
+                return self._close_probe(effect.tab)
+            case Sleep() | Work():
+                raise Refused("gone")  # left to the loop, unless that has ended
+
+    def _send(self, effect: Send) -> Any:
+        session = self._sessions.get(effect.tab.page)
+        if session is None or effect.tab.is_gone:
+            raise Refused("gone")
+        try:
+            return session.send(effect.method, effect.params, timeout=effect.timeout_ms)
+        except LateError as error:
+            raise Refused("timeout") from error
+        except Error as error:
+            raise Refused("gone" if effect.tab.is_gone else "failed") from error
+
+    def _open_probe(self) -> Tab:
+        context = next((page.context for page in self._pages if not page.is_closed()), None)
+        if context is None:
+            raise Refused("gone")
+        self._is_opening_probe = True
+        try:
+            page = getattr(context.new_page, "__wrapped__", context.new_page)()
+        except Error as error:
+            raise Refused("failed") from error
+        finally:
+            self._is_opening_probe = False
+        self._adopt(page, "probe")
+        while self._unclear:
+            self._adopt(self._unclear.pop())
+        return self._pages[page]
+
+    def _close_probe(self, tab: Tab) -> None:
+        for page, one in self._pages.items():
+            if one is tab and not page.is_closed():
+                page.close()
+
+
+def _ignore(job: Job) -> None:
+    """Let a job end without anybody waiting for it."""
+
+
+def _in_greenlet(act: Callable[[], None]) -> None:
+    greenlet(act).switch()
+
+
+def _outcome(act: Callable[[], Any]) -> tuple[Any, Refused | None]:
+    try:
+        return act(), None
+    except Refused as refused:
+        return None, refused
+
+
+def _context(target: Target) -> BrowserContext | None:
+    if isinstance(target, Page):
+        return target.context
+    return target if isinstance(target, BrowserContext) else None
+
+
+def _holds(target: Target, page: Page) -> bool:
+    if isinstance(target, Page):
+        return page is target
+    return page.context is target if isinstance(target, BrowserContext) else page.context.browser is target

@@ -1,0 +1,176 @@
+"""Tabs that open, close and crash: events, and steps where the agent did it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from replaykit.recorder.acting import Acting
+from replaykit.recorder.events import ms
+from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.messages import Arm, Pause, TabClosed, TabCrashed, TabOpened
+from replaykit.recorder.navigating import Navigating
+from replaykit.recorder.stepping import Act, Stepping
+from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.viewing import Viewer
+from replaykit.trajectory import exchange
+from replaykit.trajectory.action import CloseTab, NewTab
+
+CLOSING_MS = 500
+"""When a browser goes away its tabs close one by one, all within this time."""
+
+
+class Closed(Struct, frozen=True, kw_only=True):
+    """A tab that closed, nobody knows yet why."""
+
+    tab: Tab
+    at: float
+
+
+class Tabbing:
+    """Follows the tabs of the agent's browser."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        flows: Flows,
+        tabs: Tabs,
+        stepping: Stepping,
+        viewer: Viewer,
+        acting: Acting,
+        navigating: Navigating,
+    ) -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._tabs = tabs
+        self._stepping = stepping
+        self._viewer = viewer
+        self._acting = acting
+        self._navigating = navigating
+        self._closed: list[Closed] = []
+
+    def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
+        """Take in a tab. One without opener, after the first, is the agent's act."""
+        is_first = not self._tabs.all
+        self.confirm(message.at)
+        tab = self._tabs.add(message.page, message.url, message.opener)
+        self._ledger.send(Arm(page=tab.page, document=tab.document))
+        opener = self._tabs.get(message.opener)
+        is_touched = opener is not None and opener.was_touched(message.at)
+        is_act = opener is None and not (is_first or message.existing) and is_begun
+        ref = self._stepping.ref_at(message.at) if is_touched else None
+        if is_act:
+            ref = tab.opening = self._new_tab(tab, message.at)
+        cause = "agent" if is_act else "page" if opener is not None else "unknown"
+        self._ledger.write(
+            exchange.Tab(
+                t=ms(message.at),
+                page=tab.page,
+                state="opened",
+                opener=message.opener,
+                cause=cause,
+                url=message.url,
+                armed_after_ms=message.armed_after_ms,
+            )
+        )
+        if message.armed_after_ms:
+            self._late(message)
+        if is_act or opener is not None:
+            self._navigating.opened(tab, message.at, ref, is_touched=is_touched)
+        return tab
+
+    def closed(self, message: TabClosed) -> None:
+        """Take in that a tab is gone. Whether an act, the page or the end did it shows later."""
+        tab = self._tabs.get(message.page)
+        if tab is None or not tab.is_open:
+            return None
+        self._acting.settle(tab)
+        self._tabs.close(tab)
+        if tab.was_touched(message.at):
+            # `window.close()` by the page, after a gesture on it.
+            return self._write(tab, message.at, "page", self._stepping.ref_at(message.at))
+        self._closed.append(Closed(tab=tab, at=message.at))
+        if self._stepping.is_declared(message.at):
+            return self.confirm(message.at)
+        self._flows.start(self._waiting(), counts=False)
+        return None
+
+    def crashed(self, message: TabCrashed) -> None:
+        """Take in that a tab died."""
+        tab = self._tabs.get(message.page)
+        if tab is None or not tab.is_open:
+            return
+        self._acting.settle(tab)
+        self._tabs.close(tab)
+        self._ledger.write(
+            exchange.Tab(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
+        )
+        self._ledger.gap("actions", "crashed", message.at, page=tab.page)
+
+    def confirm(self, at: float) -> None:
+        """Count closed tabs as the agent's acts: the run went on after them."""
+        closed, self._closed = self._closed, []
+        for one in closed:
+            ref = self._close_tab(one)
+            self._write(one.tab, one.at, "agent", ref)
+
+    def conclude(self, at: float) -> list[Tab]:
+        """Decide about the tabs that closed last; return those that went away with the browser."""
+        if self._tabs.open:
+            self.confirm(at)
+        closed, self._closed = self._closed, []
+        for one in closed:
+            self._write(one.tab, one.at, "unknown", None)
+        return [one.tab for one in closed]
+
+    def _waiting(self) -> Flow:
+        reply = yield Pause(id=0, ms=CLOSING_MS)
+        if self._tabs.open:
+            self.confirm(reply.at)
+
+    def _new_tab(self, tab: Tab, at: float) -> StepRef | None:
+        ref = self._acting.begin(tab, at, is_focused=False)
+        if ref is None:
+            return None
+        is_blank = tab.opened_url in ("", "about:blank")
+        action = NewTab(url=None if is_blank else tab.opened_url)
+        act = Act(
+            ref=ref,
+            page=tab.page,
+            action=action,
+            at=at,
+            end=at,
+            url=tab.url,
+            tabs=self._tabs.views(),
+        )
+        self._acting.done(act, tab)
+        return ref
+
+    def _close_tab(self, one: Closed) -> StepRef | None:
+        ref = self._acting.begin(one.tab, one.at, is_focused=False)
+        if ref is None:
+            return None
+        ref.looks = 1  # there is nothing left to look at
+        before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
+        self._tabs.close(one.tab)
+        active = self._tabs.get(self._tabs.active)
+        act = Act(
+            ref=ref,
+            page=one.tab.page,
+            action=CloseTab(),
+            at=one.at,
+            end=one.at,
+            before=before,
+            blobs=tuple(blobs),
+            url=active.url if active else None,
+            tabs=self._tabs.views(),
+        )
+        self._acting.done(act, one.tab)
+        return ref
+
+    def _write(self, tab: Tab, at: float, cause: str, ref: StepRef | None) -> None:
+        event = exchange.Tab(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
+        self._ledger.write(event)
+
+    def _late(self, message: TabOpened) -> None:
+        if message.opener is not None:
+            self._ledger.gap("actions", "armed.late", message.at, page=message.page)

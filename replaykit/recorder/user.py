@@ -1,0 +1,69 @@
+"""A scripted user: rules that answer an agent's questions, so that consent can be granted or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from replaykit.errors import TaskError
+
+
+class UserReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user says."""
+
+    reply: str
+    """In words."""
+    approved: bool | None = None
+    """The decision, where the user states one."""
+
+
+class UserRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reply to certain questions."""
+
+    match: str
+    """Text that the question holds, in any letter case."""
+    reply: str
+    """In words."""
+    approved: bool | None = None
+    """The decision, where the user states one."""
+
+
+class User(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A user who follows rules."""
+
+    rules: tuple[UserRule, ...] = ()
+    """The first one that matches answers."""
+    default: UserReply | None = None
+    """The answer to all other questions; absent = silence."""
+
+    def answer(self, question: str) -> UserReply | None:
+        """Return the reply to a question; None = the user says nothing."""
+        folded = question.casefold()
+        for rule in self.rules:
+            if rule.match.casefold() in folded:
+                return UserReply(reply=rule.reply, approved=rule.approved)
+        return self.default
+
+
+def load_user(source: str | Path) -> User:
+    """Read a user file (YAML or JSON). Raises TaskError with the exact path of what is wrong."""
+    try:
+        plain = yaml.safe_load(Path(source).read_text("utf-8"))
+    except (OSError, UnicodeError, yaml.YAMLError) as error:
+        raise TaskError(source=str(source), path="$", reason=f"cannot read the user file: {error}") from error
+    return as_user(plain, str(source))
+
+
+def as_user(plain: Any, source: str = "user") -> User:
+    """Turn plain values into a user. Raises TaskError with the exact path of what is wrong."""
+    if isinstance(plain, User):
+        return plain
+    try:
+        return msgspec.convert(plain, User)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at ")
+        raise TaskError(source=source, path=path.strip("`") or "$", reason=reason) from error

@@ -1,0 +1,204 @@
+"""What a page looks like: snapshots, pictures and reads asked of it, and the observations they make."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.format import PIXMAP
+from replaykit.recorder.capture import PagePush
+from replaykit.recorder.events import ms
+from replaykit.recorder.hiding import hidden_boxes
+from replaykit.recorder.ledger import HURRIED, Asking, Blob, Ledger
+from replaykit.recorder.messages import ReadPage, Reply, Screenshot
+from replaykit.recorder.tabs import SHOTS_FAILED_MAX, Shown, Tab, Tabs
+from replaykit.snapshot import MEDIA_TYPE
+from replaykit.tasks.checks import ProbeRead
+from replaykit.trajectory.observation import Observation, Prep, Read, Stale
+from replaykit.trajectory.scalars import Id, Omitted
+
+TRIES = 3
+"""A picture that may show a secret is taken until the page stood still around it."""
+
+GESTURE_MS = 1000
+"""An older snapshot is not that of the act's own gesture."""
+
+_OMISSIONS = ("timeout", "dialog_open", "failed")
+
+
+class Shot(Struct, frozen=True, kw_only=True):
+    """A picture, or why there is none."""
+
+    picture: Id | Omitted | None = None
+    """Blob id."""
+    blob: Blob | None = None
+    """The picture itself."""
+    at: float | None = None
+    """When it was taken, ms."""
+    scale: float = 1.0
+    """Of a picture taken smaller."""
+
+
+class Viewer:
+    """Asks tabs what they show. What they do not give is a gap, never an error."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tabs: Tabs,
+        *,
+        has_shots: bool = True,
+        paints: bool = False,
+        step_reads: tuple[ProbeRead, ...] = (),
+    ) -> None:
+        self.has_shots = has_shots
+        """Whether pictures are taken at all."""
+        self._paints = paints
+        self._ledger = ledger
+        self._tabs = tabs
+        self._step_reads = step_reads
+
+    def take(self, tab: Tab, push: PagePush, at: float, document: int, frame: tuple[int, ...] = ()) -> Shown:
+        """Take in a snapshot of a tab, without secrets."""
+        clean = self._ledger.redactor.text
+        blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
+        facts = replace(push, snapshot="", url=clean(push.url), title=clean(push.title))
+        is_present = document == tab.document
+        if is_present and not frame:
+            tab.url, tab.title = facts.url or tab.url, facts.title
+        shown = Shown(
+            at=at,
+            document=document,
+            frame=frame,
+            push=facts,
+            blob=blob,
+            paint=hidden_boxes(blob.data) if self._paints else (),
+            views=self._tabs.views(),
+            status=tab.status if is_present else None,
+        )
+        tab.show(shown)
+        return shown
+
+    def ask(self, tab: Tab, purpose: str) -> Asking[Shown | None]:
+        """Ask a page for a snapshot."""
+        document = tab.document
+        reply = yield ReadPage(id=0, page=tab.page, what="snapshot", args=(purpose,))
+        if not isinstance(reply.value, PagePush):
+            self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
+            return None
+        return self.take(tab, reply.value, reply.at, document)
+
+    def shoot(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        """Take a picture; with secrets at stake only one of a page that stood still."""
+        if not self.has_shots or tab.shots_failed >= SHOTS_FAILED_MAX:
+            return Shot()
+        if not self._paints:
+            return (yield from self._shoot_once(tab, shown))
+        return (yield from self._shoot_still(tab, shown))
+
+    def reads(self, tab: Tab, wanted: tuple[ProbeRead, ...]) -> Asking[tuple[Read, ...]]:
+        """Read values from a live page."""
+        if not wanted:
+            return ()
+        reply = yield ReadPage(id=0, page=tab.page, what="reads", args=wanted)
+        if not isinstance(reply.value, (list, tuple)):
+            if reply.error != HURRIED:
+                self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+            return ()
+        return tuple(read for read in reply.value if isinstance(read, Read))
+
+    def step_reads(self, tab: Tab) -> Asking[tuple[Read, ...]]:
+        """Read what checks want to see with every observation of the agent's own page."""
+        return (yield from self.reads(tab, self._step_reads if tab.page == self._tabs.active else ()))
+
+    def prepare(self, tab: Tab, sources: tuple[str, ...]) -> Asking[tuple[Prep, ...]]:
+        """Run preparing scripts in a page."""
+        if not sources:
+            return ()
+        reply = yield ReadPage(id=0, page=tab.page, what="prep", args=sources)
+        if not isinstance(reply.value, (list, tuple)):
+            self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+            return ()
+        return tuple(prep for prep in reply.value if isinstance(prep, Prep))
+
+    def before(self, tab: Tab, shown: Shown | None, at: float) -> tuple[Observation | None, list[Blob]]:
+        """Return the observation of the page that an act at `at` was done on."""
+        if shown is None:
+            return None, []
+        seen, blobs = self.observation("before", tab, shown, shown.at)
+        if shown.push.purpose != "before" or at - shown.at > GESTURE_MS:
+            stale = shown.push.stale or Stale()
+            seen = replace(seen, stale=replace(stale, ms=stale.ms + ms(at - shown.at)))
+        return replace(seen, settled=None), blobs
+
+    def observation(
+        self, role: str, tab: Tab, shown: Shown | None, at: float
+    ) -> tuple[Observation, list[Blob]]:
+        """Return what a snapshot shows, with the blobs that it refers to."""
+        seen = Observation(
+            t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status
+        )
+        if shown is None:
+            return replace(seen, tabs=self._tabs.views()), []
+        frames, blobs = tab.frames(shown)
+        push = shown.push
+        whole = replace(
+            seen,
+            seq=push.seq,
+            url=push.url or tab.url,
+            title=push.title,
+            tabs=shown.views,
+            viewport=push.viewport,
+            pointer=push.pointer,
+            snapshot=shown.blob.id,
+            frames=frames,
+            status=shown.status,
+            settled=push.settled,
+            stale=push.stale,
+            repaired=push.repaired,
+        )
+        return whole, [shown.blob, *blobs]
+
+    def _shoot_still(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        for _ in range(TRIES):
+            if shown is not None and not tab.can_paint(shown):
+                break
+            shot = yield from self._shoot_once(tab, shown)
+            if shot.blob is None:
+                return shot
+            again = yield from self.ask(tab, "asked")
+            is_still = shown is not None and again is not None and shown.blob.id == again.blob.id
+            if is_still and shot.blob.media_type == PIXMAP:
+                return shot
+            shown = again
+        return Shot(picture=Omitted(why="withheld"))
+
+    def _shoot_once(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
+        shot = shot_of(reply)
+        if shot.blob is not None:
+            tab.shots_failed = 0
+        elif reply.error == "gone":
+            return Shot()  # its document was replaced: there is nothing to take a picture of
+        elif reply.error != "dialog_open":
+            tab.shots_failed += 1
+            self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
+        return shot
+
+
+def shot_of(reply: Reply) -> Shot:
+    """Return the picture of a reply: (media type, bytes, scale, ms)."""
+    match reply.value:
+        case (str(media_type), bytes(data), float() | int() as scale, float() | int() as at):
+            blob = Blob(id=blob_id(data), media_type=media_type, data=data)
+            kept = float(scale) if 0 < scale <= 1 else 1.0
+            return Shot(picture=blob.id, blob=blob, at=at, scale=kept)
+    why = reply.error if reply.error in _OMISSIONS else "failed"
+    return Shot(picture=Omitted(why=why or "failed"))
+
+
+def with_shot(seen: Observation, shot: Shot) -> Observation:
+    """Return an observation with its picture."""
+    at = None if shot.at is None else ms(shot.at)
+    return replace(seen, screenshot=shot.picture, shot_t=at, shot_scale=shot.scale)

@@ -1,0 +1,279 @@
+"""A real browser for tests that need one, and a loopback site that serves what a test gives it.
+
+Where no browser is found these tests are skipped with the reason; in CI that is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from replaykit.browser import find
+from replaykit.errors import NoBrowser
+from replaykit.recorder.capture import (
+    API,
+    BINDING,
+    WORLD,
+    PageEvent,
+    PageGap,
+    PageOptions,
+    PagePart,
+    PagePush,
+    PageText,
+    Parts,
+    decode_message,
+    page_script,
+)
+from replaykit.snapshot import Snapshot, State, decode
+
+WAIT_S = 20.0
+"""Patience of a test; what it waits for takes well under a second."""
+
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> Path:
+    """The browser's program: REPLAYKIT_BROWSER, else the first that is installed."""
+    try:
+        return find()
+    except NoBrowser as error:
+        if os.environ.get("CI"):
+            pytest.fail(error.message)
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def browser(browser_path: Path) -> Iterator[Browser]:
+    """One headless browser for the whole session."""
+    api = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    arguments = [*FLAGS, *(["--no-sandbox"] if is_root else [])]
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a context of its own, 800 x 600."""
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    yield context.new_page()
+    context.close()
+
+
+class Taken:
+    """A pushed snapshot, asked by CSS-like ids."""
+
+    def __init__(self, push: PagePush) -> None:
+        self.push = push
+        self.text = push.snapshot
+        self.snapshot: Snapshot = decode(push.snapshot.encode())
+        head, tokens, style, box = push.snapshot.splitlines()
+        self.head: dict[str, Any] = msgspec.json.decode(head)
+        self.tokens: list[Any] = msgspec.json.decode(tokens)
+        self.style: list[int] = msgspec.json.decode(style)
+        self.box: list[int] = msgspec.json.decode(box)
+
+    def number(self, name: str) -> int:
+        """The element number of the only element with this id."""
+        rows = [
+            row for row, pairs in self.snapshot.attributes.items() if _attributes(pairs).get("id") == name
+        ]
+        assert len(rows) == 1, f"{len(rows)} elements of id {name}"
+        return self.snapshot.number[rows[0]]
+
+    def has(self, name: str) -> bool:
+        """Whether an element of this id is there."""
+        return any(_attributes(pairs).get("id") == name for pairs in self.snapshot.attributes.values())
+
+    def tag(self, number: int) -> str:
+        return self.snapshot.name[self.snapshot.nodes[number]]
+
+    def attributes(self, name: str) -> dict[str, str]:
+        return _attributes(self.snapshot.attributes[self.snapshot.nodes[self.number(name)]])
+
+    def state(self, name: str) -> State:
+        return self.snapshot.state.get(self.snapshot.nodes[self.number(name)], State())
+
+    def palette(self, name: str) -> str | None:
+        """The palette entry of an element; None where an ancestor is not rendered."""
+        index = self.style[self.number(name)]
+        return None if index == -1 else self.head["styles"][index]
+
+    def box_of(self, name: str) -> tuple[int, ...]:
+        number = self.number(name)
+        return tuple(self.box[4 * number : 4 * number + 4])
+
+
+def _attributes(pairs: list[str]) -> dict[str, str]:
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+class Watched:
+    """A page with the recorder's script in it, and all that it said."""
+
+    def __init__(self, page: Page, options: PageOptions) -> None:
+        self.page = page
+        self.options = options
+        self.said: list[PageText] = []
+        """Messages in order of arrival, long ones whole."""
+        self.raw: list[str] = []
+        """The same as they came over the binding."""
+        self._parts = Parts()
+        self._contexts: list[dict[str, Any]] = []
+        self.cdp = page.context.new_cdp_session(page)
+        self.cdp.on("Runtime.bindingCalled", lambda event: self._take(event["payload"]))
+        self.cdp.on("Runtime.executionContextCreated", lambda event: self._contexts.append(event["context"]))
+        self.cdp.send("Page.enable")
+        self.cdp.send("Runtime.enable")
+        self.cdp.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
+        script = {"source": page_script(options), "worldName": WORLD, "runImmediately": True}
+        self.cdp.send("Page.addScriptToEvaluateOnNewDocument", script)
+
+    def _take(self, payload: str) -> None:
+        self.raw.append(payload)
+        message = decode_message(payload)
+        if isinstance(message, PagePart):
+            whole = self._parts.add(message)
+            if whole is None:
+                return
+            message = decode_message(whole)
+        self.said.append(message)
+
+    def events(self, *names: str) -> list[PageEvent]:
+        """Events so far, of these names or all."""
+        return [
+            said for said in self.said if isinstance(said, PageEvent) and (not names or said.name in names)
+        ]
+
+    def pushes(self, *purposes: str) -> list[PagePush]:
+        """Pushes so far, of these purposes or all."""
+        return [
+            said
+            for said in self.said
+            if isinstance(said, PagePush) and (not purposes or said.purpose in purposes)
+        ]
+
+    def gaps(self) -> list[PageGap]:
+        return [said for said in self.said if isinstance(said, PageGap)]
+
+    def forget(self) -> None:
+        """Start listening anew."""
+        self.said.clear()
+        self.raw.clear()
+
+    def until(self, condition: Callable[[], Any], what: str = "the condition") -> Any:
+        """Let the browser talk until the condition holds; return its value."""
+        deadline = monotonic() + WAIT_S
+        while not (value := condition()):
+            assert monotonic() < deadline, f"waited in vain for {what}; heard {self.said[-5:]}"
+            self.page.wait_for_timeout(10)
+        return value
+
+    def settle(self) -> None:
+        """Wait until the page has shown that it rests, then forget what it said."""
+        self.until(lambda: any(push.settled for push in self.pushes("rest")), "rest")
+        self.forget()
+
+    def call(self, expression: str) -> Any:
+        """Evaluate in the script's world of the main frame."""
+        frame = self.cdp.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        ours = [
+            context["id"]
+            for context in self._contexts
+            if context["name"] == WORLD and context["auxData"]["frameId"] == frame
+        ]
+        reply = self.cdp.send(
+            "Runtime.evaluate", {"expression": expression, "contextId": ours[-1], "returnByValue": True}
+        )
+        assert "exceptionDetails" not in reply, reply
+        return reply["result"].get("value")
+
+    def ask(self, purpose: str = "asked") -> Taken:
+        """Serialize now."""
+        push = decode_message(self.call(f"{API}.push({purpose!r})"))
+        assert isinstance(push, PagePush)
+        return Taken(push)
+
+    def answer(self, call: str) -> Any:
+        """Call the script's API and decode its answer."""
+        return msgspec.json.decode(self.call(f"{API}.{call}"))
+
+
+@pytest.fixture
+def watch(page: Page) -> Callable[..., Watched]:
+    """Put the recorder's script into the page: `watch(mask=("#card",))`."""
+    return lambda **options: Watched(page, PageOptions(**options))
+
+
+@dataclass
+class Site:
+    """Two loopback origins that serve the same pages."""
+
+    origin: str
+    other: str
+    pages: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def add(self, path: str, body: str, mime: str = "text/html; charset=utf-8") -> str:
+        """Serve `body` at `path`; return its URL."""
+        self.pages[path] = (body.encode("utf-8", "surrogatepass"), mime)
+        return self.origin + path
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """An empty site of two origins, up until the test ends."""
+    made = Site(origin="", other="")
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(lambda: made)) for _ in range(2)]
+    made.origin, made.other = (f"http://127.0.0.1:{server.server_address[1]}" for server in servers)
+    threads = [threading.Thread(target=server.serve_forever, args=(0.02,)) for server in servers]
+    for thread in threads:
+        thread.start()
+    yield made
+    for server, thread in zip(servers, threads, strict=True):
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body, mime = site().pages.get(self.path.partition("?")[0], (b"not here", "text/plain"))
+            self.send_response(200)
+            for name, value in {
+                "Content-Type": mime,
+                "Content-Length": str(len(body)),
+                **site().headers,
+            }.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    return Handler

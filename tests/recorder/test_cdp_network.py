@@ -1,0 +1,211 @@
+"""Requests of a tab: hops, wire headers, bodies, sockets."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.messages import Failed, Finished, Input, Requested, Responded
+
+EPOCH = 1_000.0
+URL = "http://shop.test/a"
+
+
+def tab(actor: str = "agent") -> Tab:
+    made = Tab(0, Clock(wall=lambda: EPOCH, ticks=lambda: 0.0), actor=actor)
+    made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "about:blank"}})
+    return made
+
+
+def hear(tab: Tab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
+    return [item for method, params in events for item in tab.translate(f"Network.{method}", params)]
+
+
+def sent(url: str = URL, at: float = 0.0, **more: Any) -> tuple[str, dict[str, Any]]:
+    request = {"url": url, "method": "GET", "headers": {"Accept": "*/*"}, **more.pop("request", {})}
+    params = {"requestId": "1", "loaderId": "L0", "frameId": "M", "type": "Fetch", "request": request}
+    return "requestWillBeSent", {**params, "wallTime": EPOCH + at, "timestamp": 50 + at, **more}
+
+
+def response(**more: Any) -> dict[str, Any]:
+    headers = {"Content-Type": "text/html"}
+    return {"status": 200, "statusText": "OK", "headers": headers, "mimeType": "text/html", **more}
+
+
+def answered(at: float = 0.01, *, has_extra: bool = False, **more: Any) -> tuple[str, dict[str, Any]]:
+    params = {"requestId": "1", "timestamp": 50 + at, "response": response(**more), "hasExtraInfo": has_extra}
+    return "responseReceived", params
+
+
+def over(at: float = 0.02, size: int = 9) -> tuple[str, dict[str, Any]]:
+    return "loadingFinished", {"requestId": "1", "timestamp": 50 + at, "encodedDataLength": size}
+
+
+WIRE = ("requestWillBeSentExtraInfo", {"requestId": "1", "headers": {"Cookie": "a=1"}})
+WIRE_BACK = (
+    "responseReceivedExtraInfo",
+    {"requestId": "1", "headers": {"Set-Cookie": "b=2\nc=3"}, "statusCode": 200},
+)
+
+
+def test_request_from_start_to_end() -> None:
+    requested, responded, finished = hear(tab(), sent(), answered(), over())
+    assert requested == Requested(
+        at=0,
+        request="1",
+        page=0,
+        method="GET",
+        url=URL,
+        headers=(("Accept", "*/*"),),
+        resource="fetch",
+        initiator="other",
+    )
+    assert isinstance(responded, Responded)
+    assert (round(responded.at), responded.status, responded.mime) == (10, 200, "text/html")
+    assert isinstance(finished, Finished)
+    assert (round(finished.at), finished.encoded_size) == (20, 9)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        (sent(), WIRE, WIRE_BACK, answered(has_extra=True), over()),
+        (sent(), answered(has_extra=True), WIRE, WIRE_BACK, over()),
+        (sent(), answered(has_extra=True), WIRE_BACK, WIRE, over()),
+        (WIRE, WIRE_BACK, sent(), answered(has_extra=True), over()),
+    ],
+)
+def test_wire_headers_come_before_or_after(order: tuple[Any, ...]) -> None:
+    found = hear(tab(), *order)
+    assert [type(item) for item in found] == [Requested, Responded, Finished]
+    assert isinstance(found[1], Responded)
+    assert found[1].request_headers == (("Cookie", "a=1"),)
+    assert found[1].headers == (("Set-Cookie", "b=2"), ("Set-Cookie", "c=3"))
+
+
+def test_response_does_not_wait_for_ever() -> None:
+    found = hear(tab(), sent(), answered(has_extra=True), over())
+    assert isinstance(found[1], Responded)
+    assert found[1].headers == (("Content-Type", "text/html"),)
+    assert found[1].request_headers is None
+
+
+def test_response_of_a_document_is_told_before_its_commit() -> None:
+    one = tab()
+    hear(one, sent(requestId="L1", loaderId="L1", type="Document"))
+    hear(
+        one,
+        (
+            "responseReceived",
+            {"requestId": "L1", "timestamp": 51, "response": response(), "hasExtraInfo": True},
+        ),
+    )
+    found = list(one.translate("Page.frameNavigated", {"frame": {"id": "M", "loaderId": "L1", "url": URL}}))
+    assert isinstance(found[0], Responded)
+    assert found[1].request == "L1"  # type: ignore[union-attr]
+    assert one.network.documents["L1"] == (200, ())
+
+
+def test_every_redirect_is_a_request_of_its_own() -> None:
+    moved = response(status=302, headers={"Location": "/b"}, encodedDataLength=77)
+    found = hear(tab(), sent(), sent("http://shop.test/b", 0.005, redirectResponse=moved), answered(), over())
+    assert [(type(item), item.request) for item in found if hasattr(item, "request")] == [
+        (Requested, "1"),
+        (Responded, "1"),
+        (Finished, "1"),
+        (Requested, "1#1"),
+        (Responded, "1#1"),
+        (Finished, "1#1"),
+    ]
+    assert isinstance(found[1], Responded)
+    assert isinstance(found[3], Requested)
+    assert (found[1].status, found[3].redirect_from) == (302, "1")
+
+
+def test_hops_get_their_own_wire_headers() -> None:
+    moved = response(status=302, headers={})
+    second_wire = ("requestWillBeSentExtraInfo", {"requestId": "1", "headers": {"Cookie": "second"}})
+    found = hear(
+        tab(),
+        sent(),
+        sent("http://shop.test/b", redirectResponse=moved, redirectHasExtraInfo=True),
+        WIRE,
+        WIRE_BACK,
+        answered(has_extra=True),
+        second_wire,
+        WIRE_BACK,
+        over(),
+    )
+    wires = {item.request: item.request_headers for item in found if isinstance(item, Responded)}
+    assert wires == {"1": (("Cookie", "a=1"),), "1#1": (("Cookie", "second"),)}
+
+
+def test_failure() -> None:
+    failed = (
+        "loadingFailed",
+        {"requestId": "1", "timestamp": 50.1, "errorText": "net::ERR_ABORTED", "blockedReason": ""},
+    )
+    _, last = hear(tab(), sent(), failed)
+    assert isinstance(last, Failed)
+    assert last.error == "net::ERR_ABORTED"
+
+
+@pytest.mark.parametrize(
+    ("request_", "post"),
+    [
+        ({"postDataEntries": [{"bytes": base64.b64encode(b"\xff\0").decode()}], "postData": "?"}, b"\xff\0"),
+        ({"postData": "a=1"}, b"a=1"),
+        ({}, None),
+    ],
+)
+def test_request_body(request_: dict[str, Any], post: bytes | None) -> None:
+    (requested,) = hear(tab(), sent(request={**request_, "hasPostData": True}))
+    assert isinstance(requested, Requested)
+    assert (requested.post, requested.has_post) == (post, True)
+
+
+def test_timing_is_ms_since_start() -> None:
+    timing = {"requestTime": 50.001, "sendStart": 1.0, "sendEnd": 2.0}
+    found = hear(tab(), sent(), answered(timing=timing))
+    assert isinstance(found[1], Responded)
+    assert (round(found[1].sent_at or 0, 3), round(found[1].waited_at or 0, 3)) == (2, 3)
+
+
+def test_requests_of_a_probe_say_so_and_have_no_page() -> None:
+    (requested,) = hear(tab("probe"), sent())
+    assert isinstance(requested, Requested)
+    assert (requested.actor, requested.page) == ("probe", None)
+
+
+def test_socket_counts_its_frames() -> None:
+    frame = {"requestId": "1", "timestamp": 50.2, "response": {}}
+    found = hear(
+        tab(),
+        ("webSocketCreated", {"requestId": "1", "url": "ws://shop.test/"}),
+        (
+            "webSocketHandshakeResponseReceived",
+            {"requestId": "1", "timestamp": 50.1, "response": response(status=101)},
+        ),
+        ("webSocketFrameReceived", frame),
+        ("webSocketFrameReceived", frame),
+        ("webSocketFrameSent", frame),
+        ("webSocketClosed", {"requestId": "1", "timestamp": 50.3}),
+    )
+    assert [type(item) for item in found] == [Requested, Responded, Finished]
+    assert isinstance(found[2], Finished)
+    assert (found[2].messages, found[2].sent_frames) == (2, 1)
+
+
+def test_body_belongs_to_the_tab_that_asked_for_it() -> None:
+    one, other = tab(), tab()
+    hear(one, sent())
+    assert one.network.owns("1")
+    assert not other.network.owns("1")
+
+
+def test_response_to_nothing_is_nothing() -> None:
+    assert hear(tab(), answered(), over(), WIRE) == []

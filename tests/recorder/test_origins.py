@@ -1,0 +1,47 @@
+"""The table of kinds and causes of navigations."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.recorder.origins import Sign, origin
+
+
+def sign(**facts: object) -> Sign:
+    return Sign(**{"type": "differentDocument", **facts})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("signs", "kind", "untouched", "touched"),
+    [
+        ({}, "goto", "agent", "agent"),
+        ({"type": "historyDifferentDocument", "direction": "back"}, "back", "agent", "step"),
+        ({"type": "historySameDocument", "direction": "forward"}, "forward", "agent", "step"),
+        ({"type": "historyDifferentDocument"}, "unknown", "agent", "step"),
+        ({"type": "reload"}, "reload", "agent", "agent"),
+        ({"type": "reloadBypassingCache"}, "reload", "agent", "agent"),
+        ({"type": "reload", "reason": "reload"}, "reload", "script", "script"),
+        ({"reason": "anchorClick"}, "link", "script", "step"),
+        ({"reason": "formSubmissionGet"}, "form", "script", "step"),
+        ({"reason": "formSubmissionPost"}, "form", "script", "step"),
+        ({"reason": "scriptInitiated"}, "script", "script", "step"),
+        ({"reason": "metaTagRefresh"}, "refresh", "script", "step"),
+        ({"reason": "httpHeaderRefresh"}, "refresh", "script", "step"),
+        ({"reason": "somethingNew"}, "unknown", "script", "step"),
+        ({"type": None, "within": "historyApi"}, "push", "script", "step"),
+        ({"type": None, "within": "fragment"}, "fragment", "script", "step"),
+        ({"type": "sameDocument", "within": "fragment"}, "goto", "agent", "agent"),
+        ({"is_popup": True}, "popup", "script", "step"),
+        ({"is_popup": True, "reason": "scriptInitiated"}, "popup", "script", "step"),
+    ],
+)
+def test_kind_and_cause(signs: dict[str, object], kind: str, untouched: str, touched: str) -> None:
+    alone, after = origin(sign(**signs)), origin(sign(**signs, is_touched=True))
+    assert (alone.kind, after.kind) == (kind, kind)
+    assert (alone.cause, after.cause) == (untouched, touched)
+
+
+def test_the_pages_own_back_button_is_ambiguous() -> None:
+    back = {"type": "historyDifferentDocument", "direction": "back"}
+    assert origin(sign(**back, is_touched=True)).is_ambiguous
+    assert not origin(sign(**back)).is_ambiguous

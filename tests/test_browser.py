@@ -1,0 +1,100 @@
+"""Finding a browser by the documented order, and starting one that leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from replaykit.browser import NO_SANDBOX, find, launch
+from replaykit.errors import NoBrowser, RecorderError
+
+
+def program(folder: Path, name: str, text: str = "exit 0") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> dict[str, str]:
+    """An environment with nothing installed."""
+    (tmp_path / "bin").mkdir()
+    return {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path / "home")}
+
+
+def test_order_of_places(tmp_path: Path, machine: dict[str, str]) -> None:
+    named = program(tmp_path / "named", "browser")
+    by_environment = program(tmp_path / "environment", "browser")
+    chrome = program(tmp_path / "bin", "google-chrome")
+    chromium = program(tmp_path / "bin", "chromium")
+    own = program(tmp_path / "own" / "chromium-1200" / "chrome-linux", "chrome")
+    machine |= {"REPLAYKIT_BROWSER": str(by_environment), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "own")}
+
+    assert find(named, "chrome", machine) == named
+    assert find(None, "chrome", machine) == by_environment
+    del machine["REPLAYKIT_BROWSER"]
+    assert find(None, "chrome", machine) == chrome
+    assert find(None, None, machine) == own
+    own.unlink()
+    assert find(None, None, machine) == chromium
+    chromium.unlink()
+    assert find(None, None, machine) == chrome
+
+
+def test_newest_build_of_playwright_wins(tmp_path: Path, machine: dict[str, str]) -> None:
+    program(tmp_path / "own" / "chromium-999" / "chrome-linux", "chrome")
+    newest = program(tmp_path / "own" / "chromium-1200" / "chrome-linux64", "chrome")
+    assert find(None, None, machine | {"PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "own")}) == newest
+
+
+@pytest.mark.parametrize(
+    ("path", "channel", "variable", "tried"),
+    [
+        ("/nowhere/browser", None, None, "/nowhere/browser"),
+        (None, None, "/nowhere/else", "/nowhere/else"),
+        (None, "chrome", None, "google-chrome"),
+        (None, "netscape", None, "netscape"),
+        (None, None, None, "PATH"),
+    ],
+)
+def test_what_is_named_must_exist(
+    path: str | None, channel: str | None, variable: str | None, tried: str, machine: dict[str, str]
+) -> None:
+    if variable:
+        machine["REPLAYKIT_BROWSER"] = variable
+    if sys.platform == "darwin" and tried == "PATH":
+        pytest.skip("a browser may be installed in /Applications")
+    with pytest.raises(NoBrowser, match=tried) as caught:
+        find(path, channel, machine)
+    assert "install-browser" in caught.value.message
+
+
+def test_program_that_ends_at_once_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    broken = program(tmp_path, "broken", "echo first; echo no display >&2; exit 7")
+    with pytest.raises(RecorderError, match=r"exit code 7\): no display"):
+        launch(broken)
+
+
+@pytest.mark.live
+def test_launched_browser_answers_and_leaves_nothing() -> None:
+    with launch() as browser:
+        assert browser.is_running
+        assert browser.endpoint.startswith("http://127.0.0.1:")
+        assert browser.version.partition("/")[0] in ("Chrome", "HeadlessChrome")
+        assert (browser.notice == NO_SANDBOX) == (os.geteuid() == 0)
+        (profile,) = (Path(part) for part in arguments(browser) if part.startswith("--user-data-dir="))
+        folder = Path(str(profile).partition("=")[2])
+        assert folder.is_dir()
+    assert not browser.is_running
+    assert not folder.exists()
+    browser.close()
+
+
+def arguments(browser: object) -> list[str]:
+    process = browser._process  # type: ignore[attr-defined]  # the command line is what the test is about
+    return [str(part) for part in process.args]
