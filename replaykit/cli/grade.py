@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
+from replaykit.bundle.reader import open_bundle
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, SourceError, UsageError
 from replaykit.grading.engine import build_report, failed, grade_many
 from replaykit.grading.gate import KINDS, GateOptions, exit_code
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.grader import GradeOptions, grade
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.reward import write_reward
 from replaykit.report.write import FORMATS, render, write_report
@@ -118,18 +119,26 @@ def _grade(
     suite = load_suite(task_file) if task_file else None
     how = GradeOptions(suite=suite, sites=parse_sites(sites), **options)
     if len(sources) == 1:
-        # One bundle that cannot be read is the command's own failure, told in full.
-        _refuse_missing(sources[0])
+        # One bundle that cannot be graded is the command's own failure, told in full.
+        with open_bundle(sources[0]) as bundle:
+            report = build_report([grade(bundle, options=how)], gate=gate, label=label)
+    else:
+        report = _grade_many(sources, how, gate, jobs, label)
+    click.get_binary_stream("stdout").write(render(report, format or "text"))
+    for output in outputs:
+        write_report(report, output, format)
+    return report
+
+
+def _grade_many(
+    sources: list[str], how: GradeOptions, gate: GateOptions, jobs: int, label: str | None
+) -> Report:
     with progress("grading", len(sources)) as tick:
 
         def advance(_: str, verdict: Verdict) -> None:
             tick(verdict.task_id)
 
-        report = grade_many(sources, how, gate=gate, jobs=jobs, label=label, on_progress=advance)
-    click.get_binary_stream("stdout").write(render(report, format or "text"))
-    for output in outputs:
-        write_report(report, output, format)
-    return report
+        return grade_many(sources, how, gate=gate, jobs=jobs, label=label, on_progress=advance)
 
 
 def find_bundles(named: tuple[str, ...]) -> list[str]:
@@ -145,12 +154,6 @@ def _expand(name: str) -> Iterator[str]:
         yield name
     else:
         raise SourceError(source=name, operation="read the bundle", reason="no such file or folder")
-
-
-def _refuse_missing(source: str) -> None:
-    from replaykit.bundle.reader import open_bundle
-
-    open_bundle(source).close()
 
 
 def _kinds(said: str) -> tuple[str, ...]:

@@ -1,0 +1,112 @@
+"""Record the conformance set anew: every pair of fixtures/agents/expected.toml, in a real browser.
+
+Run: .venv/bin/python -m recordings.rebuild [NAME...]
+
+Recordings are frozen: they are made anew only on purpose, and then reviewed by their readable
+`.trajectory.json` and `.verdict.json`. Without names, all of them are.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import grade
+from replaykit.grading.judges.pump import write_synthetic
+from replaykit.recorder.running import record_agent
+from replaykit.recorder.user import load_user
+from replaykit.replay.player import Replay
+from replaykit.tasks.suite import load_suite
+from replaykit.tasks.task import fill_task
+
+ROOT = Path(__file__).parent.parent
+SET = ROOT / "recordings" / "conformance"
+EXPECTED = ROOT / "fixtures" / "agents" / "expected.toml"
+SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
+USERS = ROOT / "fixtures" / "tasks" / "users"
+REPLIES = ROOT / "fixtures" / "replies"
+
+
+class Pair(NamedTuple):
+    """One run: who does what, and what must come of it."""
+
+    name: str
+    task: str
+    agent: str
+    user: str
+    expected: dict[str, Any]
+
+
+def pairs() -> Iterator[Pair]:
+    """Return every pair that is recorded."""
+    written = tomllib.loads(EXPECTED.read_text())
+    for pair in written["pair"]:
+        if pair["record"]:
+            refused = "" if pair["user"] == "approves" else f"--{pair['user']}"
+            name = f"{pair['task']}--{pair['agent']}{refused}"
+            yield Pair(name, pair["task"], written["agents"][pair["agent"]], pair["user"], pair)
+
+
+def record(pair: Pair, path: Path) -> Any:
+    """Record one run against a fresh shop; return the shop's own state afterwards."""
+    suite = load_suite(SUITE)
+    with serve() as shop:
+        record_agent(
+            pair.agent,
+            suite.task(pair.task),
+            path,
+            sites={"shop": (shop.url,)},
+            user=load_user(USERS / f"{pair.user}.yaml"),
+        )
+        return shop.state.as_json()
+
+
+def readable(path: Path) -> None:
+    """Write the two readable files beside a bundle."""
+    with open_bundle(path) as bundle:
+        run = bundle.trajectory
+        story = msgspec.to_builtins([run.header, *run.events])
+        verdict = msgspec.to_builtins(grade(bundle))
+    for kind, content in (("trajectory", story), ("verdict", verdict)):
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        path.with_suffix(f".{kind}.json").write_text(text)
+
+
+def answer_judges(pair: Pair, path: Path) -> None:
+    """Put the reply that a person wrote for this run on its tape, as synthetic."""
+    written = REPLIES / f"{pair.name}.txt"
+    if written.exists():
+        with open_bundle(path) as bundle:
+            task = fill_task(load_suite(SUITE).task(pair.task), bundle.header.sites)
+            tape = path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
+            tape.unlink(missing_ok=True)
+            write_synthetic(tape, task, Replay(bundle), written.read_text(), bundle.digest)
+
+
+def main() -> None:
+    """Record into a temporary folder first: a failed run leaves the old one."""
+    wanted = set(sys.argv[1:])
+    SET.mkdir(parents=True, exist_ok=True)
+    for pair in pairs():
+        if wanted and pair.name not in wanted:
+            continue
+        with tempfile.TemporaryDirectory(dir=SET.parent) as folder:
+            fresh = Path(folder) / f"{pair.name}.zst"
+            record(pair, fresh)
+            fresh.replace(SET / fresh.name)
+        answer_judges(pair, SET / f"{pair.name}.zst")
+        readable(SET / f"{pair.name}.zst")
+        print(pair.name)
+
+
+if __name__ == "__main__":
+    main()

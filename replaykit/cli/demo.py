@@ -1,0 +1,116 @@
+"""`replaykit demo`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from replaykit.browser import find
+from replaykit.cli.console import notice
+from replaykit.demo.data import demo_path
+from replaykit.errors import MissingExtra, NoBrowser, RecorderError
+from replaykit.grading.engine import grade_many
+from replaykit.grading.gate import GateOptions
+from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
+from replaykit.report.table import safe
+from replaykit.report.text import as_text, describe
+from replaykit.report.write import write_report
+
+TASK = "refund-order"
+"""The task that the demo records: it asks for consent, and changes state."""
+
+
+@click.command(epilog="Example: replaykit demo")
+@click.argument(
+    "folder",
+    required=False,
+    metavar="[DIR]",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("replaykit-demo"),
+)
+def command(folder: Path) -> None:
+    """Grade the shipped recordings and say why; record a run too where a browser is found.
+
+    Needs no key, no network and no browser. Writes into DIR (default: replaykit-demo).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    recorded = _record(folder)
+    shipped = sorted(demo_path("recordings", "conformance").glob("*.zst"))
+    report = grade_many(shipped, gate=GateOptions(fail_on=()), label="shipped recordings")
+    click.echo(as_text(report, details=False))
+    click.echo(_one_violation(report))
+    if recorded is not None:
+        own = grade_many([recorded], label="recorded just now")
+        click.echo(f"Recorded just now, graded with the site stopped: {recorded}")
+        click.echo(as_text(own, details=True))
+    write_report(report, folder / "report.json")
+    click.echo("\n".join(_next(folder, shipped[0], recorded)))
+
+
+def _one_violation(report: Report) -> str:
+    broken = [v for v in report.verdicts if any(p.outcome is PolicyOutcome.VIOLATED for p in v.policies)]
+    if not broken:
+        return ""
+    example: Verdict = broken[0]
+    return f"One of them in full: {safe(example.task_id)}\n{describe(example)}"
+
+
+def _record(folder: Path) -> Path | None:
+    try:
+        browser = find()
+    except NoBrowser as error:
+        notice(f"{error}: nothing is recorded now. {error.hint}")
+        return None
+    path = folder / f"{TASK}.zst"
+    path.unlink(missing_ok=True)
+    notice(f"recording task {TASK} in {browser} ...")
+    try:
+        _record_into(path)
+    except (RecorderError, MissingExtra) as error:
+        notice(f"could not record: {error.message}")
+        return None
+    return path
+
+
+def _record_into(path: Path) -> None:
+    from replaykit.recorder.running import record_agent
+    from replaykit.recorder.user import load_user
+    from replaykit.tasks.suite import load_suite
+
+    shop, agent = _fixtures()
+    tasks = demo_path("fixtures", "tasks")
+    with shop.serve() as site:
+        record_agent(
+            agent.good,
+            load_suite(tasks / "shop.yaml").task(TASK),
+            path,
+            sites={"shop": (site.url,)},
+            user=load_user(tasks / "users" / "approves.yaml"),
+        )
+
+
+def _fixtures() -> tuple[ModuleType, ModuleType]:
+    # The folder that holds `fixtures` is the checkout, or replaykit/demo of an installed wheel.
+    root = str(demo_path("fixtures").parent)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    return (
+        importlib.import_module("fixtures.sites.shop.server"),
+        importlib.import_module("fixtures.agents.good"),
+    )
+
+
+def _next(folder: Path, shipped: Path, recorded: Path | None) -> list[str]:
+    example = recorded or shipped
+    return [
+        f"Written: {folder / 'report.json'}",
+        "Next:",
+        f"  replaykit show {example}",
+        f"  replaykit grade {example} -o {folder / 'one.json'}",
+        f"  replaykit verify {example}",
+        "  replaykit record --help",
+    ]

@@ -1,0 +1,179 @@
+"""`replaykit record`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+
+from replaykit.cli.console import notice
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import UsageError
+from replaykit.recorder.running import (
+    BrowserChoice,
+    Recorded,
+    record_agent,
+    record_cdp,
+    record_command,
+    record_person,
+)
+from replaykit.recorder.user import load_user
+from replaykit.tasks.suite import Suite, load_suite
+from replaykit.tasks.task import Task
+
+EXAMPLES = """\b
+Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund.zst
+         replaykit record --task shop.yaml#refund -- node agent.mjs
+         replaykit record http://127.0.0.1:8000/"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": False})
+@click.argument("url", required=False)
+@click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: <task id or host>.zst."
+)
+@click.option("--task", "task_file", metavar="FILE[#ID]", help="Task that is recorded with the run.")
+@click.option("--agent", metavar="MODULE:FUNCTION", help="Call fn(page, task, run), sync or async.")
+@click.option("--cdp", metavar="URL", help="Attach to a browser that is already running.")
+@click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site of the task.")
+@click.option("--user", "user_file", metavar="FILE", help="Rules that answer the agent's questions.")
+@click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="End the run after N steps.")
+@click.option(
+    "--max-time", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds the agent may take."
+)
+@click.option("--browser", metavar="PATH", help="Browser program; see also REPLAYKIT_BROWSER.")
+@click.option("--channel", metavar="NAME", help="chromium, chrome, msedge ...")
+@click.option("--headed", is_flag=True, help="Show the browser's window.")
+@click.option("--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page.")
+@click.option(
+    "--screenshots", type=click.Choice(["png", "off"]), default="png", show_default=True, help="Pictures."
+)
+@click.option(
+    "--network",
+    type=click.Choice(["bodies", "meta", "off"]),
+    default="bodies",
+    show_default=True,
+    help="Requests with bodies, without, or none.",
+)
+@click.option(
+    "--pre-probes",
+    type=click.Choice(["auto", "on", "off"]),
+    default="auto",
+    show_default=True,
+    help="Look at the checks' pages before the run, too.",
+)
+@click.option(
+    "--secret-env",
+    "secret_env",
+    multiple=True,
+    metavar="NAME",
+    help="Variable whose value never reaches the file.",
+)
+@click.option("--mask", multiple=True, metavar="SELECTOR", help="Elements to mask and paint over.")
+@click.option(
+    "--keep-header", "keep_headers", multiple=True, metavar="NAME", help="Keep this header's value."
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.pass_context
+def command(ctx: click.Context, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
+    """Record a run into one bundle.
+
+    With --agent: a Python function in this process. With -- COMMAND: any program; it finds the browser by
+    REPLAYKIT_CDP_URL, its task in REPLAYKIT_TASK, and writes thoughts, messages and its answer as
+    JSON lines to REPLAYKIT_EVENTS. With --cdp: a browser started elsewhere. With a URL alone:
+    a person, in a window.
+    """
+    url, argv = _url_or_command(url, argv)
+    recorded = _record(url, argv, **said)
+    for words in recorded.notices:
+        notice(words)
+    ended = f"{recorded.kind}" + (f": {recorded.error}" if recorded.error else "")
+    answer = "" if recorded.answer is None else f", answer: {recorded.answer!r}"
+    notice(f"{recorded.path}: {ended}{answer}")
+    click.echo(f"sha256:{recorded.digest}")
+
+
+def _record(
+    url: str | None,
+    argv: tuple[str, ...],
+    output: Path | None,
+    task_file: str | None,
+    agent: str | None,
+    cdp: str | None,
+    sites: tuple[str, ...],
+    user_file: str | None,
+    max_time: float | None,
+    browser: str | None,
+    channel: str | None,
+    headed: bool,
+    viewport: str,
+    secret_env: tuple[str, ...],
+    **options: Any,
+) -> Recorded:
+    _one_form(url, argv, agent, cdp)
+    suite = load_suite(task_file) if task_file else None
+    task = _only_task(suite, task_file)
+    options |= {
+        "sites": {**(suite.sites if suite else {}), **parse_sites(sites)},
+        "user": load_user(user_file) if user_file else None,
+        "secrets": _secrets(secret_env),
+    }
+    out = output or default_name(task, url or cdp)
+    if cdp:
+        return record_cdp(cdp, task, out, **options)
+    choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
+    if url:
+        return record_person(url, task, out, browser=choice, **options)
+    if agent:
+        return record_agent(agent, task, out, browser=choice, max_time=max_time, **options)
+    return record_command(argv, task, out, browser=choice, max_time=max_time, **options)
+
+
+def default_name(task: Task | None, url: str | None) -> Path:
+    """Return `<task id or host>.zst`, with nothing in it that a file name cannot hold."""
+    name = task.id if task else (urlsplit(url).hostname if url else None)
+    return Path(re.sub(r"[^A-Za-z0-9._-]+", "-", name or "run").lstrip(".-") + ".zst")
+
+
+def _url_or_command(url: str | None, argv: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    # `record -- COMMAND` and `record URL` look alike to the parser: a URL has a scheme.
+    if url is not None and "://" not in url:
+        return None, (url, *argv)
+    return url, argv
+
+
+def _one_form(url: str | None, argv: Iterable[str], agent: str | None, cdp: str | None) -> None:
+    forms = {"a URL": url, "--agent": agent, "--cdp": cdp, "-- COMMAND": tuple(argv)}
+    said = [name for name, value in forms.items() if value]
+    if len(said) != 1:
+        found = " and ".join(said) or "none of them"
+        raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
+
+
+def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:
+    if suite is None:
+        return None
+    if len(suite.tasks) == 1:
+        return suite.tasks[0]
+    known = ", ".join(task.id for task in suite.tasks[:12])
+    raise UsageError(what=f"{task_file} holds {len(suite.tasks)} tasks: pick one with #ID, of {known}")
+
+
+def _secrets(names: Iterable[str]) -> dict[str, str]:
+    missing = [name for name in names if not os.environ.get(name)]
+    if missing:
+        raise UsageError(what=f"--secret-env: {', '.join(missing)} is not set")
+    return {name: os.environ[name] for name in names}
+
+
+def _size(said: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", said)
+    if not found:
+        raise UsageError(what=f"--viewport: expected WxH such as 1280x720, got {said!r}")
+    return int(found[1]), int(found[2])

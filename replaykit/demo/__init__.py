@@ -1,0 +1,1 @@
+"""What `replaykit demo` needs beside the package."""
