@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 import click
 
-
-class Tick(Protocol):
-    """Called after each piece of work with a few words about it."""
-
-    def __call__(self, words: str = "") -> None:
-        """Advance by one."""
+Tick = Callable[[str], None]
+"""Called after each piece of work with a few words about it."""
 
 
 def notice(words: str) -> None:
@@ -31,8 +27,8 @@ def detail(words: str) -> None:
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Tick]:
     """Show a bar with rate and time left while stderr is a terminal; nothing otherwise."""
-    if total < 2 or _settings().get("quiet") or not click.get_text_stream("stderr").isatty():
-        yield lambda words="": None
+    if total < 2 or _settings().get("quiet") or not sys.stderr.isatty():
+        yield lambda words: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -46,7 +42,7 @@ def progress(title: str, total: int) -> Iterator[Tick]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, words="")
-        yield lambda words="": bar.update(task, advance=1, words=words)
+        yield lambda words: bar.update(task, advance=1, words=words)
 
 
 def _settings() -> dict[str, bool]:

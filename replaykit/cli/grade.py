@@ -80,7 +80,7 @@ from replaykit.tasks.suite import load_suite
 )
 @click.option("--label", metavar="TEXT", help="Name of this report.")
 @click.pass_context
-def command(ctx: click.Context, reward_dir: Path | None, **said: Any) -> None:
+def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None:
     """Grade bundles offline: no browser, no network, the same bytes every time.
 
     BUNDLE_OR_DIR: files written by `replaykit record`, or folders of *.zst.
@@ -124,7 +124,7 @@ def _grade(
             report = build_report([grade(bundle, options=how)], gate=gate, label=label)
     else:
         report = _grade_many(sources, how, gate, jobs, label)
-    click.get_binary_stream("stdout").write(render(report, format or "text"))
+    click.echo(render(report, format or "text"), nl=False)
     for output in outputs:
         write_report(report, output, format)
     return report

@@ -81,7 +81,7 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_context
-def command(ctx: click.Context, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
+def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
     """Record a run into one bundle.
 
     With --agent: a Python function in this process. With -- COMMAND: any program; it finds the browser by

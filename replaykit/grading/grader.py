@@ -66,10 +66,11 @@ def grade(
     nothing. Raises `TaskError` where there is no task, `BundleError` where the bundle is damaged.
     """
     options = msgspec.structs.replace(options or GradeOptions(), **changes)
-    task = _task_of(bundle, task, options)
+    sites = _sites(bundle, options)
+    task = fill_task(_task_of(bundle, task, options), sites)
     mode = options.mode or task.mode
     replay = Replay(bundle)
-    checks = grade_checks(task, replay, mode, require_strong=options.require_strong)
+    checks = grade_checks(task, replay, mode, require_strong=options.require_strong, sites=sites)
     policies = grade_policies(task, replay, mode)
     tape = read_tape(tape_path(bundle.name, options.replies)) if _judges(task, options) else None
     judgements = _judgements(task, replay, tape, mode, options)
@@ -117,10 +118,13 @@ def _task_of(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task:
             path="header.task",
             reason="the bundle holds no task: name one with --task FILE",
         )
-    suite_sites = options.suite.sites if options.suite else {}
-    sites = {**suite_sites, **bundle.header.sites, **options.sites}
-    task = msgspec.structs.replace(task, dialect=options.dialect or task.dialect)
-    return fill_task(task, sites)
+    return msgspec.structs.replace(task, dialect=options.dialect or task.dialect)
+
+
+def _sites(bundle: Bundle, options: GradeOptions) -> dict[str, tuple[str, ...]]:
+    """Return the roots of the sites: of the command, else of the bundle, else of the suite."""
+    suite = options.suite.sites if options.suite else {}
+    return {**suite, **bundle.header.sites, **options.sites}
 
 
 def _of_suite(bundle: Bundle, suite: Suite) -> Task:
@@ -136,7 +140,7 @@ def _judges(task: Task, options: GradeOptions) -> tuple[Any, ...]:
 
 
 def _judgements(
-    task: Task, replay: Replay, tape: Tape | None, mode: str, options: GradeOptions
+    task: Task, replay: Replay, tape: Tape | None, mode: Mode, options: GradeOptions
 ) -> tuple[Judgement, ...]:
     if options.judge_mode == "off":
         return tuple(
@@ -149,7 +153,7 @@ def _judgements(
 
 
 def _completion(
-    task: Task, checks: tuple[CheckResult, ...], mode: str, options: GradeOptions
+    task: Task, checks: tuple[CheckResult, ...], mode: Mode, options: GradeOptions
 ) -> Completion | None:
     if task.checks or task.policies or _judges(task, options):
         return complete(checks, mode)
@@ -159,7 +163,7 @@ def _completion(
 def _verdict(
     bundle: Bundle,
     task: Task,
-    mode: str,
+    mode: Mode,
     *,
     checks: tuple[CheckResult, ...],
     policies: tuple[PolicyResult, ...],
@@ -171,7 +175,7 @@ def _verdict(
     broken = [policy for policy in policies if policy.outcome is PolicyOutcome.VIOLATED]
     clean = all(policy.outcome in (PolicyOutcome.OK, PolicyOutcome.DORMANT) for policy in policies)
     success = compose(completion.outcome if completion else None, [j.outcome for j in judgements], how)
-    by_source = {source: sum(p.source == source for p in broken) for source in SOURCES}
+    by_source: dict[str, int] = {source: sum(p.source == source for p in broken) for source in SOURCES}
     return Verdict(
         task_id=task.id,
         trajectory="sha256:" + bundle.digest,

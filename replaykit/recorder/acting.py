@@ -12,9 +12,10 @@ from replaykit.recorder.capture import PageNode
 from replaykit.recorder.ledger import Blob, Flow, Flows, StepRef
 from replaykit.recorder.messages import PageMessage, Pause
 from replaykit.recorder.observing import Observing
-from replaykit.recorder.stepping import Act, Stepping
+from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
+from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab
 from replaykit.trajectory.observation import TabView
 

@@ -13,7 +13,7 @@ const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxcl
 const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
 // Made by a user agent from input alone: no script can make a trusted one.
 const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
-const ACTS = new Set([...BY_USER, 'beforeinput', 'change']);
+const ACTS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script that acts for an agent makes these; of other untrusted events nothing is learnt.
 const BY_SCRIPT = new Set(['click', 'input', 'change']);
 const GESTURE_MS = 1000;
@@ -84,8 +84,8 @@ function onEvent(event) {
   const at = timeOf(event, path[0]);
   if (event.isTrusted && (BY_USER.has(event.type) || event.type === 'beforeinput')) trustedAt = now();
   if (event.type === 'scroll') scrolledElements.add(path[0]);
-  stir(event);
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
+  stir(event);
   report(event, control, path[0], at);
 }
 
@@ -108,7 +108,7 @@ function timeOf(event, node) {
 }
 
 function stir(event) {
-  if (ACTS.has(event.type) && (event.isTrusted || isLonely())) act();
+  if (ACTS.has(event.type) && (event.isTrusted || isLonely())) act(event.isTrusted);
   else if (event.type !== 'focusin') activity();
 }
 
@@ -119,7 +119,8 @@ function begin(event, control, at) {
   const typing = isTyping(event);
   const goesOn = control === gesture.control && now() - gesture.last <= GESTURE_MS && continues(event, typing);
   gesture.last = now();
-  if (goesOn || isFlooded()) return;
+  // Scripts can make `beforeinput`, and so floods of it; of the others only a user can.
+  if (goesOn || (event.type === 'beforeinput' && isFlooded())) return;
   Object.assign(gesture, { control, typing, changes: seen.total });
   described.control = null;
   pushBefore(at);
@@ -212,8 +213,9 @@ function inputData(event, node, masked) {
 const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
 
 function editedText(node) {
-  if (!isHTML(node)) return textContent(node);
-  return FIELDS.has(localName(node)) ? fieldValue(node, localName(node)) : innerText(node);
+  const tag = isHTML(node) ? localName(node) : '';
+  if (FIELDS.has(tag)) return fieldValue(node, tag);
+  return withoutMasked(tag === '' ? textContent(node) : innerText(node), maskedTexts());
 }
 
 function changeData(event, node, masked) {

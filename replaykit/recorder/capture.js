@@ -78,7 +78,7 @@ function newTree() {
     style: [], palette: new Map(), styling: estimate <= STYLES_MAX, secure: false, scrolls: false,
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), roots: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
-    maskRoots: new Set(), below: new Set(), masked: new Set(), focused: new Set(), frames: [], changed: [],
+    maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [], focused: new Set(), frames: [], changed: [],
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;
@@ -304,8 +304,10 @@ function takeMask(tree, element, html, number, owner) {
   const below = tree.below.has(owner) || tree.maskRoots.has(element);
   if (below) tree.below.add(number);
   const masked = below || tree.secure || isSecretField(element, html);
-  if (masked) tree.masked.add(number);
-  return masked;
+  if (!masked) return false;
+  tree.masked.add(number);
+  tree.secrets.push(element);
+  return true;
 }
 
 function takeAttributes(tree, element, html, masked) {

@@ -9,9 +9,10 @@ from replaykit.recorder.ledger import Flow, Flows
 from replaykit.recorder.messages import Pause, StepEnter, StepExit
 from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.observing import Observing
-from replaykit.recorder.stepping import Stepping, Window
+from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
+from replaykit.recorder.windows import Window
 from replaykit.trajectory.action import FocusTab
 
 

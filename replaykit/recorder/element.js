@@ -123,11 +123,11 @@ const BUTTON_INPUTS = { __proto__: null, submit: 'Submit', reset: 'Reset', butto
 
 const collapsed = (text) => text.replace(/[\t\n\f\r ]+/g, ' ').trim();
 
-function namesOf(element, masked) {
-  const shown = (text) => (masked ? maskText(text) : text);
+function namesOf(element, text, masked) {
+  const value = buttonText(element) ?? '';
   return withoutEmpty({
-    text: limited(shown(textContent(element))),
-    value: limited(shown(buttonText(element) ?? '')),
+    text,
+    value: limited(masked ? maskText(value) : value),
     aria_label: limited(attribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
     label: limited(labelText(element)),
@@ -166,11 +166,11 @@ function altText(element) {
 }
 
 // Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
-function accessibleName(element, role, masked) {
+function accessibleName(element, role) {
   const own = referencedText(element) || collapsed(attribute(element, 'aria-label') ?? '') || nativeName(element);
   const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
   const fallback = () => collapsed(attribute(element, 'title') ?? '') || collapsed(attribute(element, 'placeholder') ?? '');
-  return own || (masked ? maskText(content()) : content()) || fallback();
+  return own || content() || fallback();
 }
 
 const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' };
@@ -194,7 +194,8 @@ const VISITS = 500;
 // Text of a subtree as a screen reader has it: pictures by their alt, hidden parts and `except` left out.
 function shownText(element, except = null) {
   const budget = { visits: VISITS, units: TEXT_LIMIT };
-  return collapsed(gather(element, except, budget));
+  const text = collapsed(gather(element, except, budget));
+  return isMasked(element) ? maskText(text) : text;
 }
 
 function gather(element, except, budget) {
@@ -213,8 +214,33 @@ const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-roo
 function gatherElement(element, except, budget) {
   if (attribute(element, 'aria-hidden') === 'true' || !isDisplayed(element)) return '';
   const label = attribute(element, 'aria-label') ?? (localName(element) === 'img' ? attribute(element, 'alt') : null);
-  const text = label ?? (FIELDS.has(localName(element)) ? '' : gather(element, except, budget));
+  const content = label ?? (FIELDS.has(localName(element)) ? '' : gather(element, except, budget));
+  const text = label === null && isMasked(element) ? maskText(content) : content;
   return BLOCK.test(propertyValue(styleOf(element), 'display')) ? ` ${text} ` : text;
+}
+
+// Text content up to the limit, with what is masked inside of it.
+function safeText(element, masked) {
+  const read = { text: '', units: 0, visits: VISITS };
+  collect(element, masked, read);
+  const total = read.text.length + textContent(element).length - read.units;
+  if (total === read.text.length && total <= TEXT_LIMIT) return read.text;
+  const kept = read.text.slice(0, TEXT_LIMIT - endsInPair(read.text, TEXT_LIMIT));
+  return `${kept}⟦cut:${total - kept.length}⟧`;
+}
+
+function collect(element, masked, read) {
+  for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
+    read.visits -= 1;
+    if (read.visits < 0 || read.text.length > TEXT_LIMIT) return;
+    if (nodeType(node) === ELEMENT) collect(node, masked || isMasked(node), read);
+    else if (nodeType(node) === TEXT || nodeType(node) === CDATA) takeText(characterData(node), masked, read);
+  }
+}
+
+function takeText(text, masked, read) {
+  read.units += text.length;
+  read.text += masked ? maskText(text) : text;
 }
 
 // ---- The descriptor --------------------------------------------------------------------------------------------
@@ -222,14 +248,14 @@ function gatherElement(element, except, budget) {
 function describe(element, innermost) {
   const masked = isMasked(element);
   const role = roleOf(element);
-  const text = textContent(element);
+  const text = safeText(element, masked);
   return {
     tag: localName(element).toLowerCase(), ...typeAndValue(element, masked), role: role ?? undefined,
-    name: limited(accessibleName(element, role, masked)) || undefined,
-    text: limited(masked ? maskText(text) : text), names: namesOf(element, masked),
+    name: limited(accessibleName(element, role)) || undefined,
+    text, names: namesOf(element, text, masked),
     attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
     box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
-    closed_shadow: mayBeClosed(innermost), cut: isCut(element, text), masked,
+    closed_shadow: mayBeClosed(innermost), cut: isCut(element), masked,
   };
 }
 
@@ -259,10 +285,10 @@ function describedAttributes(element) {
   return Object.fromEntries(pairs.map(([name, value]) => [name, limited(value)]));
 }
 
-function isCut(element, text) {
+function isCut(element) {
   const long = (value) => value.length > TEXT_LIMIT;
   const names = attributeNames(element);
-  return long(text) || names.length > ATTRIBUTES_MAX || names.some((name) => long(attribute(element, name) ?? ''));
+  return long(textContent(element)) || names.length > ATTRIBUTES_MAX || names.some((name) => long(attribute(element, name) ?? ''));
 }
 
 function frameFacts(inner) {

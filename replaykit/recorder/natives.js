@@ -107,6 +107,7 @@ const brand = bindCall.bind(Object.prototype.toString);
 
 const ELEMENT = 1;
 const TEXT = 3;
+const CDATA = 4;
 const XHTML = 'http://www.w3.org/1999/xhtml';
 
 const isHTML = (element, tag) => namespaceURI(element) === XHTML && (tag === undefined || localName(element) === tag);

@@ -9,9 +9,10 @@ from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import Arm, Navigated, ReadPage
 from replaykit.recorder.origins import Origin, Sign, origin
-from replaykit.recorder.stepping import Act, Stepping
+from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
+from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.observation import Observation

@@ -78,7 +78,7 @@ function guarded(action) {
 
 const epoch = () => performance.timeOrigin + now();
 
-const latest = { seq: -1, at: 0, cost: 0, text: '', numbers: new WeakMap(), frames: [] };
+const latest = { seq: -1, at: 0, cost: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
 const seen = { changes: 0, total: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
@@ -87,7 +87,8 @@ function takePush(purpose, at = epoch()) {
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
-  Object.assign(latest, { seq: sequence++, at, cost, text, numbers: tree.numbers, frames: tree.frames });
+  const { numbers, frames, secrets } = tree;
+  Object.assign(latest, { seq: sequence++, at, cost, text, numbers, frames, secrets });
   seen.changes = 0;
   return pushMessage(purpose, at, { cost, settled, repaired: tree.repaired, changed });
 }
@@ -136,9 +137,10 @@ function activity(changes = 1) {
   wake(at + QUIET);
 }
 
-// An act owes one look at what it led to, whether anything changed or not.
-function act() {
-  Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now(), notBefore: 0 });
+// An act owes one look at what it led to, whether anything changed or not; an agent's, without delay.
+function act(trusted) {
+  Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now() });
+  if (trusted) rest.notBefore = 0;
   activity(0);
 }
 
@@ -301,16 +303,16 @@ function withoutMasked(text, { texts }) {
 }
 
 function maskedTexts() {
-  const fields = [...queryDocument(document, 'input,textarea')].filter((field) => isMasked(field) && isTyped(field));
-  const values = fields.map((field) => fieldValue(field, localName(field)));
-  const regions = MASK === '' ? [] : [...queryDocument(document, `:is(${MASK}), :is(${MASK}) *`)].flatMap(textsOf);
-  const texts = new Set([...values, ...regions].filter((text) => text.trim() !== ''));
-  return { texts: [...texts].sort((a, b) => b.length - a.length), visited: 0 };
+  const fields = [...queryDocument(document, 'input,textarea')].filter((field) => isMasked(field));
+  const regions = MASK === '' ? [] : queryDocument(document, `:is(${MASK}), :is(${MASK}) *`);
+  const texts = [...new Set([...latest.secrets, ...fields, ...regions])].flatMap(textsOf);
+  const longestFirst = [...new Set(texts)].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
+  return { texts: longestFirst, visited: 0 };
 }
 
-const isTyped = (field) => localName(field) === 'textarea' || !UNTYPED.has(inputType(field));
-
 function textsOf(element) {
-  const texts = [textContent(element), isHTML(element) ? innerText(element) : ''];
+  const tag = isHTML(element) ? localName(element) : '';
+  if (tag === 'input') return UNTYPED.has(inputType(element)) ? [] : [inputValue(element)];
+  const texts = [textContent(element), tag === '' ? '' : innerText(element), tag === 'textarea' ? areaValue(element) : ''];
   return texts.flatMap((text) => [text, text.trim()]);
 }

@@ -219,7 +219,7 @@ def _agent_async(
                     pages = await open_pages(context, told.start_urls or ("about:blank",))
                     await run.begin()
                     acting = asyncio.ensure_future(act(pages[0], told, run))
-                    run.on_limit(acting.cancel)
+                    run.on_limit(lambda: acting.cancel() and None)
                     with _failing(run), interrupts(acting.cancel):
                         async with asyncio.timeout(max_time):
                             await acting

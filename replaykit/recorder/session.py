@@ -228,13 +228,16 @@ class Session:
         if not self._is_started:
             return
         now = self._acting.now
+        self._stepping.exit(messages.StepExit(at=message.at, error=message.error))
         self._acting.settle_all()
         self._navigating.settle(now)
-        self._stepping.finish()
         gone = self._tabbing.conclude(message.at)
-        self._stepping.finish()
         self._observing.hurry(now)
-        self._flows.when_idle(lambda: self._closing.run(message, gone))
+        self._flows.when_idle(lambda: self._conclude(message, gone))
+
+    def _conclude(self, message: End, gone: list[Tab]) -> Flow:
+        self._stepping.finish()
+        return self._closing.run(message, gone)
 
 
 def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:

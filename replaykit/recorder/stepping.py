@@ -7,85 +7,25 @@ window is resolved: what was said and what was seen become one step per declared
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder.events import ms
-from replaykit.recorder.ledger import Blob, Ledger, StepRef
-from replaykit.recorder.merging import Merged, merge
+from replaykit.recorder.ledger import Ledger, StepRef
 from replaykit.recorder.messages import Said, StepEnter, StepExit
 from replaykit.recorder.tabs import SKEW_MS
-from replaykit.trajectory.action import Action
-from replaykit.trajectory.observation import Observation, TabView
-from replaykit.trajectory.scalars import Threw
+from replaykit.recorder.windows import Act, Window, plain, step_of, steps_of
 from replaykit.trajectory.step import Step
 
 REFS_MAX = 64
 """Acts that later events may still belong to."""
 
 
-class Act(Struct, frozen=True, kw_only=True):
-    """One act that is over."""
-
-    ref: StepRef
-    """The step that it will be part of."""
-    page: int | None
-    """Tab ordinal."""
-    action: Action
-    """What was done."""
-    at: float
-    """Start, ms."""
-    end: float
-    """End, ms."""
-    seq: int = 0
-    """The page's own counter."""
-    before: Observation | None = None
-    """The page acted on."""
-    blobs: tuple[Blob, ...] = ()
-    """What it refers to."""
-    url: str | None = None
-    """URL right after the act."""
-    tabs: tuple[TabView, ...] = ()
-    """Tabs right after the act."""
-    error: Threw | None = None
-    """The act failed."""
-
-
-class Window:
-    """What the harness declared, from enter to exit."""
-
-    def __init__(self, enter: StepEnter, page: int | None) -> None:
-        self.enter = enter
-        self.page = page
-        self.exit: StepExit | None = None
-        self.acts: list[Act] = []
-        self.begun: list[StepRef] = []
-        self.ref = StepRef(enter.at, page)
-        self.before: Observation | None = None
-        self.blobs: tuple[Blob, ...] = ()
-        self.url: str | None = None
-        self.tabs: tuple[TabView, ...] = ()
-
-    def was_closed(self, until: float | None) -> bool:
-        """Whether it was closed until then; None = at all."""
-        return self.exit is not None and (until is None or self.exit.at <= until)
-
-    def covers(self, at: float) -> bool:
-        """Whether an act at `at` falls into it."""
-        is_over = self.exit is not None and at > self.exit.at + SKEW_MS
-        return at >= self.enter.at - SKEW_MS and not is_over
-
-
 class Stepping:
-    """Numbers the steps and writes each one when it is over."""
+    """Numbers the steps in the order in which they began, and writes each one when it is over."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._windows: list[Window] = []
-        self._line: list[StepRef] = []
+        self._line: list[StepRef | Window] = []
         self._ready: dict[StepRef, Act] = {}
         self._refs: list[StepRef] = []
         self._thoughts: list[Said] = []
@@ -101,14 +41,13 @@ class Stepping:
     @property
     def previous(self) -> StepRef | None:
         """The latest step whose result can be looked at: not a window whose acts have their own."""
-        idle = (ref for ref in reversed(self._refs) if not any(ref is w.ref for w in self._busy()))
-        return next(idle, None)
+        busy = [window.ref for window in self._windows if window.begun or window.exit is None]
+        return next((ref for ref in reversed(self._refs) if ref not in busy), None)
 
     @property
     def window(self) -> Window | None:
         """The window that is open now."""
-        last = self._windows[-1] if self._windows else None
-        return last if last is not None and last.exit is None else None
+        return next((window for window in self._windows if window.exit is None), None)
 
     @property
     def has_windows(self) -> bool:
@@ -118,12 +57,16 @@ class Stepping:
     @property
     def promised(self) -> int:
         """Steps that there are and will be, as far as is known."""
-        declared = sum(len(window.enter.actions) for window in self._windows)
-        return self.count + len(self._line) + declared
+        waiting = (len(one.enter.actions) if isinstance(one, Window) else 1 for one in self._line)
+        return self.count + sum(waiting)
 
     def ref_at(self, at: float) -> StepRef | None:
         """Return the step that an event at `at` may come from."""
         return next((ref for ref in reversed(self._refs) if ref.at <= at + 1), None)
+
+    def is_declared(self, at: float) -> bool:
+        """Whether an act at `at` belongs to a declared step."""
+        return self._window_at(at) is not None
 
     def think(self, thought: Said) -> None:
         """Keep a thought for the next step."""
@@ -135,10 +78,9 @@ class Stepping:
 
     def enter(self, message: StepEnter, page: int | None) -> Window:
         """Open a window; one that is still open ends here."""
-        if self.window is not None:
-            self.exit(StepExit(at=message.at))
+        self.exit(StepExit(at=message.at))
         window = Window(message, page)
-        self._windows.append(window)
+        self._queue(window)
         self._note(window.ref)
         return window
 
@@ -154,55 +96,74 @@ class Stepping:
         self.leave_behind(at)
         ref = StepRef(at, page)
         window = self._window_at(at)
-        (self._line if window is None else window.begun).append(ref)
+        if window is None:
+            self._queue(ref)
+        else:
+            window.begun.append(ref)
         self._note(ref)
         return ref
 
     def done(self, act: Act) -> None:
         """Take in an act that is over; outside of windows it is a step when its turn comes."""
-        window = next((one for one in self._windows if act.ref in one.begun), None)
+        windows = (one for one in self._line if isinstance(one, Window) and act.ref in one.begun)
+        window = next(windows, None)
         if window is not None:
             window.acts.append(act)
             return
+        if act.ref not in self._line:
+            self._queue(act.ref)
         self._ready[act.ref] = act
-        self._line += [] if act.ref in self._line else [act.ref]
-        while self._line and self._line[0] in self._ready:
-            self._observed(self._ready.pop(self._line.pop(0)))
-
-    def finish(self) -> None:
-        """Write every act that is over, whether those before it are or not, and resolve every window."""
-        line, self._line = self._line, []
-        for ref in line:
-            if ref in self._ready:
-                self._observed(self._ready.pop(ref))
-        self.resolve()
-
-    def _observed(self, act: Act) -> None:
-        step = _step(act, act.action, origin="observed")
-        self._write(step, [act], self._thoughts_until(act.at), None)
+        self._advance()
 
     def resolve(self, until: float | None = None) -> None:
         """Resolve the windows that were closed until then, or all of them."""
-        while self._windows and self._windows[0].was_closed(until):
-            self._resolve(self._windows.pop(0))
+        for window in self._windows:
+            window.is_resolved = window.was_closed(until)
+        self._advance()
 
     def leave_behind(self, at: float) -> None:
         """Resolve the windows that an act at `at` comes after."""
-        while self._windows and self._windows[0].was_closed(at) and not self._windows[0].covers(at):
-            self._resolve(self._windows.pop(0))
+        for window in self._windows:
+            window.is_resolved = window.was_closed(at) and not window.covers(at)
+        self._advance()
 
-    def _busy(self) -> list[Window]:
-        return [window for window in self._windows if window.begun or window.exit is None]
+    def finish(self) -> None:
+        """Write every step that is over, whether those before it are or not."""
+        for window in self._line:
+            if isinstance(window, Window):
+                window.begun = [act.ref for act in window.acts]
+        self._line = [one for one in self._line if isinstance(one, Window) or one in self._ready]
+        self.resolve()
 
-    def is_declared(self, at: float) -> bool:
-        """Whether an act at `at` belongs to a declared step."""
-        return self._window_at(at) is not None
+    @property
+    def _windows(self) -> list[Window]:
+        return [one for one in self._line if isinstance(one, Window) and not one.is_resolved]
 
     def _window_at(self, at: float) -> Window | None:
         # Where two windows touch, the earlier one is over: its exit was said before.
         covering = [window for window in self._windows if window.covers(at)]
         exact = [w for w in covering if w.enter.at <= at and (w.exit is None or at <= w.exit.at)]
         return next(iter(exact or covering), None)
+
+    def _queue(self, one: StepRef | Window) -> None:
+        # Messages of two tabs may cross: order is that of the acts.
+        self._line.append(one)
+        self._line.sort(key=lambda slot: slot.at)
+
+    def _advance(self) -> None:
+        while self._line and self._is_over(self._line[0]):
+            first = self._line.pop(0)
+            if isinstance(first, Window):
+                self._resolve(first)
+            else:
+                self._observed(self._ready.pop(first))
+
+    def _is_over(self, one: StepRef | Window) -> bool:
+        return one.is_complete if isinstance(one, Window) else one in self._ready
+
+    def _observed(self, act: Act) -> None:
+        step = step_of(act, act.action)
+        self._write(step, [act], self._thoughts_until(act.at), None)
 
     def _note(self, ref: StepRef) -> None:
         # Messages of two tabs may cross: order is that of the acts.
@@ -216,29 +177,24 @@ class Stepping:
         return _joined([thought.text for thought in early])
 
     def _resolve(self, window: Window) -> None:
-        acts = sorted(window.acts, key=lambda act: act.at)
-        thought = self._thoughts_until(window.exit.at if window.exit else window.enter.at)
+        thought = self._thoughts_until(window.exit.at if window.exit else window.at)
         thought = _joined([text for text in (thought, window.enter.thought) if text])
         if not window.enter.actions:
-            self._resolve_undeclared(window, acts, thought)
+            self._resolve_undeclared(window, thought)
             return
-        merged = merge(window.enter.actions, [act.action for act in acts])
-        self._turn += len(merged) > 1
-        turn = self._turn if len(merged) > 1 else None
-        failed = _failed(merged) if window.exit and window.exit.error else None
-        for number, one in enumerate(merged):
-            step = replace(_merged_step(window, one, acts), turn=turn, raw=_plain(window.enter.raw))
-            if number == failed and window.exit and window.exit.error:
-                step = replace(step, error=Threw(name=window.exit.error[0], message=window.exit.error[1]))
-            own = [acts[at] for at in one.acts]
-            refs = [window.ref] if number == 0 else []
-            self._write(step, own, thought if number == 0 else None, window, refs)
+        is_turn = len(window.enter.actions) > 1
+        self._turn += is_turn
+        for number, (step, acts) in enumerate(steps_of(window, self._turn if is_turn else None)):
+            is_first = number == 0
+            refs = [window.ref] if is_first else []
+            self._write(step, acts, thought if is_first else None, window, refs)
 
-    def _resolve_undeclared(self, window: Window, acts: Sequence[Act], thought: str | None) -> None:
+    def _resolve_undeclared(self, window: Window, thought: str | None) -> None:
         """Write the acts of a window that said a thought or a raw text, but no act."""
+        acts = sorted(window.acts, key=lambda act: act.at)
         for number, act in enumerate(acts):
-            step = _step(act, act.action, origin="observed")
-            step = replace(step, raw=_plain(window.enter.raw))
+            step = step_of(act, act.action)
+            step = replace(step, raw=plain(window.enter.raw))
             self._write(step, [act], thought if number == 0 else None, None)
         if not acts and thought is not None:
             self._thoughts.insert(0, Said(at=window.enter.at, kind="thought", text=thought))
@@ -270,67 +226,5 @@ class Stepping:
                 self._ledger.settle(ref, index)
 
 
-def _step(act: Act, action: Action, *, origin: str) -> Step:
-    return Step(
-        t=ms(act.at),
-        page=act.page,
-        seq=act.seq,
-        index=0,
-        action=action,
-        origin=origin,
-        before=act.before,
-        end=ms(act.end),
-        url=act.url,
-        tabs=act.tabs,
-        error=act.error,
-    )
-
-
-def _merged_step(window: Window, merged: Merged, acts: Sequence[Act]) -> Step:
-    """Return the step of one declared act: times and page of the act that it was, else of the window."""
-    own = [acts[at] for at in merged.acts]
-    if merged.matched is None:
-        step = _declared_step(window, merged)
-    else:
-        act = acts[merged.matched]
-        step = _step(act, merged.action, origin=merged.origin)
-        step = replace(step, before=step.before or window.before)
-    is_listed = len(own) > 1 or merged.declared is not None
-    seen = tuple(_timed(act) for act in own) if is_listed else ()
-    return replace(step, declared=merged.declared, observed=seen, seen=merged.seen)
-
-
-def _declared_step(window: Window, merged: Merged) -> Step:
-    return Step(
-        t=ms(window.enter.at),
-        page=window.page,
-        index=0,
-        action=merged.action,
-        origin=merged.origin,
-        before=window.before,
-        end=ms(window.exit.at) if window.exit else None,
-        url=window.url,
-        tabs=window.tabs,
-    )
-
-
-def _timed(act: Act) -> Action:
-    return replace(act.action, t=ms(act.at), end=ms(max(act.at, act.end)))
-
-
-def _failed(merged: Sequence[Merged]) -> int:
-    """Return which of several acts an exception belongs to: the first that was not seen, else the last."""
-    unseen = (number for number, one in enumerate(merged) if not one.seen)
-    return next(unseen, len(merged) - 1)
-
-
 def _joined(texts: Sequence[str]) -> str | None:
     return "\n".join(texts) if texts else None
-
-
-def _plain(value: Any) -> Any:
-    """Return a harness's own record as JSON can hold it; what it cannot hold becomes its text."""
-    try:
-        return msgspec.to_builtins(value, str_keys=True)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)

@@ -9,9 +9,10 @@ from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import Arm, Pause, TabClosed, TabCrashed, TabOpened
 from replaykit.recorder.navigating import Navigating
-from replaykit.recorder.stepping import Act, Stepping
+from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
+from replaykit.recorder.windows import Act
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import CloseTab, NewTab
 

@@ -223,7 +223,7 @@ class Layout:
         return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
 
     def _is_icon(self, row: int, style: Style) -> bool:
-        """Whether an inline element without content is as wide as something: then a style sheet draws in it."""
+        """Whether an inline element without content has a width: then a style sheet draws in it."""
         box, at = self.tree.snapshot.box, 4 * self.tree.number[row]
         return style.is_inline and self.tree.end[row] == row + 1 and bool(box) and box[at + 2] > 0
 

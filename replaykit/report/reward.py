@@ -50,4 +50,5 @@ def _details(verdict: Verdict, report: Report) -> dict[str, Any]:
 
 
 def _count(verdict: Verdict, outcome: str) -> int:
-    return sum(result.outcome == outcome for result in (*verdict.checks, *verdict.policies))
+    checks = sum(check.outcome == outcome for check in verdict.checks)
+    return checks + sum(policy.outcome == outcome for policy in verdict.policies)

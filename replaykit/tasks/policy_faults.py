@@ -48,6 +48,9 @@ KIND_FIELDS: dict[EventKind, tuple[str, ...]] = {
 """Fields of a match that each kind of event has."""
 
 
+_FIELDS = tuple(field.name for field in fields(Match) if field.name != "kind")
+
+
 class Fault(Struct, frozen=True, kw_only=True):
     """Something a policy cannot mean."""
 
@@ -110,8 +113,7 @@ def _scope(scope: Scope, at: str) -> Iterator[Fault]:
 
 def _match(match: Match, at: str) -> Iterator[Fault]:
     kinds = (match.kind,) if isinstance(match.kind, str) else match.kind
-    names = [field.name for field in fields(Match) if field.name != "kind"]
-    given = [name for name in names if getattr(match, name) not in ((), None)]
+    given = [name for name in _FIELDS if getattr(match, name) not in ((), None)]
     if not kinds or (kinds == ("action",) and not set(given) - {"unless"}):
         yield _fault(at, "empty_match", "no field is given: it would match everything")
     for name in given:

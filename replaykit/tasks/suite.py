@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -141,7 +141,7 @@ def _json_lines(text: str) -> Any:
     return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()]
 
 
-_PARSERS = {
+_PARSERS: dict[str, Callable[[str], Any]] = {
     ".yaml": yaml.safe_load,
     ".yml": yaml.safe_load,
     ".toml": tomllib.loads,
@@ -177,7 +177,9 @@ def _recognise(plain: Any, file: Path) -> Suite:
     raise TaskError(source=file, path="$", reason=reason)
 
 
-_READERS = (
+_Reader = Callable[[list[Any], str], list[Task]]
+
+_READERS: tuple[tuple[set[str], _Reader], ...] = (
     ({"task_id", "intent", "eval", "start_url"}, read_webarena),
     ({"ques", "web", "id"}, read_webvoyager),
 )

@@ -430,6 +430,7 @@ PASSWORDS = """
 <input id=dots style='-webkit-text-security:disc'><p id=dotted style='-webkit-text-security:disc'>hunter23</p>
 <div id=gone style='display:none'><input id=hidden style='-webkit-text-security:disc' value=hunter24></div>
 <div id=region><b id=b title=kept>hunter25</b> <input id=inner><select id=choice><option value=hunter26>hunter27</select></div>
+<label id=wrap>Pin <span id=pin style='-webkit-text-security:disc'>hunter29</span></label>
 <input id=open value=plain><input id=empty type=password>
 """
 
@@ -458,7 +459,16 @@ def test_secret_fields_are_masked_before_they_leave_the_page(watch: Watch) -> No
     assert taken.attributes("hidden")["value"] == MASKED
     assert taken.attributes("b") == {"id": "b", "title": "kept"}
     everything = taken.text + "".join(watched.raw)
-    for secret in ("hunter21", "hunter23", "hunter24", "hunter25", "hunter26", "hunter27", "initial"):
+    for secret in (
+        "hunter21",
+        "hunter23",
+        "hunter24",
+        "hunter25",
+        "hunter26",
+        "hunter27",
+        "hunter29",
+        "initial",
+    ):
         assert secret not in everything, secret
 
 
@@ -471,6 +481,9 @@ def test_no_message_holds_what_a_secret_field_holds(watch: Watch) -> None:
     page.locator("#card").press_sequentially("4111-hunter22")
     page.fill("#inner", "hunter22")
     page.click("#b")
+    page.click("#wrap")
+    page.click("#region", position={"x": 790 - 20, "y": 2})
+    page.click("#area")
     page.select_option("#choice", "hunter26")
     page.locator("#password").evaluate("(field) => { field.value = 'hunter28'; }")
     page.click("#password")
@@ -481,6 +494,9 @@ def test_no_message_holds_what_a_secret_field_holds(watch: Watch) -> None:
     said = "".join(watched.raw) + json.dumps(watched.answer("hits('input, b, option')"))
     for secret in ("hunter", "4111"):
         assert secret not in said, said[max(0, said.find(secret) - 300) :][:600]
+    wrap = next(event for event in watched.events("click") if event.element.css == "#wrap")
+    assert wrap.element.text == f"Pin {MASKED}"
+    assert next(event for event in watched.events("click") if event.element.css == "#region").element.masked
     keys = {event.data["key"] for event in watched.events("keydown") if event.element.css == "#card"}
     assert keys == {MASKED}
     inputs = [event for event in watched.events("input") if event.element.css == "#card"]
@@ -538,6 +554,7 @@ def test_reads_do_not_carry_out_what_is_masked(watch: Watch) -> None:
         "() => document.querySelector('#password').value",
         "() => ['x ' + document.querySelector('#card').value]",
         "() => ({v: document.querySelector('#b').innerText})",
+        "() => document.querySelector('#wrap').textContent",
     ):
         answer = watched.answer(f"classify({read})")
         assert MASKED in json.dumps(answer, ensure_ascii=False)

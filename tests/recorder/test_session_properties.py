@@ -7,6 +7,7 @@ from math import isfinite
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -20,10 +21,7 @@ from replaykit.trajectory.action import Click, Element, FocusTab, Goto, Hover, U
 from replaykit.trajectory.observation import Observation, Prep, Read
 from replaykit.trajectory.step import Ending, Header, Step
 
-NAMES = (
-    "pointerdown pointerup click dblclick auxclick contextmenu keydown beforeinput input change submit focusin "
-    "dragstart drop wheel scroll toggle pageshow pagehide mystery"
-).split()
+NAMES = ["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu", "keydown", "beforeinput", "input", "change", "submit", "focusin", "dragstart", "drop", "wheel", "scroll", "toggle", "pageshow", "pagehide", "mystery"]
 ELEMENTS = (
     None,
     Element(tag="button", css="#a", attributes={"id": "a"}),
@@ -273,49 +271,70 @@ ERRORS = [None, "timeout", "dialog_open", "gone", "failed"]
 @given(
     st.randoms(use_true_random=False),
     options,
-    st.lists(phrases, max_size=40),
-    st.booleans(),
+    st.lists(phrases, min_size=12, max_size=40),
+    st.integers(0, 9),
     st.none() | ends,
 )
 def test_any_inputs(
     random: Random, chosen: SessionOptions, runs: list[list[Any]], lateness: int, end: m.End | None
 ) -> None:
     session = Session(chosen, Header(channels={}), PLAN)
+    written = drive(session, random, list(chain.from_iterable(runs)), end, is_late=lateness == 9)
+    check(written, is_over=session.is_ending)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_long_runs(seed: int) -> None:
+    random = Random(seed)
+    session = Session(SessionOptions(is_begun=seed % 4 > 0), Header(channels={}), PLAN)
+    # A run that ends early tells little: the first tab stays.
+    lasting = [phrase for phrase in PHRASES if phrase != [m.TabClosed(at=2000.0, page=0)]]
+    items = [item for _ in range(120) for item in random.choice(lasting)]
+    written = drive(session, random, items, m.End(at=1.0, kind="stopped"))
+    check(written, is_over=True)
+    steps = [write.event for write in written[:-1] if isinstance(write.event, Step)]
+    assert len(steps) > 10
+    assert [step.t for step in steps] == sorted(step.t for step in steps)
+
+
+def drive(
+    session: Session, random: Random, items: list[Any], end: m.End | None, *, is_late: bool = False
+) -> list[Any]:
+    """Feed inputs, carry commands out in any order, well or badly; return what was written."""
     written: list[Any] = []
-    open_commands: list[Any] = []
+    waiting: list[Any] = []
     now = 0.0
 
     def take(outputs: list[Any]) -> None:
         written.extend(one for one in outputs if isinstance(one, (m.Write, m.Seal)))
-        open_commands.extend(one for one in outputs if hasattr(one, "id"))
+        waiting.extend(one for one in outputs if hasattr(one, "id"))
 
     def reply() -> None:
         nonlocal now
-        command = open_commands.pop(random.randrange(len(open_commands)))
-        now += 1
+        command = waiting.pop(random.randrange(len(waiting)))
+        now += getattr(command, "ms", 1)
         value = right(command) if random.random() < 0.7 else random.choice(WRONG)
         error = random.choice(ERRORS) if value is None else None
         take(session.feed(m.Reply(at=now, id=command.id, value=value, error=error)))
 
     take(session.start(0.0))
-    if lateness < 9:
+    if not is_late:
         take(session.feed(m.TabOpened(at=0.0, page=0, url="http://shop.test/")))
         take(session.feed(m.Begin(at=1.0)))
-    for item in chain.from_iterable(runs):
+    for item in items:
         if isfinite(item.at) and 0 <= item.at < 1e9:
             now += item.at
             item = replace(item, at=now)
         take(session.feed(item))
-        if open_commands and random.random() < 0.5:
+        if waiting and random.random() < 0.5:
             reply()
     if end is not None:
-        take(session.feed(end))
-    for _ in range(2000):
-        if not open_commands:
-            break
-        reply()
-    assert not open_commands
-    check(written, is_over=session.is_ending)
+        take(session.feed(replace(end, at=now + 1) if isfinite(end.at) else end))
+    for _ in range(5000):
+        if waiting:
+            reply()
+    assert not waiting
+    return written
 
 
 def check(written: list[Any], *, is_over: bool) -> None:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from replaykit.errors import Unsupported
+from replaykit.replay.dom import Dom
 
 
 def text(dom: Any, css: str = "#a") -> str:
@@ -204,8 +206,12 @@ def test_pages_without_styles_have_no_rendered_text(body: Any, el: Any) -> None:
     assert dom.select("#a").text_content == "x"
 
 
-def test_depth_costs_no_recursion(body: Any, el: Any) -> None:
-    node = el("span", " deep ", id="a")
-    for _ in range(300):
-        node = el("div", node, show="contents")
-    assert body(node).text == "deep"
+def test_depth_costs_no_recursion() -> None:
+    depth = 20_000
+    head = {"snapshot": 1, "url": "u", "elements": depth, "styles": ["inline|visible|collapse|none"]}
+    lines = (head, [*["<span"] * depth, "= deep ", depth], [0] * depth, [])
+    dom = Dom(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    assert dom.text == "deep"
+    assert len(dom.source) == depth * len("<span></span>") + len(" deep ")
+    assert len(dom.select_all("span span")) == depth - 1
+    assert dom.node(depth - 1).text_content == " deep "

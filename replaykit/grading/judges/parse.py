@@ -35,7 +35,6 @@ _BLANKS = re.compile(r"[^\S\n]+")
 # Not adjacent to letters or digits; SUCCESS in capitals only, NOT in any case.
 _TOKEN = re.compile(r"(?<![^\W_])(?:((?i:NOT))\s+)?SUCCESS(?![^\W_])")
 _SENTENCE_END = re.compile(r"\n|[.!?](?=\s)")
-_LAST_WORD = re.compile(r"[\w']+(?=[^\w']*\Z)")
 _HEDGE = re.compile(
     r"(?<![^\W_])(?:not|no|never|neither|nor|none|cannot|without|fail\w*|partial\w*|almost|nearly|hardly|barely"
     r"|if|unless|either|or|whether|unsuccess\w*|incomplete|rather|instead|far|lack\w*)(?![^\W_])|n't(?![^\W_])",
@@ -101,9 +100,19 @@ def _last_token(text: str) -> Parsed:
 
 
 def _is_hedged(text: str, start: int, token: int) -> bool:
-    word = _LAST_WORD.search(text, 0, token)
-    nearest = word.group() if word is not None else ""
-    return _HEDGE.search(text, start, token) is not None or _HEDGE.search(nearest) is not None
+    return (
+        _HEDGE.search(text, start, token) is not None or _HEDGE.search(_word_before(text, token)) is not None
+    )
+
+
+def _word_before(text: str, end: int) -> str:
+    """Return the word just before a place, whatever stands between."""
+    while end and not (text[end - 1].isalnum() or text[end - 1] == "'"):
+        end -= 1
+    start = end
+    while start and (text[start - 1].isalnum() or text[start - 1] == "'"):
+        start -= 1
+    return text[start:end]
 
 
 def _abstain(reason: str) -> Parsed:

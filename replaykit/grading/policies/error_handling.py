@@ -31,16 +31,12 @@ REPORT_WORDS = (
 REPORT_MIN = 10
 """Characters of the shortest report."""
 
-SHORT_PAGE = 400
-"""Characters of visible text below which the whole page may be an error page."""
-
 NEAR = 3
 """Words between a status code and the word that makes it an error."""
 
 _CODES = ("403", "404", "500", "502", "503")
 _CODE_WORDS = ("error", "forbidden", "unavailable", "server")
 _WORD = re.compile(r"\w+")
-_NOTICES = "[role=alert], [role=alertdialog], [role=dialog], dialog"
 
 
 _SHOWING = frozenset({"page", "dialog"})
@@ -172,6 +168,8 @@ def _first_of_each(window: Window, shown: list[_Shown]) -> Iterator[_Shown]:
 
 def _code(text: str) -> tuple[int, int] | None:
     """Return a status code that stands within three words of what makes it an error."""
+    if not any(code in text for code in _CODES):
+        return None
     words = [(found.group(), found.start(), found.end()) for found in _WORD.finditer(text)]
     marks = [n for n, (word, _, _) in enumerate(words) if word in _CODE_WORDS]
     marks += [n for n, (word, _, _) in enumerate(words[:-1]) if word == "not" and words[n + 1][0] == "found"]

@@ -82,20 +82,24 @@ class _Term:
     def __init__(self, term: str) -> None:
         self.term = term = term.strip()
         self.pair = pairs(term) if "=" in term and not re.search(r"[/?#]", term) else ()
-        self.whole = address(term) if "://" in term else None
+        self.segment = _decode(term)
+        self.is_whole = "://" in term
+        self.whole = address(term) if self.is_whole else None
+        self.has_parts = re.search(r"[/?#]", term) is not None
+        self.is_host = "." in term or _PORT.fullmatch(term) is not None
         bare, query, fragment = _split(term)
         self.path = segments(bare)
         self.query = pairs(query)
         self.fragment = segments(fragment)
 
     def holds(self, where: Address) -> bool:
-        if "://" in self.term:
+        if self.is_whole:
             return self.whole is not None and _inside(self.whole, where)
         if self.pair:
-            return _subset(self.pair, where.query) or _decode(self.term) in where.path + where.fragment
-        if re.search(r"[/?#]", self.term):
+            return _subset(self.pair, where.query) or self.segment in where.path + where.fragment
+        if self.has_parts:
             return self._parts(where)
-        if "." in self.term or _PORT.fullmatch(self.term):
+        if self.is_host:
             return _is_host(self.term, where)
         return self.term.lower() in where.host.split(".")
 
@@ -188,7 +192,8 @@ def _starts(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
 
 
 def _run(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
-    return any(_starts(wanted, found[at:]) for at in range(len(found) - len(wanted) + 1))
+    length = len(wanted)
+    return any(found[at : at + length] == wanted for at in range(len(found) - length + 1))
 
 
 def _subset(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
