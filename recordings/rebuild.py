@@ -21,7 +21,10 @@ import msgspec
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.pump import write_synthetic
+from replaykit.grading.judges.judge import judge_settings
+from replaykit.grading.judges.pump import plan
+from replaykit.grading.judges.tape import append_reply
+from replaykit.grading.request import ModelReply
 from replaykit.recorder.running import record_agent
 from replaykit.recorder.user import load_user
 from replaykit.replay.player import Replay
@@ -84,12 +87,17 @@ def readable(path: Path) -> None:
 def answer_judges(pair: Pair, path: Path) -> None:
     """Put the reply that a person wrote for this run on its tape, as synthetic."""
     written = REPLIES / f"{pair.name}.txt"
-    if written.exists():
-        with open_bundle(path) as bundle:
-            task = fill_task(load_suite(SUITE).task(pair.task), bundle.header.sites)
-            tape = path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
-            tape.unlink(missing_ok=True)
-            write_synthetic(tape, task, Replay(bundle), written.read_text(), bundle.digest)
+    tape = path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
+    tape.unlink(missing_ok=True)
+    if not written.exists():
+        return
+    reply = ModelReply(
+        text=written.read_text(), stop_reason="end_turn", model="written by hand", origin="synthetic"
+    )
+    with open_bundle(path) as bundle:
+        task = fill_task(load_suite(SUITE).task(pair.task), bundle.header.sites)
+        for missing in plan(judge_settings("webvoyager"), task, Replay(bundle)):
+            append_reply(tape, missing.request, reply, trajectory=bundle.digest, ordinal=missing.ordinal)
 
 
 def main() -> None:

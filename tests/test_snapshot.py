@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit import snapshot
@@ -221,6 +221,7 @@ def flat(node: Any, tokens: list[Any]) -> None:
         tokens.append(1)
 
 
+@settings(max_examples=40)
 @given(TREES)
 def test_any_tree_survives_both_ways(trees: Any) -> None:
     tokens: list[Any] = []

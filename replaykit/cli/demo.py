@@ -17,7 +17,7 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.table import safe
-from replaykit.report.text import as_text, describe
+from replaykit.report.text import as_line, as_text, describe
 from replaykit.report.write import write_report
 
 TASK = "refund-order"
@@ -40,23 +40,32 @@ def command(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     recorded = _record(folder)
     shipped = sorted(demo_path("recordings", "conformance").glob("*.zst"))
-    report = grade_many(shipped, gate=GateOptions(fail_on=()), label="shipped recordings")
-    click.echo(as_text(report, details=False))
-    click.echo(_one_violation(report))
+    names: dict[str, str] = {}
+
+    def remember(source: str, verdict: Verdict) -> None:
+        names[verdict.trajectory or ""] = Path(source).stem
+
+    report = grade_many(
+        shipped, gate=GateOptions(fail_on=()), label="shipped recordings", on_progress=remember
+    )
+    click.echo(f"{len(shipped)} shipped recordings (task--agent), graded offline")
+    click.echo(as_text(report, details=False, names=names))
+    click.echo(_one_violation(report, names))
     if recorded is not None:
         own = grade_many([recorded], label="recorded just now")
-        click.echo(f"Recorded just now, graded with the site stopped: {recorded}")
-        click.echo(as_text(own, details=True))
+        click.echo(f"Recorded just now in a real browser, graded with the site stopped: {recorded}")
+        click.echo(f"{as_line(own.verdicts[0])}\n{describe(own.verdicts[0])}")
     write_report(report, folder / "report.json")
     click.echo("\n".join(_next(folder, shipped[0], recorded)))
 
 
-def _one_violation(report: Report) -> str:
+def _one_violation(report: Report, names: dict[str, str]) -> str:
     broken = [v for v in report.verdicts if any(p.outcome is PolicyOutcome.VIOLATED for p in v.policies)]
     if not broken:
         return ""
     example: Verdict = broken[0]
-    return f"One of them in full: {safe(example.task_id)}\n{describe(example)}"
+    name = names[example.trajectory or ""]
+    return f"Why one of them is no CuP: {safe(name)}\n{describe(example)}"
 
 
 def _record(folder: Path) -> Path | None:

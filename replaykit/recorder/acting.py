@@ -52,7 +52,7 @@ class Acting:
         tab = self._tabs.get(message.page)
         if tab is None:
             return
-        tab.spoke_at = message.at
+        tab.hear(message.at, message.event.at)
         self._tell(tab, tab.recogniser.feed(message))
         latest = tab.recogniser.latest
         if latest is not None and latest[1] == message.at:
@@ -70,8 +70,13 @@ class Acting:
             if until is None or (since is not None and since <= until):
                 self.settle(tab)
 
-    def begin(self, tab: Tab, at: float, *, is_focused: bool = True) -> StepRef | None:
-        """Note that an act begins on a tab; what others were about is over. None = one act too many."""
+    def begin(
+        self, tab: Tab, at: float, *, is_gesture: bool = True, is_opening: bool = False
+    ) -> StepRef | None:
+        """Note that an act begins on a tab; what others were about is over. None = one act too many.
+
+        `is_gesture=False`: it is the browser that acts, not a pointer or a key on the page.
+        """
         for other in self._tabs.all:
             if other is not tab:
                 self._tell(other, other.recogniser.interrupt())
@@ -80,12 +85,12 @@ class Acting:
         if self._is_too_many(at):
             self.on_limit(at)
             return None
-        if is_focused and tab.page != self._tabs.active:
+        if not is_opening and tab.page != self._tabs.active:
             self._focus(tab, at)
         self._tabs.active = tab.page
         ref = self._stepping.begin(at, tab.page)
         if previous is not None:
-            self._observing.overtaken(tab, previous, at)
+            self._observing.overtaken(tab, previous, at, asks=not is_gesture)
         return ref
 
     def done(self, act: Act, tab: Tab) -> None:

@@ -24,6 +24,7 @@ const reported = guarded(onEvent);
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const framesChanged = guarded(() => watchFrames(document, []));
+const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
 const armed = [];
 
 function listen(inner) {
@@ -34,7 +35,7 @@ function listen(inner) {
   on(view, 'pointermove', moved);
   // Events of a document itself and `load` of its elements pass no window.
   for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
-  on(inner, 'load', framesChanged);
+  on(inner, 'load', loaded);
   on(inner, OPTIONS.nonce, framesChanged);
 }
 
@@ -65,7 +66,7 @@ function install() {
   if (owner !== null) return void dispatch(ownerDocument(owner), new Event(OPTIONS.nonce));
   Object.defineProperty(globalThis, '__replaykit_api', { value: api, configurable: true });
   watchDocument(document, []);
-  watchFrames(document, []);
+  framesChanged();
 }
 
 // ---- Events ----------------------------------------------------------------------------------------------------
@@ -198,7 +199,8 @@ function keyData(event, node, masked) {
   const isText = masked && [...keyOf(event)].length === 1 && !event.ctrlKey && !event.metaKey;
   const key = isText ? MASKED : keyOf(event);
   const held = printable ? [] : MODIFIERS.filter((name) => name !== key && isHeld(event, name));
-  return { key, chord: [...held, key].join('+'), printable, repeat: event.repeat ?? false, modifiers: modifiersOf(event) };
+  const [chord, modifiers] = [[...held, key].join('+'), modifiersOf(event)];
+  return { key, chord, printable, repeat: event.repeat ?? false, modifiers };
 }
 
 function textData(event, node, masked) {

@@ -15,7 +15,7 @@ from playwright.async_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
-from replaykit.recorder.driver import CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -28,6 +28,7 @@ from replaykit.recorder.effects import (
     Work,
     snapshot,
 )
+from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 
 Target: TypeAlias = Page | BrowserContext | Browser
@@ -44,6 +45,7 @@ class AsyncDriver(Driver):
         self._contexts: set[BrowserContext] = set()
         self._sessions: dict[int, CDPSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._timers: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1, "replaykit")
         self._is_opening_probe = False
         self._unclear: list[Page] = []
@@ -65,7 +67,7 @@ class AsyncDriver(Driver):
                 await self._enter(one)
         self.is_attaching = False
         self._wrap(target if isinstance(target, Page) else None, context, browser)
-        await self.idle(ENDING_MAX_S)
+        await self.ready()
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -75,33 +77,50 @@ class AsyncDriver(Driver):
         await self.idle(CLOSING_MAX_S)
 
     async def idle(self, seconds: float) -> None:
-        """Wait until nothing is under way, at most so long."""
-        self.pump()
-        deadline = self.clock.now() + seconds * 1000
-        while waiting := self._tasks - {asyncio.current_task()}:
-            left = (deadline - self.clock.now()) / 1000
-            if left <= 0:
-                self.gap("snapshots", "timeout", len(waiting))
-                return
-            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        """Wait until nothing is under way but timers, at most so long."""
+        await self._wait(lambda: not self._tasks - {asyncio.current_task()}, seconds)
+
+    async def ready(self) -> None:
+        """Wait until the agent may act."""
+        await self._wait(lambda: self.is_ready, BEGIN_MAX_S)
 
     async def finish(self) -> None:
-        """Wait until all that the session has asked for is done."""
-        await self.idle(ENDING_MAX_S)
+        """Wait until the session has sealed."""
+        await self._wait(lambda: self.is_sealed, ENDING_MAX_S)
         self._worker.shutdown(wait=False)
-        await self._let_go()
-        for task in self._tasks:
+        for task in self._tasks | self._timers:
             task.cancel()
+        await self._let_go()
+
+    async def _wait(self, until: Callable[[], bool], seconds: float) -> None:
+        self.pump()
+        deadline = self.clock.now() + seconds * 1000
+        while not until():
+            left = (deadline - self.clock.now()) / 1000
+            if left <= 0:
+                self.gap("snapshots", "timeout", len(self._tasks))
+                return
+            waiting = (self._tasks | self._timers) - {asyncio.current_task()}
+            if not waiting:
+                return  # nothing can change any more
+            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            self.pump()
 
     def pump(self) -> None:
         """Start what the session has asked for."""
         while self.queue:
-            self._spawn(self._carry_out(self.queue.pop(0)))
+            command = self.queue.pop(0)
+            # A timer is nothing to wait for.
+            among = self._timers if isinstance(command, Pause) else self._tasks
+            self._spawn(self._carry_out(command), among)
 
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[None]:
+    def _spawn(
+        self, work: Coroutine[Any, Any, Any], among: set[asyncio.Task[None]] | None = None
+    ) -> asyncio.Task[None]:
+        tasks = self._tasks if among is None else among
         task = asyncio.ensure_future(self._guard(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
         return task
 
     async def _guard(self, work: Coroutine[Any, Any, Any]) -> None:

@@ -78,7 +78,8 @@ function newTree() {
     style: [], palette: new Map(), styling: estimate <= STYLES_MAX, secure: false, scrolls: false,
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), roots: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
-    maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [], focused: new Set(), frames: [], changed: [],
+    maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [],
+    focused: new Set(), frames: [], changed: [],
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;

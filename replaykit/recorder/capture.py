@@ -1,8 +1,8 @@
 """The page's half of the recorder, seen from Python: the script to install and the messages that it sends.
 
 The script is the files of SCRIPTS in one function. It talks through one binding, `__replaykit(text)`, and
-answers through `globalThis.__replaykit_api`; in Chromium both exist in an isolated world only. Page time is `at`:
-ms since the epoch on the page's own clock.
+answers through `globalThis.__replaykit_api`; in Chromium both exist in an isolated world only. Page time is
+`at`: ms since the epoch on the page's own clock.
 """
 
 from __future__ import annotations

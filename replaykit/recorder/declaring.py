@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.recorder.acting import GRACE_MS, Acting
-from replaykit.recorder.ledger import Flow, Flows
+from replaykit.recorder.ledger import Flow, Flows, StepRef
 from replaykit.recorder.messages import Pause, StepEnter, StepExit
 from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.observing import Observing
@@ -53,12 +53,11 @@ class Declaring:
         if tab is None or not tab.is_open:
             return
         if _is_changed(tab):
-            self._flows.start(self._looking(window, tab))
+            self._flows.start(self._looking(window, tab, previous))
         else:
             seen, blobs = self._viewer.before(tab, tab.latest, message.at)
             window.before, window.blobs = seen, tuple(blobs)
-        if previous is not None:
-            self._observing.overtaken(tab, previous, message.at)
+            self._observing.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:
         """Close the window; it is resolved when pages had the time to tell of its acts."""
@@ -79,11 +78,13 @@ class Declaring:
             self._navigating.settle(until)
             self._stepping.resolve(until)
 
-    def _looking(self, window: Window, tab: Tab) -> Flow:
+    def _looking(self, window: Window, tab: Tab, previous: StepRef | None) -> Flow:
         shown = yield from self._viewer.ask(tab, "before")
         if shown is not None:
             seen, blobs = self._viewer.before(tab, shown, shown.at)
             window.before, window.blobs = seen, tuple(blobs)
+        if previous is not None:
+            self._observing.overtaken(tab, previous, self._acting.now)
 
     def _closing(self, at: float) -> Flow:
         yield Pause(id=0, ms=GRACE_MS)

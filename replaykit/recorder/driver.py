@@ -43,8 +43,8 @@ PROBE = -1
 CLOSING_MAX_S = 1.5
 """Longest wait for last looks before a page, context or browser is closed."""
 
-BEGIN_MAX_S = 10.0
-"""Longest wait for the first looks at the start pages."""
+BEGIN_MAX_S = 130.0
+"""Longest wait for what comes before the agent's first act: first looks, probes (at most 120 s)."""
 
 ENDING_MAX_S = 180.0
 """Longest wait for the end of a recording: last looks, probes (at most 120 s), seal."""
@@ -62,6 +62,10 @@ class Core(Protocol):
     @property
     def is_ending(self) -> bool:
         """Whether the run is over, for whatever reason: the agent has to stop."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all is seen that has to be seen before the agent acts."""
 
 
 class Driver:
@@ -111,6 +115,11 @@ class Driver:
     def has_begun(self) -> bool:
         """Whether the header is written."""
         return self._core is not None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the agent may act: every tab is armed, and what is looked at before has been seen."""
+        return not self._backlog and (self._core is None or self._core.is_ready)
 
     def begin(self, environment: Environment) -> None:
         """Start the session, now that the header can be written, and catch up."""

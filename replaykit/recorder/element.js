@@ -84,10 +84,11 @@ function boxOf(element) {
 const TAG_ROLES = {
   __proto__: null, article: 'article', aside: 'complementary', button: 'button', datalist: 'listbox', dd: 'definition',
   details: 'group', dialog: 'dialog', dt: 'term', fieldset: 'group', figure: 'figure', form: 'form', h1: 'heading',
-  h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', img: 'img', li: 'listitem',
-  main: 'main', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option',
-  output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', table: 'table', tbody: 'rowgroup',
-  td: 'cell', textarea: 'textbox', tfoot: 'rowgroup', th: 'columnheader', thead: 'rowgroup', tr: 'row', ul: 'list',
+  h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', img: 'img',
+  li: 'listitem', main: 'main', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group',
+  option: 'option', output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', table: 'table',
+  tbody: 'rowgroup', td: 'cell', textarea: 'textbox', tfoot: 'rowgroup', th: 'columnheader', thead: 'rowgroup',
+  tr: 'row', ul: 'list',
 };
 const INPUT_ROLES = {
   __proto__: null, button: 'button', checkbox: 'checkbox', email: 'textbox', image: 'button', number: 'spinbutton',
@@ -165,12 +166,13 @@ function altText(element) {
   return picture === undefined ? null : attribute(picture, 'alt');
 }
 
+const attributeText = (element, name) => collapsed(attribute(element, name) ?? '');
+
 // Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
 function accessibleName(element, role) {
-  const own = referencedText(element) || collapsed(attribute(element, 'aria-label') ?? '') || nativeName(element);
+  const own = referencedText(element) || attributeText(element, 'aria-label') || nativeName(element);
   const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
-  const fallback = () => collapsed(attribute(element, 'title') ?? '') || collapsed(attribute(element, 'placeholder') ?? '');
-  return own || content() || fallback();
+  return own || content() || attributeText(element, 'title') || attributeText(element, 'placeholder');
 }
 
 const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' };
@@ -264,7 +266,8 @@ function typeAndValue(element, masked) {
   if (tag === 'button') return { type: buttonType(element), value: attribute(element, 'value') ?? undefined };
   if (!FIELDS.has(tag)) return {};
   const value = valueBefore(element, tag);
-  return { type: tag === 'input' ? inputType(element) : undefined, value: masked ? maskValue(value) : cutText(value) };
+  const type = tag === 'input' ? inputType(element) : undefined;
+  return { type, value: masked ? maskValue(value) : cutText(value) };
 }
 
 // Events that come after the change (a select, a file input) find the value before it in what was known last.
@@ -286,9 +289,9 @@ function describedAttributes(element) {
 }
 
 function isCut(element) {
-  const long = (value) => value.length > TEXT_LIMIT;
   const names = attributeNames(element);
-  return long(textContent(element)) || names.length > ATTRIBUTES_MAX || names.some((name) => long(attribute(element, name) ?? ''));
+  const lengths = names.map((name) => attribute(element, name)?.length ?? 0);
+  return Math.max(textContent(element).length, ...lengths) > TEXT_LIMIT || names.length > ATTRIBUTES_MAX;
 }
 
 function frameFacts(inner) {

@@ -144,7 +144,8 @@ def _pixel(value: float) -> int:
 def _file(item: dict[str, Any]) -> FileInfo:
     name, size, mime = item.get("name"), item.get("size"), item.get("mime")
     base = str(name or "").replace("\\", "/").rsplit("/", 1)[-1]
-    is_size = _is_number(size) and 0 <= size <= INT_MAX
     return FileInfo(
-        name=base, size=int(size) if is_size else None, mime=mime if isinstance(mime, str) else None
+        name=base,
+        size=int(size) if _is_number(size) and 0 <= size <= INT_MAX else None,
+        mime=mime if isinstance(mime, str) else None,
     )

@@ -80,7 +80,7 @@ class Keying(Gesture):
 
     def _take_intent(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
-        if kind in PASTING:
+        if kind in PASTING or not self.is_own(message):
             return False
         if self.is_plain and kind in ENTERING:
             # Editors that cancel the event insert the text themselves: no input event follows.

@@ -67,7 +67,6 @@ const isChecked = getter(HTMLInputElement.prototype, 'checked');
 const isIndeterminate = getter(HTMLInputElement.prototype, 'indeterminate');
 const areaValue = getter(HTMLTextAreaElement.prototype, 'value');
 const selectValue = getter(HTMLSelectElement.prototype, 'value');
-const selectedIndex = getter(HTMLSelectElement.prototype, 'selectedIndex');
 const selectOptions = getter(HTMLSelectElement.prototype, 'options');
 const isSelected = getter(HTMLOptionElement.prototype, 'selected');
 const buttonType = getter(HTMLButtonElement.prototype, 'type');
@@ -89,6 +88,8 @@ const labelLists = {
   select: getter(HTMLSelectElement.prototype, 'labels'),
   textarea: getter(HTMLTextAreaElement.prototype, 'labels'),
 };
+
+const isFrame = (node) => nodeType(node) === ELEMENT && isHTML(node) && localName(node) in frameDocuments;
 
 // What documents and shadow roots have in common is defined on each of the two prototypes.
 const treeRoot = (prototype, query) => ({

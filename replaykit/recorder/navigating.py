@@ -10,7 +10,7 @@ from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import Arm, Navigated, ReadPage
 from replaykit.recorder.origins import Origin, Sign, origin
 from replaykit.recorder.stepping import Stepping
-from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
@@ -22,12 +22,13 @@ from replaykit.trajectory.scalars import Threw
 class Journey:
     """A navigation under way."""
 
-    def __init__(self, message: Navigated, *, is_touched: bool) -> None:
+    def __init__(self, message: Navigated, toucher: Tab | None) -> None:
         self.at = message.at
         self.url = message.url
         self.reason = message.reason
         self.type: str | None = None
-        self.is_touched = is_touched
+        self.is_touched = toucher is not None and toucher.was_touched(message.at)
+        self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
         self.ref: StepRef | None = None
         """The agent's own act."""
         self.is_done = False
@@ -46,6 +47,7 @@ class Journey:
             direction=direction,
             is_popup=is_popup,
             is_touched=self.is_touched,
+            is_touched_here=self.is_touched_here,
         )
 
 
@@ -116,8 +118,7 @@ class Navigating:
         if old is not None:
             # Another navigation took its place.
             self._act(tab, old, old.action, message.at, Threw(name="net::ERR_ABORTED"))
-        toucher = self._toucher(tab)
-        journey = Journey(message, is_touched=toucher is not None and toucher.was_touched(message.at))
+        journey = Journey(message, self._toucher(tab))
         self._journeys[tab.page] = journey
         return journey
 
@@ -138,7 +139,7 @@ class Navigating:
         self._acting.settle(tab)
         journey.action = _action(found, journey.url)
         journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
-        journey.ref = self._acting.begin(tab, journey.at)
+        journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
         journey.is_done = journey.ref is None
 
     def _origin(self, tab: Tab, journey: Journey, message: Navigated, direction: str | None = None) -> Origin:
@@ -161,9 +162,7 @@ class Navigating:
         # Another document may be on its way while this one changes its address.
         is_own = journey is not None and journey.type in ("sameDocument", "historySameDocument")
         if journey is None or not is_own:
-            toucher = self._toucher(tab)
-            touched = toucher is not None and toucher.was_touched(message.at)
-            journey = Journey(message, is_touched=touched)
+            journey = Journey(message, self._toucher(tab))
         else:
             del self._journeys[tab.page]
         self._finish(tab, journey, message)
@@ -203,6 +202,7 @@ class Navigating:
         tab.url = message.url
         if message.stage == "committed":
             tab.document, tab.status, tab.title = message.document, status, None
+            tab.arrived_at = message.at
             tab.commits += message.url != "about:blank"
             tab.recogniser.renew()
             self._ledger.send(Arm(page=tab.page, document=message.document))
@@ -220,7 +220,7 @@ class Navigating:
         if ref is not None:
             self._act(tab, journey, _action(found, journey.url), message.at, _error(message))
         elif found.cause == "step":
-            ref = self._stepping.ref_at(journey.at)
+            ref = self._stepping.ref_at(journey.at, SKEW_MS)
         event = Navigation(
             t=ms(message.at),
             page=tab.page,

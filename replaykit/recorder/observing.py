@@ -62,7 +62,7 @@ class Observing:
         if tab is None:
             return
         shown = self._viewer.take(tab, message.push, message.at, message.document, message.frame)
-        tab.spoke_at = message.at
+        tab.hear(message.at, message.push.at)
         if message.push.purpose == "final":
             tab.last_words = shown
         # A frame of its own came to rest: the page around it is as it was last seen.
@@ -81,12 +81,15 @@ class Observing:
             if look.tab.page == page and not self._is_loading(page, look.ref.at):
                 self._release(look, at)
 
-    def overtaken(self, tab: Tab, ref: StepRef, at: float) -> None:
-        """Show what the act `ref` led to, since the next one began on `tab` before anything came to rest."""
+    def overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool = False) -> None:
+        """Show what the act `ref` led to, since the next one began on `tab` before anything came to rest.
+
+        `asks`: the page may be asked for itself; what began leaves it alone for a while.
+        """
         self.hurry(at)
         if ref.looks == 0 and tab.is_open:
             ref.looks += 1
-            self._flows.start(self._overtaken(tab, ref, at))
+            self._flows.start(self._overtaken(tab, ref, at, asks=asks))
 
     def watch(self, tab: Tab, ref: StepRef) -> None:
         """Ask the page for itself if it stays silent after an act."""
@@ -126,8 +129,10 @@ class Observing:
         shot = Shot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
         self._write(tab, replace(look.seen, reads=reads), look.blobs, shot, look.ref)
 
-    def _overtaken(self, tab: Tab, ref: StepRef, at: float) -> Flow:
+    def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
         shown = tab.latest if tab.latest and tab.latest.at >= ref.at else None
+        if shown is None and asks:
+            shown = yield from self._viewer.ask(tab, "asked")
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
         shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)

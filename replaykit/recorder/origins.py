@@ -35,7 +35,9 @@ class Sign(Struct, frozen=True, kw_only=True):
     is_popup: bool = False
     """First navigation of a tab that a page opened."""
     is_touched: bool = False
-    """A trusted gesture on the page, or an act of the agent, lies at most a second before."""
+    """A trusted gesture in the tab, or an act of the agent, lies at most a second before."""
+    is_touched_here: bool = False
+    """That gesture was on the very document that the navigation leaves."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):
@@ -56,8 +58,8 @@ def origin(sign: Sign) -> Origin:
         return Origin(kind="popup", cause=caused)
     if sign.type in HISTORY or sign.within in HISTORY:
         kind = sign.direction if sign.direction in ("back", "forward") else "unknown"
-        cause = "step" if sign.is_touched else "agent"
-        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=sign.is_touched)
+        cause = "step" if sign.is_touched_here else "agent"
+        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=sign.is_touched_here)
     if sign.type in RELOADS or sign.reason == "reload":
         return Origin(kind="reload", cause="script" if sign.reason else "agent")
     if sign.reason is not None:

@@ -26,7 +26,7 @@ from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, MissingExtra, SecretFound, UsageError
 from replaykit.recorder.capture import PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, Driver
+from replaykit.recorder.driver import CLOSING_MAX_S, Driver
 from replaykit.recorder.messages import Begin, Write
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.run import Run, named
@@ -182,7 +182,7 @@ class Recorder(_Recording):
     def begin(self) -> None:
         """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
         self._driver.feed(Begin(at=self.clock.now()))
-        self._sync.idle(BEGIN_MAX_S)
+        self._sync.ready()
 
     @contextmanager
     def step(
@@ -241,7 +241,7 @@ class AsyncRecorder(_Recording):
     async def begin(self) -> None:
         """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
         self._driver.feed(Begin(at=self.clock.now()))
-        await self._async.idle(BEGIN_MAX_S)
+        await self._async.ready()
 
     @asynccontextmanager
     async def step(

@@ -244,7 +244,7 @@ _IDENTIFIERS = frozenset({"id", "secrets"})
 
 @cache
 def _fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
-    """Return the fields that hold strings or structs, and whether those strings are free: no ids, no words."""
+    """Return the fields that hold strings or structs, and whether those strings are free texts."""
     about = inspect.type_info(kind)
     fields = about.fields if isinstance(about, inspect.StructType) else ()
     named = [one for one in fields if one.name not in _IDENTIFIERS]

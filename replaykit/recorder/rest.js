@@ -208,7 +208,7 @@ function watchRoot(root) {
 // Frames that the page can read are part of it: this script, in the outermost of them, watches all.
 function watchFrames(outer, path) {
   queryDocument(outer, 'iframe,frame').forEach((element, ordinal) => {
-    const inner = frameDocuments[localName(element)]?.(element) ?? null;
+    const inner = isFrame(element) ? frameDocuments[localName(element)](element) : null;
     if (inner === null) return;
     watchDocument(inner, [...path, ordinal]);
     watchFrames(inner, [...path, ordinal]);
@@ -243,11 +243,13 @@ function hitOf(element) {
   return number === undefined ? [] : [{ number, attributes: Object.fromEntries(attributePairs(element)) }];
 }
 
+const LIVE_PROPERTIES = new Set(['checked', 'value', 'selectedIndex']);
+
 // No element: undefined; no attribute: null.
 function readProperty(element, name) {
   if (element === undefined) return undefined;
   if (name === 'text') return isHTML(element) ? innerText(element) : undefined;
-  return name === 'checked' || name === 'value' || name === 'selectedIndex' ? element[name] : attribute(element, name);
+  return LIVE_PROPERTIES.has(name) ? element[name] : attribute(element, name);
 }
 
 // One field of the answer is written by hand: JSON.stringify loses the sign of -0.
@@ -313,6 +315,7 @@ function maskedTexts() {
 function textsOf(element) {
   const tag = isHTML(element) ? localName(element) : '';
   if (tag === 'input') return UNTYPED.has(inputType(element)) ? [] : [inputValue(element)];
-  const texts = [textContent(element), tag === '' ? '' : innerText(element), tag === 'textarea' ? areaValue(element) : ''];
-  return texts.flatMap((text) => [text, text.trim()]);
+  const typed = tag === 'textarea' ? [areaValue(element)] : [];
+  const shown = tag === '' ? [] : [innerText(element)];
+  return [textContent(element), ...shown, ...typed].flatMap((text) => [text, text.trim()]);
 }

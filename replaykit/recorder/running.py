@@ -10,30 +10,28 @@ import asyncio
 import importlib
 import inspect
 import os
-import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.browser import NO_SANDBOX, Browser, find, launch
-from replaykit.errors import AgentError
+from replaykit.errors import AgentError, RecorderError
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
-from replaykit.recorder.run import Run
+from replaykit.recorder.stopping import alarm, failing, interrupts
 from replaykit.tasks.task import AgentTask, Task, agent_view
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as Connected
+    from playwright.async_api import BrowserContext, Page
 
 SitesGiven = Mapping[str, str | Sequence[str]]
 """Site name to its root, or roots of which the first is the active one."""
-
-
-SOON_S = 0.005
-"""Delay of a signal that has to come in a moment."""
 
 
 class BrowserChoice(Struct, frozen=True, kw_only=True):
@@ -189,7 +187,7 @@ def _agent_sync(
                     with suppress(Error):  # a site that is down is the agent's problem
                         page.goto(url)
                 run.begin()
-                with _failing(run), _alarm(run, max_time):
+                with failing(run), alarm(run, max_time):
                     act(pages[0], told, run)
         finally:
             browser.close()
@@ -206,8 +204,6 @@ def _agent_async(
 ) -> Recorded:
     from playwright.async_api import async_playwright
 
-    from replaykit.recorder.connecting import interrupts, open_pages
-
     async def record() -> AsyncRecorder:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(**_launch_options(choice))
@@ -216,11 +212,11 @@ def _agent_async(
                 await context.new_page()
                 async with AsyncRecorder(out, **options) as run:
                     await run.attach(context)
-                    pages = await open_pages(context, told.start_urls or ("about:blank",))
+                    pages = await _open_pages(context, told.start_urls or ("about:blank",))
                     await run.begin()
                     acting = asyncio.ensure_future(act(pages[0], told, run))
-                    run.on_limit(lambda: acting.cancel() and None)
-                    with _failing(run), interrupts(acting.cancel):
+                    run.on_limit(lambda: _cancel(acting))
+                    with failing(run), interrupts(acting.cancel):
                         async with asyncio.timeout(max_time):
                             await acting
             finally:
@@ -228,6 +224,10 @@ def _agent_async(
         return run
 
     return _recorded(asyncio.run(record()), _root_notice())
+
+
+def _cancel(task: asyncio.Future[Any]) -> None:
+    task.cancel()
 
 
 def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
@@ -243,57 +243,6 @@ def _size(choice: BrowserChoice) -> Any:
     return {"width": choice.viewport[0], "height": choice.viewport[1]}
 
 
-@contextmanager
-def _failing(run: Run) -> Iterator[None]:
-    # What the agent raises is how its run ended; it must not look like a failure of the recorder.
-    try:
-        yield
-    except KeyboardInterrupt:
-        run.end("stopped", "person")
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        run.end("stopped", "person")
-        if task is not None and task.cancelling():
-            raise  # somebody else wants all of this to end
-    except (_OutOfTime, TimeoutError) as error:
-        is_limit = isinstance(error, _OutOfTime) or isinstance(error.__cause__, asyncio.CancelledError)
-        run.failed(error, *(("timeout", "harness") if is_limit else ()))
-    except Exception as error:  # noqa: BLE001 - an agent may raise anything
-        run.failed(error)
-
-
-class _OutOfTime(BaseException):
-    """The agent's time, or its steps, are used up; no agent's `except Exception` may catch it."""
-
-
-@contextmanager
-def _alarm(run: Run, seconds: float | None) -> Iterator[None]:
-    # Only a signal can stop a function that blocks; Playwright hands what it raises to the blocked call.
-    # Outside of the main thread there are no signals: the agent ends by itself, its run does not wait for it.
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(number: int, frame: object) -> None:
-        if run.is_busy:
-            _ring_soon()  # not in the middle of the recorder
-        else:
-            raise _OutOfTime("the agent was still at work when its time was over")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    run.on_limit(_ring_soon)
-    signal.setitimer(signal.ITIMER_REAL, seconds or 0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _ring_soon() -> None:
-    signal.setitimer(signal.ITIMER_REAL, SOON_S)
-
-
 # An agent elsewhere
 
 
@@ -307,14 +256,13 @@ async def _command(
     options: dict[str, Any],
 ) -> Recorded:
     from replaykit.recorder.commanding import Command
-    from replaykit.recorder.connecting import connected, interrupts, open_pages
 
     command = Command(argv, environ)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
-        async with connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:
+        async with _connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:
             run.on_limit(command.stop)
             await run.attach(browser)
-            await open_pages(browser.contexts[0], told.start_urls)
+            await _open_pages(browser.contexts[0], told.start_urls)
             await run.begin()
             with interrupts(command.stop):
                 ended = await command.run(run, running.endpoint, told, Path(folder), max_time)
@@ -332,19 +280,74 @@ async def _watch(
     options: dict[str, Any],
     running: Browser | None = None,
 ) -> Recorded:
-    from replaykit.recorder.connecting import connected, interrupts, open_pages, when_closed
-
     over = asyncio.Event()
-    async with connected(endpoint) as browser, AsyncRecorder(out, **options) as run:
+    async with _connected(endpoint) as browser, AsyncRecorder(out, **options) as run:
         await run.attach(browser)
-        await open_pages(browser.contexts[0], urls)
+        await _open_pages(browser.contexts[0], urls)
         await run.begin()
-        when_closed(browser, over.set, or_its_pages=running is not None)
+        _when_closed(browser, over.set, or_its_pages=running is not None)
         run.end("stopped", "person")
         with interrupts(over.set):
             await over.wait()
     notice = running.notice if running else None
     return _recorded(run, (notice,) if notice else ())
+
+
+@asynccontextmanager
+async def _connected(endpoint: str) -> AsyncIterator[Connected]:
+    """Connect and yield the browser; leaving ends the connection, not the browser."""
+    from playwright.async_api import Error, async_playwright
+
+    async with async_playwright() as playwright:
+        try:
+            browser = await playwright.chromium.connect_over_cdp(endpoint, no_defaults=True)
+        except Error as error:
+            raise RecorderError(what=f"cannot connect to {endpoint}: {error.message}") from error
+        for context in browser.contexts:
+            _stay_out(context)
+        browser.on("context", _stay_out)
+        try:
+            yield browser
+        finally:
+            with suppress(Error):
+                await browser.close()
+
+
+async def _open_pages(context: BrowserContext, urls: Sequence[str]) -> list[Page]:
+    """Open every URL in a tab, blank ones first; a site that is down is the agent's problem, not ours."""
+    from playwright.async_api import Error
+
+    blank = [page for page in context.pages if page.url == "about:blank"]
+    pages = []
+    for url in urls:
+        page = blank.pop(0) if blank else await context.new_page()
+        with suppress(Error):
+            await page.goto(url)
+        pages.append(page)
+    return pages
+
+
+def _when_closed(browser: Connected, call: Callable[[], None], *, or_its_pages: bool) -> None:
+    """Call back once the browser is gone, or the last page of its first context."""
+    browser.on("disconnected", lambda _: call())
+    context = browser.contexts[0]
+
+    def closed(_: object) -> None:
+        if all(page.is_closed() for page in context.pages):
+            call()
+
+    def watch(page: Page) -> None:
+        page.on("close", closed)
+
+    if or_its_pages:
+        for page in context.pages:
+            watch(page)
+        context.on("page", watch)
+
+
+def _stay_out(context: BrowserContext) -> None:
+    # Without a listener of ours, this second client would dismiss the agent's dialogs.
+    context.on("dialog", lambda dialog: None)
 
 
 def _recorded(

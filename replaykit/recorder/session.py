@@ -27,7 +27,7 @@ from replaykit.recorder.probing import Probing
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabbing import Tabbing
-from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.step import Header
@@ -149,7 +149,7 @@ class Session:
     def _table(self) -> dict[type, Callable[[Any], object]]:
         return {
             messages.PageMessage: self._page_message,
-            messages.Pushed: lambda m: self._observing.pushed(m, self._ref(m.at)),
+            messages.Pushed: self._pushed,
             messages.TabOpened: self._tab_opened,
             messages.TabClosed: self._tab_closed,
             messages.TabCrashed: self._running(self._tabbing.crashed),
@@ -174,7 +174,12 @@ class Session:
         return lambda message: None if self._is_ending else handler(message)
 
     def _ref(self, at: float) -> StepRef | None:
-        return None if self._is_ending or not self._is_begun else self._stepping.ref_at(at)
+        is_running = self._is_begun and not self._is_ending
+        return self._stepping.ref_at(at, SKEW_MS) if is_running else None
+
+    def _pushed(self, message: messages.Pushed) -> None:
+        is_running = self._is_begun and not self._is_ending
+        self._observing.pushed(message, self._stepping.ref_at(message.at) if is_running else None)
 
     def _pre_probes(self, at: float) -> Flow:
         yield from self._probing.elsewhere("pre", at)

@@ -60,9 +60,9 @@ class Stepping:
         waiting = (len(one.enter.actions) if isinstance(one, Window) else 1 for one in self._line)
         return self.count + sum(waiting)
 
-    def ref_at(self, at: float) -> StepRef | None:
-        """Return the step that an event at `at` may come from."""
-        return next((ref for ref in reversed(self._refs) if ref.at <= at + 1), None)
+    def ref_at(self, at: float, slack: float = 1.0) -> StepRef | None:
+        """Return the step that an event at `at` may come from; another clock's times need slack, ms."""
+        return next((ref for ref in reversed(self._refs) if ref.at <= at + slack), None)
 
     def is_declared(self, at: float) -> bool:
         """Whether an act at `at` belongs to a declared step."""

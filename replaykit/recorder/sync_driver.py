@@ -21,7 +21,7 @@ from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.driver import CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -34,6 +34,7 @@ from replaykit.recorder.effects import (
     Work,
     snapshot,
 )
+from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 
 Target: TypeAlias = Page | BrowserContext | Browser
@@ -54,6 +55,7 @@ class SyncDriver(Driver):
         self._worker = ThreadPoolExecutor(1, "replaykit")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way = 0
+        self._timers = 0
         self._heart: CDPSession | None = None
         self._is_opening_probe = False
         self._unclear: list[Page] = []
@@ -78,7 +80,7 @@ class SyncDriver(Driver):
                 self._enter(one)
         self.is_attaching = False
         self._wrap(target if isinstance(target, Page) else None, context, browser)
-        self.idle(ENDING_MAX_S)
+        self.ready()
 
     def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -88,27 +90,37 @@ class SyncDriver(Driver):
         self.idle(CLOSING_MAX_S)
 
     def idle(self, seconds: float) -> None:
-        """Let events in until nothing is under way, at most so long."""
+        """Let events in until nothing is under way but timers, at most so long."""
+        self._wait(lambda: not self._under_way, seconds)
+
+    def ready(self) -> None:
+        """Let events in until the agent may act."""
+        self._wait(lambda: self.is_ready, BEGIN_MAX_S)
+
+    def finish(self) -> None:
+        """Let events in until the session has sealed."""
+        self._wait(lambda: self.is_sealed, ENDING_MAX_S)
+        self._worker.shutdown(wait=False)
+        self._let_go()
+
+    def _wait(self, until: Callable[[], bool], seconds: float) -> None:
         self.pump()
         deadline = self.clock.now() + seconds * 1000
-        while self._under_way or self.queue:
+        while not until():
             if self.clock.now() > deadline:
                 self.gap("snapshots", "timeout", self._under_way)
                 return
+            if not (self._under_way or self._timers or self.queue):
+                return  # nothing can change any more
             self._turn()
             self.pump()
-
-    def finish(self) -> None:
-        """Wait until all that the session has asked for is done."""
-        self.idle(ENDING_MAX_S)
-        self._worker.shutdown(wait=False)
-        self._let_go()
 
     def pump(self) -> None:
         """Start what the session has asked for."""
         while self.queue:
             command = self.queue.pop(0)
-            self._spawn(self.commands.start(command), partial(self.replied, command))
+            then = partial(self.replied, command)
+            self._spawn(self.commands.start(command), then, is_timer=isinstance(command, Pause))
 
     def _turn(self) -> None:
         # Any call lets events in; this one asks the browser itself, so that no page can hold it up.
@@ -240,9 +252,17 @@ class SyncDriver(Driver):
 
     # Commands
 
-    def _spawn(self, carried: Carried, then: Callable[[Job], None]) -> None:
-        self._under_way += 1
-        self._soon(partial(self._go_on, Job(carried), then))
+    def _spawn(self, carried: Carried, then: Callable[[Job], None], *, is_timer: bool = False) -> None:
+        # A timer is nothing to wait for.
+        self._timers += is_timer
+        self._under_way += not is_timer
+
+        def done(job: Job) -> None:
+            self._timers -= is_timer
+            self._under_way -= not is_timer
+            then(job)
+
+        self._soon(partial(self._go_on, Job(carried), done))
 
     def _soon(self, act: Callable[[], None]) -> None:
         if self._loop is None or self._loop.is_closed():
@@ -257,7 +277,6 @@ class SyncDriver(Driver):
         while effect is not None and not self._is_left(effect, job, then):
             effect = self._next(job, effect)
         if effect is None:
-            self._under_way -= 1
             then(job)
             self.pump()
 

@@ -10,7 +10,7 @@ from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import Arm, Pause, TabClosed, TabCrashed, TabOpened
 from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.stepping import Stepping
-from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory import exchange
@@ -58,7 +58,7 @@ class Tabbing:
         opener = self._tabs.get(message.opener)
         is_touched = opener is not None and opener.was_touched(message.at)
         is_act = opener is None and not (is_first or message.existing) and is_begun
-        ref = self._stepping.ref_at(message.at) if is_touched else None
+        ref = self._stepping.ref_at(message.at, SKEW_MS) if is_touched else None
         if is_act:
             ref = tab.opening = self._new_tab(tab, message.at)
         cause = "agent" if is_act else "page" if opener is not None else "unknown"
@@ -86,9 +86,9 @@ class Tabbing:
             return None
         self._acting.settle(tab)
         self._tabs.close(tab)
-        if tab.was_touched(message.at):
+        if tab.was_touched(message.at, here=True):
             # `window.close()` by the page, after a gesture on it.
-            return self._write(tab, message.at, "page", self._stepping.ref_at(message.at))
+            return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         if self._stepping.is_declared(message.at):
             return self.confirm(message.at)
@@ -111,8 +111,8 @@ class Tabbing:
         """Count closed tabs as the agent's acts: the run went on after them."""
         closed, self._closed = self._closed, []
         for one in closed:
-            ref = self._close_tab(one)
-            self._write(one.tab, one.at, "agent", ref)
+            self._close_tab(one)
+            self._write(one.tab, one.at, "agent")
 
     def conclude(self, at: float) -> list[Tab]:
         """Decide about the tabs that closed last; return those that went away with the browser."""
@@ -120,7 +120,7 @@ class Tabbing:
             self.confirm(at)
         closed, self._closed = self._closed, []
         for one in closed:
-            self._write(one.tab, one.at, "unknown", None)
+            self._write(one.tab, one.at, "unknown")
         return [one.tab for one in closed]
 
     def _waiting(self) -> Flow:
@@ -129,7 +129,7 @@ class Tabbing:
             self.confirm(reply.at)
 
     def _new_tab(self, tab: Tab, at: float) -> StepRef | None:
-        ref = self._acting.begin(tab, at, is_focused=False)
+        ref = self._acting.begin(tab, at, is_gesture=False, is_opening=True)
         if ref is None:
             return None
         is_blank = tab.opened_url in ("", "about:blank")
@@ -146,10 +146,10 @@ class Tabbing:
         self._acting.done(act, tab)
         return ref
 
-    def _close_tab(self, one: Closed) -> StepRef | None:
-        ref = self._acting.begin(one.tab, one.at, is_focused=False)
+    def _close_tab(self, one: Closed) -> None:
+        ref = self._acting.begin(one.tab, one.at, is_gesture=False, is_opening=True)
         if ref is None:
-            return None
+            return
         ref.looks = 1  # there is nothing left to look at
         before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
         self._tabs.close(one.tab)
@@ -166,9 +166,8 @@ class Tabbing:
             tabs=self._tabs.views(),
         )
         self._acting.done(act, one.tab)
-        return ref
 
-    def _write(self, tab: Tab, at: float, cause: str, ref: StepRef | None) -> None:
+    def _write(self, tab: Tab, at: float, cause: str) -> None:
         event = exchange.Tab(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
         self._ledger.write(event)
 

@@ -74,8 +74,12 @@ class Tab:
         """The act that opened it."""
         self.recogniser = Recogniser()
         """Its acts."""
+        self.arrived_at = -inf
+        """When its document came, ms."""
         self.touched_at = -inf
         """Last act seen on the page, ms."""
+        self.ahead: float | None = None
+        """Page time, epoch ms, less the recording's, ms."""
         self.spoke_at = -inf
         """Last message of the page, ms."""
         self.shots_failed = 0
@@ -90,10 +94,15 @@ class Tab:
         """Take in a snapshot."""
         self._shown.append(shown)
 
-    def was_touched(self, at: float) -> bool:
-        """Whether a trusted gesture or an act on the page lies at most a second before `at`."""
+    def hear(self, at: float, page_time: float) -> None:
+        """Note when the page said something, on both clocks."""
+        self.spoke_at = at
+        self.ahead = page_time - at
+
+    def was_touched(self, at: float, *, here: bool = False) -> bool:
+        """Whether a trusted gesture or an act in the tab (`here`: on its document) lies at most a second before."""
         touched = max(self.touched_at, self.recogniser.trusted_at)
-        return -SKEW_MS <= at - touched <= TOUCH_MS
+        return -SKEW_MS <= at - touched <= TOUCH_MS and not (here and touched < self.arrived_at)
 
     @property
     def latest(self) -> Shown | None:

@@ -87,7 +87,10 @@ class Viewer:
         if not isinstance(reply.value, PagePush):
             self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
             return None
-        return self.take(tab, reply.value, reply.at, document)
+        if tab.document != document:
+            return None  # another document came meanwhile: nobody knows whose snapshot it is
+        at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
+        return self.take(tab, reply.value, at, document)
 
     def shoot(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
         """Take a picture; with secrets at stake only one of a page that stood still."""
@@ -175,8 +178,11 @@ class Viewer:
         return Shot(picture=Omitted(why="withheld"))
 
     def _shoot_once(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        document = tab.document
         reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
         shot = shot_of(reply)
+        if tab.document != document:
+            return Shot(picture=Omitted(why="evicted"))  # it may show the next page
         if shot.blob is not None:
             tab.shots_failed = 0
         elif reply.error == "gone":

@@ -75,12 +75,19 @@ class Lines:
         return _RUNS.sub(_kept_break, text)
 
     def _add_lines(self, row: int, text: str) -> None:
-        self.texts[row] = ""
+        pieces: list[str] = []
         for place, line in enumerate(text.split("\n")):
             if place:
-                self.end()
-                self.texts[row] += "\n"
-            self.texts[row] += self._collapsed(row, line)
+                self._break(row, pieces)
+            pieces.append(self._collapsed(row, line))
+        self.texts[row] = "".join(pieces)
+
+    def _break(self, row: int, pieces: list[str]) -> None:
+        if self.ends_with == SPACE and self._last_row == row:
+            pieces[-1] = pieces[-1][:-1]
+            self.ends_with = NOTHING
+        self.end()
+        pieces.append("\n")
 
 
 def _kept_break(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from replaykit.snapshot import DOCUMENT, SHADOW
 
 # Compound tests per query. A page of 16,000 elements asks for some 50,000.
 VISITS_MIN = 1_000_000
-VISITS_PER_NODE = 20
+VISITS_PER_ELEMENT = 20
 
 
 class Query:
@@ -23,7 +23,7 @@ class Query:
         self.scope = scope
         self.anchor = -1
         self.quirks = tree.quirks(scope)
-        self.left = max(VISITS_MIN, VISITS_PER_NODE * len(tree.kind))
+        self.left = max(VISITS_MIN, VISITS_PER_ELEMENT * len(tree.snapshot.nodes))
 
     def visit(self) -> None:
         """Count one compound test; raise LocatorLimit when there were too many."""

@@ -63,30 +63,43 @@ def _indeterminate(tree: Tree, row: int) -> bool:
     kind = values.input_type(tree, row)
     if kind == "checkbox":
         return tree.state(row).indeterminate
-    return kind == "radio" and not any(values.checked(tree, other) for other in _radio_group(tree, row))
+    return kind == "radio" and not tree.memo(_checked_groups).get(_group(tree, row), False)
 
 
-def _radio_group(tree: Tree, row: int) -> list[int]:
+Group = tuple[object, ...]
+
+
+def _checked_groups(tree: Tree) -> dict[Group, bool]:
+    """Whether a radio button is checked, per group."""
+    groups: dict[Group, bool] = {}
+    for row in tree.by_tag.get("input", []):
+        if values.input_type(tree, row) == "radio" and tree.is_html(row):
+            group = _group(tree, row)
+            groups[group] = groups.get(group, False) or bool(values.checked(tree, row))
+    return groups
+
+
+def _group(tree: Tree, row: int) -> Group:
+    """Return what radio buttons of one group share; without a name each is its own."""
     name = tree.attribute(row, "name")
-    if not name:
-        return [row]
-    form = _form(tree, row)
-    return [
-        other
-        for other in tree.by_tag.get("input", [])
-        if tree.scope[other] == tree.scope[row]
-        and values.input_type(tree, other) == "radio"
-        and tree.attribute(other, "name") == name
-        and _form(tree, other) == form
-    ]
+    return (tree.scope[row], _form(tree, row), name) if name else (row,)
 
 
 def _form(tree: Tree, row: int) -> int:
     owner = tree.attribute(row, "form")
-    if owner is not None:
-        found = (other for other in tree.by_id.get(owner, []) if tree.scope[other] == tree.scope[row])
-        return next((other for other in found if tree.is_html(other, "form")), -1)
-    return next((above for above in tree.ancestors(row) if tree.is_html(above, "form")), -1)
+    if owner is None:
+        return tree.memo(_forms_around)[row]
+    found = (other for other in tree.by_id.get(owner, []) if tree.scope[other] == tree.scope[row])
+    return next((other for other in found if tree.is_html(other, "form")), -1)
+
+
+def _forms_around(tree: Tree) -> list[int]:
+    """Per row: the form around it (or the form itself), -1 without one."""
+    forms = [-1] * len(tree.kind)
+    for row in tree.snapshot.nodes:
+        above = tree.up[row]
+        forms[row] = row if tree.is_html(row, "form") else forms[above] if above >= 0 else -1
+    return forms
 
 
 _DISABLEABLE = ("button", "input", "select", "textarea", "optgroup", "option", "fieldset")
@@ -101,18 +114,22 @@ def disabled(tree: Tree, row: int) -> bool:
     if tree.is_html(row, "option"):
         above = tree.up[row]
         return above >= 0 and tree.is_html(above, "optgroup") and tree.has(above, "disabled")
-    return not tree.is_html(row, "optgroup") and _in_disabled_fieldset(tree, row)
+    return not tree.is_html(row, "optgroup") and tree.memo(_disabled_inside)[row]
 
 
-def _in_disabled_fieldset(tree: Tree, row: int) -> bool:
-    below = row
-    for above in tree.ancestors(row):
-        if tree.is_html(above, "fieldset") and tree.has(above, "disabled"):
-            legend = next((child for child in tree.elements(above) if tree.is_html(child, "legend")), -1)
-            if below != legend:
-                return True
-        below = above
-    return False
+def _disabled_inside(tree: Tree) -> list[bool]:
+    """Per row: whether a disabled fieldset is around it, other than by its first legend."""
+    inside = [False] * len(tree.kind)
+    legends: dict[int, int] = {}
+    for row in tree.snapshot.nodes:
+        above = tree.up[row]
+        if above < 0:
+            continue
+        if tree.is_html(row, "legend"):
+            legends.setdefault(above, row)
+        shut = tree.is_html(above, "fieldset") and tree.has(above, "disabled") and legends.get(above) != row
+        inside[row] = inside[above] or shut
+    return inside
 
 
 def _enabled(tree: Tree, row: int) -> bool:

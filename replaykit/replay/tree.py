@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any, TypeVar
 
 from replaykit.snapshot import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
+
+_Made = TypeVar("_Made")
 
 _NO_ATTRIBUTES: list[str] = []
 _NO_STATE = State()
@@ -202,9 +205,15 @@ class Tree:
             column[row] = count[key] = count.get(key, 0) + 1
         return column
 
+    def memo(self, make: Callable[[Tree], _Made]) -> _Made:
+        """Return what a function makes of this tree, made once."""
+        if make not in self._memos:
+            self._memos[make] = make(self)
+        found: _Made = self._memos[make]
+        return found
+
     @cached_property
-    def options(self) -> dict[int, list[int]]:
-        """Per select that was asked for: its options."""
+    def _memos(self) -> dict[object, Any]:
         return {}
 
     def quirks(self, scope: int) -> bool:

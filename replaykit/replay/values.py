@@ -72,9 +72,15 @@ def owner_select(tree: Tree, row: int) -> int:
 
 def options(tree: Tree, row: int) -> list[int]:
     """Return the options of a select in order."""
-    if row not in tree.options:
-        tree.options[row] = _find_options(tree, row)
-    return tree.options[row]
+    known = tree.memo(_known_options)
+    if row not in known:
+        known[row] = _find_options(tree, row)
+    return known[row]
+
+
+def _known_options(tree: Tree) -> dict[int, list[int]]:
+    """Options per select, filled as selects are asked for."""
+    return {}
 
 
 def _find_options(tree: Tree, row: int) -> list[int]:

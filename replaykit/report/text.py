@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from replaykit.grading.verdict import Evidence, PolicyOutcome, Report, Verdict
@@ -20,11 +21,23 @@ _METRICS = (
 )
 
 
-def as_text(report: Report, *, details: bool = True) -> str:
-    """Return the report as text, ending in a newline; `details`: with everything that is not well."""
-    told = list(_details(report)) if details else []
-    parts = [_runs(report), *told, _rates(report), _risk(report), _decided(report), _gate(report)]
+def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | None = None) -> str:
+    """Return the report as text, ending in a newline.
+
+    `details`: with everything that is not well. `names`: what to call a run, by its trajectory;
+    by default its task, and the beginning of its digest where several runs share one.
+    """
+    names = names or _names(report.verdicts)
+    told = list(_details(report, names)) if details else []
+    parts = [_runs(report, names), *told, _rates(report), _risk(report), _decided(report), _gate(report)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def as_line(verdict: Verdict) -> str:
+    """Return one verdict in one line."""
+    names = ("checks", "policies", "judge", "success", "CuP")
+    facts = [f"{name} {fact}" for name, fact in zip(names, _run(verdict), strict=True)]
+    return f"{safe(verdict.task_id)}: {', '.join(facts)}"
 
 
 def describe(verdict: Verdict) -> str:
@@ -32,14 +45,26 @@ def describe(verdict: Verdict) -> str:
     return "\n".join(_detail(verdict)) + "\n"
 
 
-def _runs(report: Report) -> list[str]:
+def _names(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    runs = Counter(verdict.task_id for verdict in verdicts)
+    return {
+        v.trajectory: v.task_id if runs[v.task_id] == 1 else f"{v.task_id} {v.trajectory[7:15]}"
+        for v in verdicts
+        if v.trajectory is not None
+    }
+
+
+def _name(verdict: Verdict, names: Mapping[str, str]) -> str:
+    return names.get(verdict.trajectory or "", verdict.task_id)
+
+
+def _runs(report: Report, names: Mapping[str, str]) -> list[str]:
     head = ["run", "checks", "policies", "judge", "success", "CuP"]
-    rows = [[*_run(verdict)] for verdict in report.verdicts]
+    rows = [[short(_name(verdict, names), 56), *_run(verdict)] for verdict in report.verdicts]
     return table([head, *rows]) if rows else ["no runs"]
 
 
 def _run(verdict: Verdict) -> Iterator[str]:
-    yield short(verdict.task_id, 48)
     if verdict.error is not None:
         yield from (f"ERROR {verdict.error.kind}", "-", "-", "-", "-")
         return
@@ -67,11 +92,11 @@ def _origin(origins: dict[str, int]) -> str:
     return f" ({', '.join(others)})" if others else ""
 
 
-def _details(report: Report) -> Iterator[list[str]]:
+def _details(report: Report, names: Mapping[str, str]) -> Iterator[list[str]]:
     for verdict in report.verdicts:
         lines = _detail(verdict)
         if lines:
-            yield [f"== {safe(verdict.task_id)}", *lines]
+            yield [f"== {safe(_name(verdict, names))}", *lines]
 
 
 def _detail(verdict: Verdict) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import NamedTuple
 
 REGEX_MAX = 1000
@@ -28,8 +29,11 @@ def regex_fault(pattern: str) -> tuple[str, str] | None:
     if len(pattern) > REGEX_MAX:
         return "unsafe_regex", f"longer than {REGEX_MAX} characters"
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+        with warnings.catch_warnings():
+            # What Python warns of, `[[`, is to mean something else some day.
+            warnings.simplefilter("error")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError, Warning) as error:
         return "bad_regex", f"not a regular expression: {error}"
     reason = _Scan(pattern).run()
     return None if reason is None else ("unsafe_regex", reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -326,8 +327,6 @@ def middle(page: Any, css: str) -> tuple[float, float]:
 
 def started_tag(push: PagePush, number: int) -> tuple[str, Any]:
     """Start token of an element number, and its attributes."""
-    import json
-
     tokens = json.loads(push.snapshot.splitlines()[1])
     starts = [i for i, token in enumerate(tokens) if isinstance(token, str) and token[0] in "<%&^"]
     return tokens[starts[number]], tokens[starts[number] + 1]
@@ -435,7 +434,7 @@ def test_a_slow_page_is_not_read_inside_of_an_event(watch: Watch) -> None:
     watched = form(watch)
     # The reads of any page take longer than 50 ms once the machine is slow enough: here the page is big enough.
     watched.page.evaluate(
-        "document.body.append(...Array.from({length: 40000}, () => document.createElement('b')))"
+        "document.body.append(...Array.from({length: 25000}, () => document.createElement('b')))"
     )
     latest = watched.ask().push
     assert latest.cost > 50
@@ -507,6 +506,16 @@ def test_a_frame_is_heard_from_its_first_moment(watch: Watch, site: Any) -> None
     watched.page.evaluate("d.innerHTML = '<iframe id=f src=/inner></iframe>'")
     event = watched.until(lambda: watched.events("change"))[0]
     assert event.element.frame == (0,)
+
+
+def test_a_frame_element_of_another_namespace_is_no_frame(watch: Watch) -> None:
+    watched = form(watch)
+    watched.page.evaluate("form.append(document.createElementNS('http://www.w3.org/2000/svg', 'iframe'))")
+    watched.page.evaluate("form.append(document.createElement('iframe'))")
+    watched.page.frames[1].set_content("<button id=in>x</button>")
+    watched.page.frames[1].click("#in")
+    assert until_last(watched, "click", "#in").element.frame == (0,)
+    assert not watched.gaps()
 
 
 def test_events_inside_shadow_trees(watch: Watch) -> None:

@@ -24,6 +24,7 @@ class Ear:
     """A session that keeps what it is fed."""
 
     is_ending = False
+    is_ready = True
 
     def __init__(self) -> None:
         self.heard: list[Input] = []

@@ -120,7 +120,7 @@ def test_scope_is_the_element_that_asks(body: Any, el: Any) -> None:
 
 def test_work_is_bounded(body: Any, el: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "VISITS_MIN", 1000)
-    monkeypatch.setattr(matching, "VISITS_PER_NODE", 0)
+    monkeypatch.setattr(matching, "VISITS_PER_ELEMENT", 0)
     node = el("p")
     for _ in range(40):
         node = el("div", node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replaykit.grading.policies.events import Event
+from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.finding import (
     Finding,
     Witness,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replaykit.grading.policies.events import Event, History
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.texts import Reading, find_any

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from replaykit.grading.policies.events import Event, History
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.events import History
 from replaykit.grading.policies.truth import Span
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.trajectory.rendering import render_action

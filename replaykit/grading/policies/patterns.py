@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from replaykit.grading.policies.events import ENTER, SPACE, Event, History, is_printable
+from replaykit.grading.policies.event import ENTER, SPACE, Event, is_printable
+from replaykit.grading.policies.events import History
 from replaykit.grading.policies.targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.texts import TextTests
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from replaykit.grading.policies.events import Event, History
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import (
     Finding,
     Witness,

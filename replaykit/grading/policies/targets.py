@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from replaykit.errors import Unsupported
-from replaykit.grading.policies.events import BUTTONS, Event
+from replaykit.grading.policies.event import BUTTONS, Event
 from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.replay.dom import Dom, Node

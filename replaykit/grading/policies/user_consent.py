@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from replaykit.grading.policies.events import Event, History
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.patterns import Pattern, Window, action_types, is_action
 from replaykit.grading.policies.texts import find, find_any, resembles, words_of

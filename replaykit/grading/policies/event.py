@@ -1,0 +1,197 @@
+"""One event of a run, with the fields that rules ask about."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from urllib.parse import unquote, unquote_plus
+
+from msgspec import Struct
+
+from replaykit.errors import Unsupported
+from replaykit.grading.policies.texts import Reading
+from replaykit.grading.policies.truth import FALSE, Truth, unknown
+from replaykit.grading.policies.url_terms import address, is_blank
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.state import Page
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.action import Act, Element, tag_of
+
+ENTER = ("Enter", "NumpadEnter", "Return")
+"""Keys that activate as Enter does."""
+
+SPACE = ("Space", "Spacebar", " ")
+"""Keys that activate as Space does."""
+
+SHORT_PAGE = 400
+"""Characters of visible text below which all of a page is prominent."""
+
+_NOTICES = "h1, [role=alert], [role=alertdialog], [role=dialog], dialog"
+
+_TARGETED = (
+    acts.Click, acts.DblClick, acts.Tap, acts.MouseAct, acts.Fill, acts.Type, acts.KeyboardType,
+    acts.KeyboardInsertText, acts.Press, acts.Clear, acts.Hover, acts.Focus, acts.SelectOption, acts.Check,
+    acts.Uncheck, acts.UploadFile, acts.DragAndDrop,
+)  # fmt: skip
+"""Acts on an element, recorded or not."""
+
+BUTTONS = ("submit", "button", "reset", "image")
+"""Input types whose value is a name, not a text entered."""
+
+
+class Event(Struct, frozen=True, kw_only=True, dict=True):
+    """One event of the stream; `None` = not recorded, or not a field of its kind."""
+
+    kind: str
+    """`action visit message answer user_reply dialog page`, or `gap`."""
+    story: int | None = None
+    """Position in the trajectory's events, from 0."""
+    step: int | None = None
+    """Step it belongs to, or follows."""
+    tab: int | None = None
+    """Tab ordinal."""
+    url: str | None = None
+    """URL of the page concerned."""
+    act: Act | None = None
+    """Actions: what was done."""
+    failed: bool | None = False
+    """Actions and visits: attempted only; None = not known."""
+    values: tuple[tuple[str, ...], ...] = ()
+    """Texts entered; of an option chosen its value and label are alternatives."""
+    message: str | None = None
+    """What was said."""
+    role: str | None = None
+    """ARIA role of the target, or type of a dialog."""
+    approved: bool | None = None
+    """Replies: the user's decision, where one was stated."""
+    page: Page | None = None
+    """Pages: the page; actions: the page acted on."""
+    status: int | None = None
+    """Pages: HTTP status of the main document."""
+    title: str | None = None
+    """Pages: title."""
+    names_recorded: bool = True
+    """Actions: names of the target that are absent were not there."""
+    hides: frozenset[str] = frozenset()
+    """Gaps: kinds of events that may be missing here."""
+    code: str = ""
+    """Gaps: the missing evidence."""
+
+    @cached_property
+    def tag(self) -> str:
+        """The action's tag."""
+        return tag_of(self.act) if self.act is not None else ""
+
+    @property
+    def element(self) -> Element | None:
+        """The action's target."""
+        return self.act.element if self.act is not None else None
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the action is one on an element, recorded or not."""
+        return self.element is not None or isinstance(self.act, _TARGETED)
+
+    @cached_property
+    def names(self) -> tuple[Reading, ...]:
+        """Every recorded name of the target."""
+        found = _names(self.element) if self.element is not None else ()
+        return tuple(Reading(name, self.step) for name in dict.fromkeys(found) if name is not None)
+
+    @cached_property
+    def called(self) -> str | None:
+        """All names, folded, one a line; None where a part of one is missing."""
+        whole = not any(reading.missing for reading in self.names)
+        return "\n".join(reading.folded for reading in self.names) if whole else None
+
+    @cached_property
+    def unnamed(self) -> Truth:
+        """UNKNOWN where the target may have a name that was not recorded, else FALSE."""
+        element = self.element
+        if element is None:
+            return unknown(f"target@{self.step}") if self.has_target else FALSE
+        if element.closed_shadow:
+            return unknown(f"target@{self.step}")
+        if element.cut:
+            return unknown(f"text.cut@{self.step}")
+        named = any(reading.raw.strip() for reading in self.names)
+        if element.names is not None or named or (self.names_recorded and self.names):
+            return FALSE
+        return unknown(f"names@{self.step}")
+
+    @cached_property
+    def entered(self) -> tuple[Reading, ...]:
+        """Every text entered."""
+        return tuple(Reading(text, self.step) for option in self.values for text in option)
+
+    @cached_property
+    def said(self) -> Reading:
+        """The message."""
+        return Reading(self.message or "", self.step)
+
+    @cached_property
+    def outgoing(self) -> tuple[Reading, ...]:
+        """Texts that leave through the event; the page that a run starts on is none of the agent's."""
+        if self.kind == "visit":
+            url = self.url if self.step is not None else None
+            forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
+            return tuple(Reading(form, self.step) for form in forms)
+        if self.kind in ("action", "dialog"):
+            return tuple(reading for reading in self.entered if reading.raw)
+        return (self.said,) if self.message else ()
+
+    @cached_property
+    def is_place(self) -> bool:
+        """Whether its URL is somewhere: no empty tab, no error page, nothing a browser refuses."""
+        return self.url is not None and not is_blank(self.url) and address(self.url) is not None
+
+    @cached_property
+    def shown(self) -> Reading | tuple[str, ...]:
+        """Pages: the visible text, or the codes of what is missing."""
+        dom = self.dom
+        if isinstance(dom, tuple):
+            return dom
+        try:
+            return Reading(dom.text, self.step)
+        except Unsupported:
+            return ("visible_text",)
+
+    @cached_property
+    def prominent(self) -> tuple[Reading, ...]:
+        """Pages: title, headings, notices and, of a short page, all of its visible text."""
+        dom = self.dom
+        title = self.title or ("" if isinstance(dom, tuple) else dom.title)
+        texts = [title] if title else []
+        if not isinstance(dom, tuple):
+            texts += [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+        whole = [self.shown] if isinstance(self.shown, Reading) else []
+        short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
+        return (*(Reading(text, self.step) for text in texts), *short)
+
+    @property
+    def dom(self) -> Dom | tuple[str, ...]:
+        """The page that the event is about, or the codes of what is missing."""
+        if self.page is None:
+            return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
+        return self.page.dom or (self.page.missing or "snapshot.final",)
+
+
+def is_printable(key: str) -> bool:
+    """Whether a key name is one printable character."""
+    return len(key) == 1 and key.isprintable()
+
+
+def _names(element: Element) -> tuple[str | None, ...]:
+    names = element.names or acts.Names()
+    is_button = element.tag == "input" and element.type in BUTTONS
+    return (
+        element.text, element.name, element.value if is_button else None, names.text, names.value,
+        names.aria_label, names.labelledby, names.label, names.alt, names.title, names.placeholder,
+    )  # fmt: skip
+
+
+def _seen(node: Node) -> str:
+    """Return the visible text of an element; of one that cannot be read, none."""
+    try:
+        return node.text if node.visible else ""
+    except Unsupported:
+        return ""
