@@ -1,9 +1,10 @@
 """Record the conformance set anew: every pair of fixtures/agents/expected.toml, in a real browser.
 
-Run: .venv/bin/python -m recordings.rebuild [NAME...]
+Run: .venv/bin/python -m recordings.rebuild [--readable] [NAME...]
 
 Recordings are frozen: they are made anew only on purpose, and then reviewed by their readable
-`.trajectory.json` and `.verdict.json`. Without names, all of them are.
+`.trajectory.json` and `.verdict.json`. Without names, all of them are. `--readable` records nothing and
+writes only those two, after a change in what verdicts say.
 """
 
 from __future__ import annotations
@@ -101,19 +102,25 @@ def answer_judges(pair: Pair, path: Path) -> None:
 
 
 def main() -> None:
-    """Record into a temporary folder first: a failed run leaves the old one."""
-    wanted = set(sys.argv[1:])
+    """Make the recordings named, or all."""
+    wanted = {name for name in sys.argv[1:] if not name.startswith("-")}
     SET.mkdir(parents=True, exist_ok=True)
     for pair in pairs():
         if wanted and pair.name not in wanted:
             continue
-        with tempfile.TemporaryDirectory(dir=SET.parent) as folder:
-            fresh = Path(folder) / f"{pair.name}.zst"
-            record(pair, fresh)
-            fresh.replace(SET / fresh.name)
-        answer_judges(pair, SET / f"{pair.name}.zst")
+        if "--readable" not in sys.argv:
+            make(pair)
         readable(SET / f"{pair.name}.zst")
         print(pair.name)
+
+
+def make(pair: Pair) -> None:
+    """Record into a temporary folder first: a failed run leaves the old recording."""
+    with tempfile.TemporaryDirectory(dir=SET.parent) as folder:
+        fresh = Path(folder) / f"{pair.name}.zst"
+        record(pair, fresh)
+        fresh.replace(SET / fresh.name)
+    answer_judges(pair, SET / f"{pair.name}.zst")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,12 @@ class Acting:
             self._scenes[tab.page] = (latest[0], tab.url, self._tabs.views())
         self._set_timer()
 
+    def pass_time(self, page: int, at: float) -> None:
+        """Note that a page's own time is `at`: what waited for something until then is over."""
+        tab = self._tabs.get(page)
+        if tab is not None:
+            self._tell(tab, tab.recogniser.expire(at))
+
     def settle(self, tab: Tab) -> None:
         """End what is going on in a tab."""
         self._tell(tab, tab.recogniser.flush())

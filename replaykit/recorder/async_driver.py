@@ -15,7 +15,7 @@ from playwright.async_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver, log
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -283,6 +283,7 @@ class AsyncDriver(Driver):
         except LateError as error:
             raise Refused("timeout") from error
         except Error as error:
+            log.debug("%s was refused: %s", effect.method, error)
             raise Refused("gone" if effect.tab.is_gone else "failed") from error
 
     async def _open_probe(self) -> Tab:

@@ -79,7 +79,7 @@ class Declaring:
             self._stepping.resolve(until)
 
     def _looking(self, window: Window, tab: Tab, previous: StepRef | None) -> Flow:
-        shown = yield from self._viewer.ask(tab, "before")
+        shown = yield from self._viewer.ask(tab, "before", is_owed=False)
         if shown is not None:
             seen, blobs = self._viewer.before(tab, shown, shown.at)
             window.before, window.blobs = seen, tuple(blobs)

@@ -75,7 +75,12 @@ def evaluate_raw(tab: Tab, expression: str, world: str, timeout_ms: float) -> Ca
     if context is None:
         raise Refused("gone")
     params = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
-    return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms))
+    try:
+        return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms))
+    except Refused as refused:
+        if str(refused) == "failed" and (tab.is_leaving or tab.world(world) != context):
+            raise Refused("gone") from refused  # its document was replaced while it was asked
+        raise
 
 
 def evaluate(tab: Tab, expression: str, *, world: str = WORLD, timeout_ms: float = COMMAND_MAX_MS) -> Carried:

@@ -132,7 +132,7 @@ class Observing:
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
         shown = tab.latest if tab.latest and tab.latest.at >= ref.at else None
         if shown is None and asks:
-            shown = yield from self._viewer.ask(tab, "asked")
+            shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
         shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)

@@ -179,6 +179,8 @@ class Session:
 
     def _pushed(self, message: messages.Pushed) -> None:
         is_running = self._is_begun and not self._is_ending
+        if is_running:
+            self._acting.pass_time(message.page, message.at)
         self._observing.pushed(message, self._stepping.ref_at(message.at) if is_running else None)
 
     def _pre_probes(self, at: float) -> Flow:

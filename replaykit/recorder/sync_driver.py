@@ -21,7 +21,7 @@ from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver, log
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -329,6 +329,7 @@ class SyncDriver(Driver):
         except LateError as error:
             raise Refused("timeout") from error
         except Error as error:
+            log.debug("%s was refused: %s", effect.method, error)
             raise Refused("gone" if effect.tab.is_gone else "failed") from error
 
     def _open_probe(self) -> Tab:

@@ -100,7 +100,7 @@ class Tab:
         self.ahead = page_time - at
 
     def was_touched(self, at: float, *, here: bool = False) -> bool:
-        """Whether a trusted gesture or an act in the tab (`here`: on its document) lies at most a second before."""
+        """Whether a gesture or an act in the tab (`here`: on its document) lies at most a second before."""
         touched = max(self.touched_at, self.recogniser.trusted_at)
         return -SKEW_MS <= at - touched <= TOUCH_MS and not (here and touched < self.arrived_at)
 

@@ -80,12 +80,13 @@ class Viewer:
         tab.show(shown)
         return shown
 
-    def ask(self, tab: Tab, purpose: str) -> Asking[Shown | None]:
-        """Ask a page for a snapshot."""
+    def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
+        """Ask a page for a snapshot; `is_owed`: it is a gap where it gives none."""
         document = tab.document
         reply = yield ReadPage(id=0, page=tab.page, what="snapshot", args=(purpose,))
         if not isinstance(reply.value, PagePush):
-            self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
+            if is_owed:
+                self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
             return None
         if tab.document != document:
             return None  # another document came meanwhile: nobody knows whose snapshot it is
@@ -170,7 +171,7 @@ class Viewer:
             shot = yield from self._shoot_once(tab, shown)
             if shot.blob is None:
                 return shot
-            again = yield from self.ask(tab, "asked")
+            again = yield from self.ask(tab, "asked", is_owed=False)
             is_still = shown is not None and again is not None and shown.blob.id == again.blob.id
             if is_still and shot.blob.media_type == PIXMAP:
                 return shot

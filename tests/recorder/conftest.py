@@ -41,6 +41,9 @@ PICTURE = b"P6\n1 1\n255\nabc"
 class Driver:
     """Feeds a session and answers its commands; keeps everything that was written."""
 
+    holds = False
+    """Whether commands wait for `answer_held` from the start."""
+
     def __init__(self, options: SessionOptions | None = None, plan: ProbePlan | None = None) -> None:
         self.session = Session(options or SessionOptions(), Header(channels={}), plan)
         self.now = 0.0
@@ -49,7 +52,7 @@ class Driver:
         self.outputs: list[Any] = []
         self.pauses: list[tuple[float, int]] = []
         self.held: list[Any] = []
-        self.hold = False
+        self.hold = self.holds
         self.replies: dict[str, Any] = {}
         self.errors: dict[str, str] = {}
         self.seqs: dict[tuple[int, int], int] = {}

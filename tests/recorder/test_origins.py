@@ -36,12 +36,17 @@ def sign(**facts: object) -> Sign:
     ],
 )
 def test_kind_and_cause(signs: dict[str, object], kind: str, untouched: str, touched: str) -> None:
-    alone, after = origin(sign(**signs)), origin(sign(**signs, is_touched=True))
+    alone, after = origin(sign(**signs)), origin(sign(**signs, is_touched=True, is_touched_here=True))
     assert (alone.kind, after.kind) == (kind, kind)
     assert (alone.cause, after.cause) == (untouched, touched)
 
 
 def test_the_pages_own_back_button_is_ambiguous() -> None:
     back = {"type": "historyDifferentDocument", "direction": "back"}
-    assert origin(sign(**back, is_touched=True)).is_ambiguous
+    assert origin(sign(**back, is_touched=True, is_touched_here=True)).is_ambiguous
     assert not origin(sign(**back)).is_ambiguous
+
+
+def test_a_gesture_on_the_page_before_does_not_go_back() -> None:
+    back = {"type": "historyDifferentDocument", "direction": "back"}
+    assert origin(sign(**back, is_touched=True)).cause == "agent"

@@ -22,11 +22,13 @@ from replaykit.trajectory.exchange import Console, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read
 from replaykit.trajectory.step import Header, Probe, Step
 
-SECRET = "s3cr&t \"v\\alue\"/ü+ñ"
+SECRET = 's3cr&t "v\\alue"/ü+ñ'
 DIGEST = "deadbeef" * 8
 
 secrets = st.text(
-    st.characters(codec="utf-8", exclude_characters="⟦⟧:", exclude_categories=("Cs", "Cc")), min_size=4, max_size=24
+    st.characters(codec="utf-8", exclude_characters="⟦⟧:", exclude_categories=("Cs", "Cc")),
+    min_size=4,
+    max_size=24,
 )
 around = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)
 
@@ -59,7 +61,9 @@ def forms(value: str, before: str = "", after: str = "") -> list[str]:
 def holds(text: str, value: str) -> bool:
     """Whether any plain reading of a text still gives the value; independent of the patterns."""
     readings = {text, html.unescape(text), html.unescape(html.unescape(text))}
-    readings |= {urllib.parse.unquote(one) for one in readings} | {urllib.parse.unquote_plus(one) for one in readings}
+    readings |= {urllib.parse.unquote(one) for one in readings} | {
+        urllib.parse.unquote_plus(one) for one in readings
+    }
     readings |= {urllib.parse.unquote(one) for one in readings}
     return any(value in one for one in readings)
 
@@ -157,7 +161,9 @@ def test_ids_keys_words_and_digests_stay() -> None:
     assert element is not None and element.node is not None and element.node.snapshot == DIGEST
     assert set(element.attributes or {}) == {"data-x", "hunter22"}
     assert redactor.event(Probe(id="deadbeef", phase="post")).id == "deadbeef"
-    assert redactor.event(Header(channels={"before": "recorded"}, secrets=("deadbeef",))).secrets == ("deadbeef",)
+    assert redactor.event(Header(channels={"before": "recorded"}, secrets=("deadbeef",))).secrets == (
+        "deadbeef",
+    )
 
 
 def test_an_event_without_secrets_is_the_same_event() -> None:
@@ -169,7 +175,12 @@ def test_an_event_without_secrets_is_the_same_event() -> None:
 
 
 def test_secret_headers_keep_their_names() -> None:
-    headers = (("Cookie", "a=1"), ("X-CSRF-Token", "t"), ("Accept", "text/html"), ("Authorization", "Basic x"))
+    headers = (
+        ("Cookie", "a=1"),
+        ("X-CSRF-Token", "t"),
+        ("Accept", "text/html"),
+        ("Authorization", "Basic x"),
+    )
     exchange = Exchange(id=0, method="GET", url="http://x.test/", request_headers=headers)
     clean = Redactor(keep_headers=("x-csrf-token",)).event(exchange)
     assert clean.request_headers == (
@@ -208,7 +219,9 @@ def test_fields_of_bodies_and_queries() -> None:
     redactor = Redactor(fields=("pin",), plain=("public",))
     form = redactor.blob("application/x-www-form-urlencoded", b"user=ann&password=x&pin=1&token=public")
     assert form.decode() == "user=ann&password=⟦masked⟧&pin=⟦masked⟧&token=public"
-    body = redactor.blob("application/json", b'{"a": {"password":"x" , "otp": 12, "n": 1.50}, "passengers": 2}')
+    body = redactor.blob(
+        "application/json", b'{"a": {"password":"x" , "otp": 12, "n": 1.50}, "passengers": 2}'
+    )
     assert body.decode() == '{"a": {"password":"⟦masked⟧" , "otp": "⟦masked⟧", "n": 1.50}, "passengers": 2}'
     part = b'--b\r\nContent-Disposition: form-data; name="password"\r\n\r\nx y\r\n--b--\r\n'
     assert b"x y" not in redactor.blob("multipart/form-data", part)
@@ -218,7 +231,9 @@ def test_fields_of_bodies_and_queries() -> None:
 
 def test_json_keeps_its_bytes_and_stays_json() -> None:
     redactor = Redactor({"PIN": "4711", "PW": "hunter22"})
-    clean = redactor.blob("application/json; charset=utf-8", b'[ 4711, "4711", {"hunter22" : "\\u0068unter22"}, 1e5]')
+    clean = redactor.blob(
+        "application/json; charset=utf-8", b'[ 4711, "4711", {"hunter22" : "\\u0068unter22"}, 1e5]'
+    )
     assert json.loads(clean) == ["⟦secret:PIN⟧", "⟦secret:PIN⟧", {"hunter22": "⟦secret:PW⟧"}, 1e5]
     assert clean.startswith(b'[ "') and clean.endswith(b", 1e5]")
 
@@ -259,7 +274,9 @@ def snapshot(text: str, attribute: str = "x") -> bytes:
     tokens = ["<html", "<body", "<p", ["title", attribute, "hunter22", "x"], {"value": text}, "=" + text, 3]
     head = {"snapshot": 1, "url": "http://x.test/", "title": text, "elements": 3, "styles": ["none"]}
     lines = [head, tokens, [0, 0, 0], [0] * 12]
-    return b"".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines)
+    return b"".join(
+        json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines
+    )
 
 
 def test_snapshots_are_cleaned_in_their_strings_only() -> None:
@@ -284,7 +301,9 @@ def test_a_snapshot_without_secrets_keeps_its_bytes() -> None:
     assert Redactor({"PW": "hunter22"}).blob("application/x-replaykit-dom", data) == data
 
 
-@pytest.mark.parametrize("media_type", ["text/html", "text/css", "application/javascript", "image/svg+xml", "a/b+xml"])
+@pytest.mark.parametrize(
+    "media_type", ["text/html", "text/css", "application/javascript", "image/svg+xml", "a/b+xml"]
+)
 def test_texts_are_cleaned_whatever_their_encoding(media_type: str) -> None:
     clean = Redactor({"PW": "hunter22"}).blob(media_type, b"\xff<p>hunter22\xe4</p>")
     assert clean == "⟦secret:PW⟧".encode().join([b"\xff<p>", b"\xe4</p>"])

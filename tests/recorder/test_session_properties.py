@@ -21,7 +21,28 @@ from replaykit.trajectory.action import Click, Element, FocusTab, Goto, Hover, U
 from replaykit.trajectory.observation import Observation, Prep, Read
 from replaykit.trajectory.step import Ending, Header, Step
 
-NAMES = ["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu", "keydown", "beforeinput", "input", "change", "submit", "focusin", "dragstart", "drop", "wheel", "scroll", "toggle", "pageshow", "pagehide", "mystery"]
+NAMES = [
+    "pointerdown",
+    "pointerup",
+    "click",
+    "dblclick",
+    "auxclick",
+    "contextmenu",
+    "keydown",
+    "beforeinput",
+    "input",
+    "change",
+    "submit",
+    "focusin",
+    "dragstart",
+    "drop",
+    "wheel",
+    "scroll",
+    "toggle",
+    "pageshow",
+    "pagehide",
+    "mystery",
+]
 ELEMENTS = (
     None,
     Element(tag="button", css="#a", attributes={"id": "a"}),

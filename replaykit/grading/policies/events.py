@@ -21,6 +21,7 @@ from replaykit.trajectory import action as acts
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Act
 from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.step import Event as Recorded
 from replaykit.trajectory.step import Step, Trajectory
 
 KIND_CHANNELS = {
@@ -99,7 +100,7 @@ class _Stream:
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
-        for story, event in enumerate(self.trajectory.events):
+        for story, event in _in_time(self.trajectory):
             match event:
                 case Step():
                     self._step(story, event)
@@ -242,6 +243,18 @@ def _gap_code(channel: str, step: int) -> str:
     return f"snapshot.before@{step}" if channel == "snapshots" else (
         f"{code}@{step}" if code == "trajectory.gap" else code
     )  # fmt: skip
+
+
+def _in_time(trajectory: Trajectory) -> list[tuple[int, Recorded]]:
+    """Return the events with their lines, in the order of the page's clock; a line is written later."""
+    lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, acts.Unknown)]
+    if any(event.t is None for _, event in lines):
+        return lines
+    return sorted(lines, key=lambda row: _moment(row[1]))
+
+
+def _moment(event: Recorded) -> tuple[int, int, int]:
+    return event.t or 0, -1 if event.page is None else event.page, event.seq
 
 
 def _answer_place(trajectory: Trajectory) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from replaykit.grading.policies.events import history
@@ -122,3 +123,14 @@ def test_names_may_be_missing_or_known_to_be_empty(run):
     assert unnamed(acts.Element(text="Sort"), targets="partial") == ()
     assert unnamed(acts.Element(text="Sort", cut=True)) == ("text.cut@0",)
     assert unnamed(acts.Element(text="Host", closed_shadow=True)) == ("target@0",)
+
+
+def test_the_order_is_that_of_the_clock_not_of_the_lines(run):
+    built = run().look("http://h.test/").click("Export").says("It failed.")
+    built.look("http://h.test/export", status=503)
+    times = [0, 10, 40, 20]
+    assert len(times) == len(built.events)
+    built.events = [msgspec.structs.replace(e, t=t) for e, t in zip(built.events, times, strict=True)]
+    events = stream(built)
+    assert [event.kind for event in events][-2:] == ["page", "message"]
+    assert [event.story for event in events][-2:] == [3, 2]
