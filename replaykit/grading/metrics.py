@@ -402,4 +402,4 @@ def _decided(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 def _kind(code: str) -> str:
     """Return a code without what it names: steps, pages and blobs differ from run to run."""
-    return re.sub(r"@\d+$|(?<=^blob):.*|(?<=^page):.*", "", code)
+    return re.split(r"[:@]", code)[0]

@@ -1,6 +1,6 @@
 """Checks as data: what a task demands, and what the recorder has to look at for it.
 
-Fields are those of the suite file (`docs/cli.md`); grading them is `replaykit.grading.checks`.
+Fields are those of the suite file (`docs/tasks.md`); grading them is `replaykit.grading.checks`.
 """
 
 from __future__ import annotations

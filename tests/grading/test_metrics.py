@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from replaykit.grading.metrics import SCORES, metrics, summarize, tier
+from replaykit.grading.metrics import SCORES, all_pass_at_k, metrics, pass_hat_k, summarize, tier
 from replaykit.grading.statistics import Fraction
 from replaykit.grading.verdict import (
     CheckResult,
@@ -213,3 +214,62 @@ def test_the_order_of_tasks_does_not_matter(rows: list[tuple[str, str, str]], or
     shuffled = list(verdicts)
     order.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis types its Random as object
     assert metrics(verdicts) == metrics(shuffled)
+
+
+def test_first_k_runs_and_any_k_runs() -> None:
+    """Two tasks of three runs: 2 and 3 of them done; 1 - C(2,2)/C(3,2) leaves a third of the pairs."""
+    runs = [verdict("a", "P"), verdict("a", "P"), verdict("a", "F"), *[verdict("b", "P", "O")] * 3]
+    half, whole = Fraction(1, 2), Fraction(1)
+    assert [all_pass_at_k(runs, k) for k in (1, 2, 3, 4)] == [
+        (whole, whole), (whole, whole), (half, half), (Fraction(0), Fraction(0)),
+    ]  # fmt: skip
+    assert [pair and pair[0] for pair in (pass_hat_k(runs, k) for k in (1, 2, 3, 4))] == [
+        Fraction(5, 6), Fraction(2, 3), half, Fraction(0),
+    ]  # fmt: skip
+    assert all_pass_at_k([], 1) is None
+    open_run = [verdict("a", "P", "U")]
+    assert all_pass_at_k(open_run, 1) == pass_hat_k(open_run, 1) == (0, 1)
+
+
+def test_groups_count_only_their_policies() -> None:
+    runs = [verdict("a", "P", "V"), verdict("b", "P", "O"), verdict("c", "P")]
+    groups = summarize(runs)["by"]
+    assert list(groups) == ["source"]
+    assert list(groups["source"]) == ["organization"]
+    found = groups["source"]["organization"]
+    assert (found["metrics"]["CuP"]["value"], found["metrics"]["CuP"]["n"]) == (0.5, 2)
+    assert found["risk"]["user_consent"]["violations"] == 1
+
+
+def test_judges_of_different_fingerprints_are_kept_apart() -> None:
+    one, other = _judgement(JudgeOutcome.SUCCESS), _judgement(JudgeOutcome.FAILURE)
+    runs = [
+        structs.replace(verdict("a"), judgements=(structs.replace(one, fingerprint="sha256:" + "a" * 64),)),
+        structs.replace(verdict("b"), judgements=(structs.replace(other, fingerprint="sha256:" + "b" * 64),)),
+    ]
+    found = summarize(runs)["judges"]
+    assert {name: judge["success_rate"] for name, judge in found.items()} == {
+        "webvoyager@aaaaaaaa": 1.0,
+        "webvoyager@bbbbbbbb": 0.0,
+    }
+
+
+def test_an_invalid_word_of_tomorrow_is_other() -> None:
+    runs = [verdict("a", "P", validity="quarantined"), verdict("b", "P", validity="blocked")]
+    assert summarize(runs)["invalid"] == {"blocked": 1, "other": 1}
+
+
+def test_missing_evidence_is_counted_by_kind() -> None:
+    runs = [
+        verdict("a", "U", missing=("snapshot.before@3", "blob:ff")),
+        verdict("b", "U", missing=("blob:00",)),
+    ]
+    assert summarize(runs)["decided"]["missing"] == {"blob": 2, "snapshot.before": 1}
+
+
+def test_wilson_with_one_run_a_task_and_resampled_tasks_with_more() -> None:
+    once = [verdict(str(n), "P" if n < 40 else "F") for n in range(50)]
+    assert metrics(once)["CR"]["ci95"] == [0.67, 0.888]
+    twice = [*once, *once]
+    assert metrics(twice)["CR"]["ci95"] != [0.67, 0.888]
+    assert metrics([verdict("a", "P"), verdict("a", "F")])["CR"]["ci95"] is None

@@ -140,6 +140,52 @@ def test_command_that_never_ends_is_ended(tmp_path: Path, task: Task) -> None:
     assert (result.kind, result.cause, result.exit_code) == ("timeout", "harness", -signal.SIGTERM)
 
 
+def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
+    endless = SCRIPT.replace('page.fill("#name", "Ann")', 'while True: page.click("#sure")')
+    result = command(tmp_path, task, script=endless, max_steps=3)
+    assert (result.kind, result.cause) == ("max_steps", "harness")
+    assert acts(held(result.path)) == [("click", "#sure")] * 3
+
+
+def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
+    async def act(page: Any, told: Any, run: Any) -> None:
+        while True:
+            await page.click("#sure")
+
+    result = apart(lambda: record_agent(act, task, tmp_path / "run.zst", max_steps=3))
+    assert (result.kind, result.cause) == ("max_steps", "harness")
+    assert acts(held(result.path)) == [("click", "#sure")] * 3
+
+
+ENDLESS = """
+import sys
+from replaykit.recorder.running import record_agent
+from replaykit.tasks.task import decode_task
+
+def act(page, told, run):
+    while True:
+        try:
+            page.click("#sure") if sys.argv[3] == "max_steps" else page.wait_for_timeout(60_000)
+        except Exception:
+            pass
+
+task = decode_task({"id": "t", "intent": "x", "start_urls": [sys.argv[1]]})
+limits = {"max_steps": 3} if sys.argv[3] == "max_steps" else {"max_time": 1.0}
+print(record_agent(act, task, sys.argv[2], **limits).kind)
+"""
+
+
+@pytest.mark.parametrize("limit", ["max_steps", "timeout"])
+def test_agent_that_blocks_and_catches_everything_is_stopped(tmp_path: Path, task: Task, limit: str) -> None:
+    argv = [sys.executable, "-c", ENDLESS, task.start_urls[0], str(tmp_path / "run.zst"), limit]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, limit), done.stderr
+    ending = held(tmp_path / "run.zst").ending
+    assert ending is not None
+    assert (ending.kind, ending.cause) == (limit, "harness")
+
+
 def test_command_that_does_not_exist(tmp_path: Path, task: Task) -> None:
     with pytest.raises(AgentError, match="no-such-program"):
         apart(lambda: record_command(["no-such-program"], task, tmp_path / "run.zst"))

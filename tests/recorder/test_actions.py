@@ -208,7 +208,7 @@ def test_what_ends_a_text(driver, breaker: str) -> None:
     else:
         type_key(driver, "b", value="ab", at=2001)
     driver.wait(3000)
-    assert [type(a) for a in driver.actions][0] is Type
+    assert type(driver.actions[0]) is Type
     assert driver.actions[0].value == "a"
     assert len(driver.steps) == 2
 

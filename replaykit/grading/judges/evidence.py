@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.format import PIXMAP
-from replaykit.errors import JudgeError, Unsupported
+from replaykit.errors import BundleError, JudgeError, ReplayError
 from replaykit.grading.request import ImagePart
 from replaykit.grading.values.text import fold, includes
 from replaykit.replay.player import Replay
@@ -158,13 +158,14 @@ def grounding(replay: Replay) -> Iterator[dict[str, object]]:
 
 
 def _texts(replay: Replay) -> Iterator[tuple[int, str]]:
+    last = max(0, len(replay.steps) - 1)
     for page in replay.pages:
         try:
-            dom = page.dom
-            if dom is not None:
-                yield page.step or 0, fold(dom.text)
-        except Unsupported:
-            continue  # nobody can say what this page showed
+            text = page.dom.text if page.dom is not None else None
+        except (ReplayError, BundleError):
+            continue  # nobody can say what this page showed, and grounding decides nothing
+        if text is not None:
+            yield page.step if page.step is not None else last * (page.role == "final"), fold(text)
 
 
 def _shot(seen: Observation | None, step: int) -> Iterator[Shot]:

@@ -119,6 +119,6 @@ def test_numbers_and_quotations_are_grounded_in_visible_text(recorded):
     run = recorded(2, answer='The order is 42, not 7; it says "Order 42".')
     found = {item["span"]: (item["kind"], item["steps"]) for item in grounding(Replay(run))}
     assert found["42"][0] == "number"
-    assert found["42"][1]
+    assert found["42"][1] == [0, 1]
     assert found["7"] == ("number", [])
     assert found["Order 42"][0] == "quote"

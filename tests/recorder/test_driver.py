@@ -1,0 +1,227 @@
+"""What both drivers share: nothing that goes wrong in the recorder reaches the agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from replaykit.recorder.arming import Armed
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.driver import PROBE, Driver
+from replaykit.recorder.messages import (
+    Arm,
+    End,
+    Input,
+    Output,
+    Pause,
+    Requested,
+    Said,
+    Seal,
+    TabClosed,
+    TabCrashed,
+    TabOpened,
+    Write,
+)
+from replaykit.trajectory.exchange import Gap, Message
+from replaykit.trajectory.step import Environment
+
+TREE = {"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}}
+WORD = Said(at=0, kind="say", text="hello")
+
+
+class Scripted:
+    """A session that gives out what a test says."""
+
+    is_ready = True
+
+    def __init__(self) -> None:
+        self.heard: list[Input] = []
+        self.outputs: list[Output] = []
+        self.error: Exception | None = None
+        self.is_ending = False
+
+    def start(self, at: float) -> list[Output]:
+        return [Write(event=Message(t=0, role="agent", kind="say", text="first"))]
+
+    def feed(self, item: Input) -> list[Output]:
+        self.heard.append(item)
+        if self.error is not None:
+            raise self.error
+        outputs, self.outputs = self.outputs, []
+        return outputs
+
+
+class Bench:
+    """A driver without a browser."""
+
+    def __init__(self) -> None:
+        self.core = Scripted()
+        self.stored: list[Any] = []
+        self.environments: list[Environment] = []
+        self.disk: Exception | None = None
+        clock = Clock(wall=lambda: 1000.0, ticks=lambda: 0.0)
+        self.driver = Driver(self._open, self._store, "", clock=clock)
+
+    def _open(self, environment: Environment) -> Scripted:
+        self.environments.append(environment)
+        return self.core
+
+    def _store(self, write: Write) -> None:
+        if self.disk is not None:
+            raise self.disk
+        self.stored.append(write.event)
+
+    @property
+    def gaps(self) -> list[tuple[str, str]]:
+        return [(event.channel, event.why) for event in self.stored if isinstance(event, Gap)]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_words_before_the_header_wait_for_it(bench: Bench) -> None:
+    bench.driver.feed(WORD)
+    assert bench.core.heard == []
+    bench.driver.begin(Environment())
+    assert bench.core.heard == [WORD]
+    assert [event.text for event in bench.stored] == ["first"]
+    bench.driver.begin(Environment())
+    assert len(bench.environments) == 1
+
+
+def test_outputs_are_stored_or_queued(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    message = Message(t=1, role="agent", kind="say", text="second")
+    bench.core.outputs = [Pause(id=1, ms=5), Write(event=message), Arm(page=0, document=0), Seal()]
+    bench.driver.feed(WORD)
+    assert bench.stored[-1] == message
+    assert bench.driver.queue == [Pause(id=1, ms=5)]
+    assert bench.driver.is_sealed
+    bench.driver.feed(WORD)
+    assert len(bench.core.heard) == 1
+
+
+def test_session_that_fails_is_a_gap(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    bench.core.error = ValueError("no")
+    bench.driver.feed(WORD)
+    assert bench.gaps == [("actions", "recorder.failed")]
+    assert isinstance(bench.driver.fault, ValueError)
+    assert not bench.driver.is_busy
+
+
+def test_full_disk_does_not_reach_the_agent(bench: Bench) -> None:
+    bench.disk = OSError("disk full")
+    bench.driver.begin(Environment())
+    bench.driver.feed(WORD)
+    assert bench.driver.fault is bench.disk
+
+
+def test_end_that_the_session_decided_is_told_once(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    told: list[str] = []
+    bench.driver.on_limit = lambda: told.append("over")
+    bench.driver.feed(WORD)
+    bench.core.is_ending = True
+    bench.driver.feed(WORD)
+    assert told == []  # it was so before this input
+    bench.core.is_ending = False
+
+    def end(item: Input) -> list[Output]:
+        bench.core.is_ending = True
+        return []
+
+    bench.core.feed = end  # type: ignore[method-assign]  # the scripted session decides now
+    bench.driver.feed(WORD)
+    bench.driver.feed(WORD)
+    assert told == ["over"]
+
+
+def test_end_of_the_harness_is_no_limit(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    told: list[str] = []
+    bench.driver.on_limit = lambda: told.append("over")
+    bench.driver.feed(End(at=0, kind="stopped"))
+    assert told == []
+
+
+def test_tab_is_told_before_what_happened_while_it_was_armed(bench: Bench) -> None:
+    tab = bench.driver.new_tab("agent")
+    moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
+    bench.driver.happened(tab, {"method": "Page.navigatedWithinDocument", "params": moved})
+    assert not bench.driver.is_ready
+    assert bench.core.heard == []
+    tab.seat(TREE)
+    bench.driver.opened(tab, Armed(armed_after_ms=7, user_agent="HeadlessChrome/1"), None)
+    assert [type(item).__name__ for item in bench.core.heard] == ["TabOpened", "Navigated"]
+    (opened, _) = bench.core.heard
+    assert isinstance(opened, TabOpened)
+    assert (opened.page, opened.url, opened.existing, opened.armed_after_ms) == (
+        0,
+        "http://x.test/",
+        False,
+        None,
+    )
+    assert bench.environments[0].headless
+    assert bench.driver.is_ready
+
+
+def test_popup_says_how_long_it_ran_unwatched(bench: Bench) -> None:
+    opener, popup = bench.driver.new_tab("agent"), bench.driver.new_tab("agent")
+    for tab in (opener, popup):
+        tab.seat(TREE)
+    bench.driver.opened(opener, Armed(armed_after_ms=1), None)
+    bench.driver.opened(popup, Armed(armed_after_ms=90), opener)
+    opened = bench.core.heard[-1]
+    assert isinstance(opened, TabOpened)
+    assert (opened.page, opened.opener, opened.armed_after_ms) == (1, 0, 90)
+
+
+def test_probe_tab_is_no_tab_of_the_run_but_its_requests_are_told(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    probe = bench.driver.new_tab("probe")
+    assert probe.page == PROBE
+    assert bench.driver.new_tab("agent").page == 0
+    probe.seat(TREE)
+    bench.driver.opened(probe, Armed(armed_after_ms=0), None)
+    request = {"url": "http://x.test/", "method": "GET", "headers": {}}
+    sent = {"requestId": "1", "request": request, "wallTime": 1000, "timestamp": 1}
+    dialog = {"type": "alert", "message": ""}
+    bench.driver.happened(probe, {"method": "Network.requestWillBeSent", "params": sent})
+    bench.driver.happened(probe, {"method": "Page.javascriptDialogOpening", "params": dialog})
+    bench.driver.gone(probe)
+    (only,) = bench.core.heard
+    assert isinstance(only, Requested)
+    assert only.actor == "probe"
+
+
+@pytest.mark.parametrize(("is_crash", "kind"), [(False, TabClosed), (True, TabCrashed)])
+def test_tab_goes_once(bench: Bench, is_crash: bool, kind: type) -> None:
+    tab = bench.driver.new_tab("agent")
+    tab.seat(TREE)
+    bench.driver.opened(tab, Armed(armed_after_ms=0), None)
+    bench.driver.gone(tab, is_crash=is_crash)
+    bench.driver.gone(tab)
+    assert [type(item) for item in bench.core.heard[1:]] == [kind]
+    assert bench.driver.has_crashed == is_crash
+
+
+def test_tab_that_went_before_it_was_armed_is_a_gap(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    tab = bench.driver.new_tab("agent")
+    bench.driver.gone(tab)
+    bench.driver.forget(tab)
+    assert bench.core.heard == []
+    assert bench.gaps == [("actions", "attach.failed")]
+    assert bench.driver.is_ready
+
+
+def test_nonsense_of_the_protocol_is_a_gap(bench: Bench) -> None:
+    tab = bench.driver.new_tab("agent")
+    tab.seat(TREE)
+    bench.driver.opened(tab, Armed(armed_after_ms=0), None)
+    bench.driver.happened(tab, {"method": "Page.javascriptDialogOpening", "params": {}})
+    assert bench.gaps == [("actions", "recorder.failed")]
