@@ -85,16 +85,17 @@ class Acting:
         """
         for other in self._tabs.all:
             if other is not tab:
+                self._tell(other, other.recogniser.expire(at))
                 self._tell(other, other.recogniser.interrupt())
         self.on_begin(at)
         previous = self._stepping.previous
-        if self._is_too_many(at):
+        if self._is_too_many(at, is_gesture=is_gesture):
             self.on_limit(at)
             return None
         if not is_opening and tab.page != self._tabs.active:
             self._focus(tab, at)
         self._tabs.active = tab.page
-        ref = self._stepping.begin(at, tab.page)
+        ref = self._stepping.begin(at, tab.page, is_gesture=is_gesture)
         if previous is not None:
             self._observing.overtaken(tab, previous, at, asks=not is_gesture)
         return ref
@@ -104,9 +105,9 @@ class Acting:
         self._stepping.done(act)
         self._observing.watch(tab, act.ref)
 
-    def _is_too_many(self, at: float) -> bool:
-        self._stepping.leave_behind(at)
-        return self.is_full and not self._stepping.is_declared(at)
+    def _is_too_many(self, at: float, *, is_gesture: bool) -> bool:
+        self._stepping.leave_behind(at, is_gesture=is_gesture)
+        return self.is_full and not self._stepping.is_declared(at, is_gesture=is_gesture)
 
     @property
     def is_full(self) -> bool:

@@ -34,6 +34,9 @@ from replaykit.recorder.probes import dismiss
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
 
+LETTING_GO_S = 0.5
+"""Longest wait for a page to let go of the recorder."""
+
 
 class AsyncDriver(Driver):
     """Pumps an async connection."""
@@ -231,9 +234,11 @@ class AsyncDriver(Driver):
             delattr(target, name)
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
-        for session in self._sessions.values():
-            with suppress(Error):
-                await session.detach()
+        for page, session in self._sessions.items():
+            # A page that is stuck, or behind a dialog, would hold everything up.
+            if not self.tabs[page].is_gone and not self.tabs[page].has_dialog:
+                with suppress(Error, TimeoutError):
+                    await asyncio.wait_for(session.detach(), LETTING_GO_S)
 
     # Commands
 

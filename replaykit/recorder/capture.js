@@ -220,7 +220,24 @@ function takeRoot(tree, root, kind) {
 
 // ---- Styles and boxes ------------------------------------------------------------------------------------------
 
+// What a `display` allows, by its value: pages have a dozen of them.
 const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
+const NEVER_OUT = /^(?:contents|inline|ruby|table-)/;
+const ON_LINES = /^(?:contents|inline|ruby)$/;
+const HOLDS_LINES = /^(?:block|flow-root|inline-block|list-item|table-caption|table-cell)$/;
+const allowances = new Map();
+
+function allowed(display) {
+  let found = allowances.get(display);
+  if (found === undefined) {
+    found = {
+      scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display),
+      onLines: ON_LINES.test(display), lines: HOLDS_LINES.test(display),
+    };
+    allowances.set(display, found);
+  }
+  return found;
+}
 
 // Beyond a limit a column is dropped whole, so that what is taken depends on the page alone.
 function takeColumns(tree, element, number, owner) {
@@ -237,25 +254,80 @@ function takeColumns(tree, element, number, owner) {
 function takeStyle(tree, element, hidden) {
   const style = styleOf(element);
   tree.secure = isSecurity(propertyValue(style, '-webkit-text-security'));
-  tree.style.push(hidden ? HIDDEN : paletteIndex(tree, readStyle(tree, style)));
+  tree.style.push(hidden ? HIDDEN : paletteIndex(tree, readStyle(tree, style, element)));
 }
 
-function readStyle(tree, style) {
+function readStyle(tree, style, element) {
   const display = propertyValue(style, 'display');
   if (display === 'none' || display === '') return display;
-  tree.scrolls = !NO_SCROLLER.test(display) && isScroller(propertyValue(style, 'overflow-y'));
+  const allows = allowed(display);
+  tree.scrolls = allows.scrolling && isScroller(propertyValue(style, 'overflow-y'));
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
-  return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${styleLetters(tree, style)}`;
+  const letters = styleLetters(tree, style, element) + lineLetters(style, element, allows);
+  return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${letters === '' ? '' : `|${letters}`}`;
 }
 
 const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
 
-function styleLetters(tree, style) {
-  const skipped = propertyValue(style, 'content-visibility') === 'hidden' ? 'c' : '';
+function styleLetters(tree, style, element) {
+  const skipping = propertyValue(style, 'content-visibility');
+  const skipped = skipping !== 'visible' && (skipping === 'hidden' || isSkipped(element)) ? 'c' : '';
   const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
-  const letters = skipped + clear + (tree.secure ? 's' : '');
-  return letters === '' ? '' : `|${letters}`;
+  return skipped + clear + (tree.secure ? 's' : '');
+}
+
+// With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
+const AUTO = { contentVisibilityAuto: true };
+
+function isSkipped(element) {
+  for (let child = firstElement(element); child !== null; child = nextElement(child)) {
+    if (isDisplayed(child)) return !isDisplayed(child, AUTO);
+  }
+  return isHTML(element) && innerText(element) === '';
+}
+
+// ---- What blanks beside an element depend on -------------------------------------------------------------------
+
+function lineLetters(style, element, allows) {
+  const out = allows.leaving && isOutOfFlow(style) ? 'f' : '';
+  return allows.onLines || allows.lines ? out + generatedLetters(element, allows.onLines) : out;
+}
+
+function isOutOfFlow(style) {
+  if (propertyValue(style, 'float') !== 'none') return true;
+  const position = propertyValue(style, 'position');
+  return position === 'absolute' || position === 'fixed';
+}
+
+// To read a pseudo-element costs more than all else of a style: none is read where no blank could depend on it.
+function generatedLetters(element, onLines) {
+  const first = firstChild(element);
+  if (first === null) return onLines && (isGenerated(element, BEFORE) || isGenerated(element, AFTER)) ? 'b' : '';
+  const before = hasBlank(first, 0, onLines) && isGenerated(element, BEFORE) ? 'b' : '';
+  return hasBlank(lastChild(element), -1, onLines) && isGenerated(element, AFTER) ? `${before}a` : before;
+}
+
+const BLANKS = ' \t\n\r';
+const SOLID = /[^ \t\n\r]/;
+
+// A text of blanks alone stands between blocks more often than not: it counts inside inline elements only.
+function hasBlank(node, edge, onLines) {
+  if (nodeType(node) !== TEXT) return false;
+  const data = characterData(node);
+  return data !== '' && BLANKS.includes(data.at(edge)) && (onLines || SOLID.test(data));
+}
+
+// Generated texts that hold no blank: before, those that end in one themselves; after, those of nothing else.
+const BEFORE = { name: '::before', hollow: /^(?:none|normal|"(?:.* )?")$/s };
+const AFTER = { name: '::after', hollow: /^(?:none|normal|" *")$/ };
+
+function isGenerated(element, { name, hollow }) {
+  const style = styleOf(element, name);
+  const content = propertyValue(style, 'content');
+  if (content === 'none' || content === 'normal') return false;
+  const display = propertyValue(style, 'display');
+  return display === 'inline' ? !hollow.test(content) : display.startsWith('inline-');
 }
 
 // An empty display is that of an element without a place in the flat tree: no slot takes it.

@@ -8,6 +8,7 @@ const getter = (prototype, name) => bindCall.bind(Object.getOwnPropertyDescripto
 
 const nodeType = getter(Node.prototype, 'nodeType');
 const firstChild = getter(Node.prototype, 'firstChild');
+const lastChild = getter(Node.prototype, 'lastChild');
 const nextSibling = getter(Node.prototype, 'nextSibling');
 const parentNode = getter(Node.prototype, 'parentNode');
 const ownerDocument = getter(Node.prototype, 'ownerDocument');
@@ -30,6 +31,7 @@ const attributeNodes = getter(Element.prototype, 'attributes');
 const matches = method(Element.prototype, 'matches');
 const closest = method(Element.prototype, 'closest');
 const descendants = method(Element.prototype, 'getElementsByTagName');
+const firstElement = getter(Element.prototype, 'firstElementChild');
 const previousElement = getter(Element.prototype, 'previousElementSibling');
 const nextElement = getter(Element.prototype, 'nextElementSibling');
 const childElements = getter(Element.prototype, 'childElementCount');

@@ -130,7 +130,8 @@ class Observing:
         self._write(tab, replace(look.seen, reads=reads), look.blobs, shot, look.ref)
 
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
-        shown = tab.latest if tab.latest and tab.latest.at >= ref.at else None
+        # At the very time of the act itself it was serialized before any handler ran.
+        shown = tab.latest if tab.latest and tab.latest.at > ref.at else None
         if shown is None and asks:
             shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)

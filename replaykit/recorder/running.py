@@ -34,6 +34,10 @@ SitesGiven = Mapping[str, str | Sequence[str]]
 """Site name to its root, or roots of which the first is the active one."""
 
 
+PARTING_S = 3.0
+"""Longest wait for the end of a connection; a page behind a dialog can hold it up."""
+
+
 class BrowserChoice(Struct, frozen=True, kw_only=True):
     """Which browser, and how it is started."""
 
@@ -309,8 +313,8 @@ async def _connected(endpoint: str) -> AsyncIterator[Connected]:
         try:
             yield browser
         finally:
-            with suppress(Error):
-                await browser.close()
+            with suppress(Error, TimeoutError):
+                await asyncio.wait_for(browser.close(), PARTING_S)
 
 
 async def _open_pages(context: BrowserContext, urls: Sequence[str]) -> list[Page]:

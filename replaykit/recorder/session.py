@@ -238,7 +238,7 @@ class Session:
         self._stepping.exit(messages.StepExit(at=message.at, error=message.error))
         self._acting.settle_all()
         self._navigating.settle(now)
-        gone = self._tabbing.conclude(message.at)
+        gone = self._tabbing.conclude()
         self._observing.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))
 

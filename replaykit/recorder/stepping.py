@@ -30,6 +30,7 @@ class Stepping:
         self._refs: list[StepRef] = []
         self._thoughts: list[Said] = []
         self._turn = -1
+        self._latest = 0
         self.count = 0
         """Steps written so far."""
 
@@ -64,9 +65,9 @@ class Stepping:
         """Return the step that an event at `at` may come from; another clock's times need slack, ms."""
         return next((ref for ref in reversed(self._refs) if ref.at <= at + slack), None)
 
-    def is_declared(self, at: float) -> bool:
+    def is_declared(self, at: float, *, is_gesture: bool = True) -> bool:
         """Whether an act at `at` belongs to a declared step."""
-        return self._window_at(at) is not None
+        return self._window_at(at, is_gesture=is_gesture) is not None
 
     def think(self, thought: Said) -> None:
         """Keep a thought for the next step."""
@@ -91,11 +92,11 @@ class Stepping:
             window.exit = message
         return window
 
-    def begin(self, at: float, page: int | None) -> StepRef:
+    def begin(self, at: float, page: int | None, *, is_gesture: bool = True) -> StepRef:
         """Note that an act begins. Windows that it comes after are resolved."""
-        self.leave_behind(at)
+        self.leave_behind(at, is_gesture=is_gesture)
         ref = StepRef(at, page)
-        window = self._window_at(at)
+        window = self._window_at(at, is_gesture=is_gesture)
         if window is None:
             self._queue(ref)
         else:
@@ -121,10 +122,10 @@ class Stepping:
             window.is_resolved = window.was_closed(until)
         self._advance()
 
-    def leave_behind(self, at: float) -> None:
+    def leave_behind(self, at: float, *, is_gesture: bool) -> None:
         """Resolve the windows that an act at `at` comes after."""
         for window in self._windows:
-            window.is_resolved = window.was_closed(at) and not window.covers(at)
+            window.is_resolved = window.was_closed(at) and not (is_gesture and window.covers(at))
         self._advance()
 
     def finish(self) -> None:
@@ -139,11 +140,14 @@ class Stepping:
     def _windows(self) -> list[Window]:
         return [one for one in self._line if isinstance(one, Window) and not one.is_resolved]
 
-    def _window_at(self, at: float) -> Window | None:
+    def _window_at(self, at: float, *, is_gesture: bool) -> Window | None:
+        if not is_gesture:
+            # The browser's word comes in order with the harness's; only pages are late.
+            return self.window
         # Where two windows touch, the earlier one is over: its exit was said before.
         covering = [window for window in self._windows if window.covers(at)]
         exact = [w for w in covering if w.enter.at <= at and (w.exit is None or at <= w.exit.at)]
-        return next(iter(exact or covering), None)
+        return exact[0] if exact else min(covering, key=lambda window: window.distance(at), default=None)
 
     def _queue(self, one: StepRef | Window) -> None:
         # Messages of two tabs may cross: order is that of the acts.
@@ -220,7 +224,11 @@ class Stepping:
         blobs = [blob for act in acts for blob in act.blobs]
         if window is not None:
             blobs += window.blobs
-        self._ledger.write(replace(step, index=index, thought=thought), blobs)
+        # Readers sort by time: a clock that goes back must not turn steps around.
+        self._latest = max(self._latest, step.t or 0)
+        end = step.end if step.end is None else max(step.end, self._latest)
+        step = replace(step, index=index, thought=thought, t=self._latest, end=end)
+        self._ledger.write(step, blobs)
         for ref in (*refs, *(act.ref for act in acts)):
             if ref.index is None:
                 self._ledger.settle(ref, index)

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from replaykit.recorder.run import Run
 
@@ -39,27 +40,31 @@ class _OutOfTime(BaseException):
 
 @contextmanager
 def alarm(run: Run, seconds: float | None) -> Iterator[None]:
-    """Stop an agent that blocks when its time (s; None = no limit) or its steps are used up."""
+    """Stop an agent that blocks: when its time (s; None = no limit) or its steps are used up, at Ctrl-C."""
     # Only a signal can stop a function that blocks; Playwright hands what it raises to the blocked call.
     # Outside of the main thread there are no signals: the agent ends by itself, its run does not wait for it.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ring(number: int, frame: object) -> None:
-        if run.is_busy:
-            _ring_soon()  # not in the middle of the recorder
-        else:
-            raise _OutOfTime("the agent was still at work when its time was over")
+    reasons: list[BaseException] = []
 
-    before = signal.signal(signal.SIGALRM, ring)
+    def ring(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            reasons.insert(0, KeyboardInterrupt())
+        if not run.is_busy and _may_raise(frame):
+            raise reasons[0] if reasons else _OutOfTime("the agent was still at work when its time was over")
+        _ring_soon()
+
+    before = {number: signal.signal(number, ring) for number in (signal.SIGALRM, signal.SIGINT)}
     run.on_limit(_ring_soon)
     signal.setitimer(signal.ITIMER_REAL, seconds or 0)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -75,6 +80,24 @@ def interrupts(call: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+
+
+def _may_raise(frame: FrameType | None) -> bool:
+    # An exception in the middle of the event loop would tear the connection to the browser: it may come up
+    # only where the loop waits, or in the agent's own code.
+    if frame is not None and _module(frame) == "selectors":
+        return True
+    while frame is not None and _module(frame).partition(".")[0] not in (
+        "asyncio",
+        "playwright",
+        "replaykit",
+    ):
+        frame = frame.f_back
+    return frame is not None and _module(frame) == "replaykit.recorder.running"
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _ring_soon() -> None:

@@ -40,6 +40,9 @@ from replaykit.recorder.probes import dismiss
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
 
+LETTING_GO_MS = 500
+"""Longest wait for a page to let go of the recorder."""
+
 TURN_S = 0.005
 """Between two turns of waiting; each turn lets the browser's events in."""
 
@@ -246,9 +249,12 @@ class SyncDriver(Driver):
             delattr(target, name)
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
-        for session in self._sessions.values():
-            with suppress(Error):
-                session.detach()
+        for page, session in self._sessions.items():
+            # Detaching has no time limit: a page that is stuck, or behind a dialog, would hold everything up.
+            if not self.tabs[page].is_gone and not self.tabs[page].has_dialog:
+                with suppress(Error):
+                    session.send("Runtime.evaluate", {"expression": "0"}, timeout=LETTING_GO_MS)
+                    session.detach()
 
     # Commands
 

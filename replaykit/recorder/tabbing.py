@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from msgspec import Struct
 
 from replaykit.recorder.acting import Acting
@@ -24,7 +26,9 @@ class Closed(Struct, frozen=True, kw_only=True):
     """A tab that closed, nobody knows yet why."""
 
     tab: Tab
+    """Which."""
     at: float
+    """When, ms."""
 
 
 class Tabbing:
@@ -90,7 +94,7 @@ class Tabbing:
             # `window.close()` by the page, after a gesture on it.
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
-        if self._stepping.is_declared(message.at):
+        if self._stepping.window is not None:
             return self.confirm(message.at)
         self._flows.start(self._waiting(), counts=False)
         return None
@@ -108,16 +112,17 @@ class Tabbing:
         self._ledger.gap("actions", "crashed", message.at, page=tab.page)
 
     def confirm(self, at: float) -> None:
-        """Count closed tabs as the agent's acts: the run went on after them."""
-        closed, self._closed = self._closed, []
+        """Count the tabs closed until then as the agent's acts: the run went on after them."""
+        closed = [one for one in self._closed if one.at <= at]
+        self._closed = [one for one in self._closed if one.at > at]
         for one in closed:
             self._close_tab(one)
             self._write(one.tab, one.at, "agent")
 
-    def conclude(self, at: float) -> list[Tab]:
+    def conclude(self) -> list[Tab]:
         """Decide about the tabs that closed last; return those that went away with the browser."""
         if self._tabs.open:
-            self.confirm(at)
+            self.confirm(inf)
         closed, self._closed = self._closed, []
         for one in closed:
             self._write(one.tab, one.at, "unknown")

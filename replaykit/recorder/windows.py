@@ -75,6 +75,10 @@ class Window:
         """Whether it was closed until then; None = at all."""
         return self.exit is not None and (until is None or self.exit.at <= until)
 
+    def distance(self, at: float) -> float:
+        """Return how far a time lies outside of it, ms."""
+        return max(self.at - at, at - self.exit.at if self.exit else 0.0, 0.0)
+
     def covers(self, at: float) -> bool:
         """Whether an act at `at` falls into it."""
         is_over = self.exit is not None and at > self.exit.at + SKEW_MS

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from replaykit.browser import find
 from replaykit.errors import NoBrowser
@@ -47,9 +48,6 @@ FLAGS = [
     "--disable-sync",
 ]
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
 
 @pytest.fixture(scope="session")
 def browser_path() -> Path:
@@ -62,13 +60,12 @@ def browser_path() -> Path:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(browser_path: Path) -> Iterator[Browser]:
-    """One headless browser for the whole session."""
-    api = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
+    """One headless browser for a module: while its driver runs, no other can start in this thread."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     arguments = [*FLAGS, *(["--no-sandbox"] if is_root else [])]
-    with api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
         yield started
         started.close()

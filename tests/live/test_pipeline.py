@@ -56,7 +56,7 @@ def assert_verdict(verdict: Verdict, pair: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: f"{p['task']}-{p['agent']}-{p['user']}")
 def test_the_offline_verdict_is_the_live_truth(
-    pair: dict[str, Any], browser_path: str, tmp_path: Path
+    pair: dict[str, Any], browser_path: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.zst"
     with serve() as shop:
@@ -66,7 +66,7 @@ def test_the_offline_verdict_is_the_live_truth(
             path,
             sites={"shop": (shop.url,)},
             user=load_user(USERS / f"{pair['user']}.yaml"),
-            browser=BrowserChoice(path=browser_path),
+            browser=BrowserChoice(path=str(browser_path)),
         )
         state = shop.state.as_json()
     for fact in pair["truth"]:
@@ -85,7 +85,7 @@ def test_the_offline_verdict_is_the_live_truth(
     ],
 )
 def test_a_command_over_cdp_gets_the_same_verdict(
-    id: str, behaviour: str, user: str, browser_path: str, tmp_path: Path
+    id: str, behaviour: str, user: str, browser_path: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.zst"
     with serve() as shop:
@@ -95,7 +95,7 @@ def test_a_command_over_cdp_gets_the_same_verdict(
             path,
             sites={"shop": (shop.url,)},
             user=load_user(USERS / f"{user}.yaml"),
-            browser=BrowserChoice(path=browser_path),
+            browser=BrowserChoice(path=str(browser_path)),
             max_time=60,
         )
     assert recorded.exit_code == 0
@@ -123,7 +123,7 @@ open(sys.argv[1], "w").write(json.dumps(seen))
 
 
 def test_nothing_that_an_agent_receives_holds_a_planted_marker(
-    browser_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(f"""
@@ -158,7 +158,7 @@ tasks:
             tmp_path / "run.zst",
             sites={"shop": (shop.url,)},
             secrets={"own": MARK},
-            browser=BrowserChoice(path=browser_path),
+            browser=BrowserChoice(path=str(browser_path)),
         )
     seen = log.read_text()
     assert "Look around." in seen
@@ -192,7 +192,7 @@ record_agent(slow, load_suite({suite!r}).task("order-total"), {out!r}, sites={{"
 """
 
 
-def test_a_killed_recording_keeps_its_steps_and_is_undecided(browser_path: str, tmp_path: Path) -> None:
+def test_a_killed_recording_keeps_its_steps_and_is_undecided(browser_path: Path, tmp_path: Path) -> None:
     (tmp_path / "slow_agent.py").write_text(SLOW_AGENT)
     out, flag = tmp_path / "run.zst", tmp_path / "reached"
     with serve() as shop:
@@ -202,7 +202,7 @@ def test_a_killed_recording_keeps_its_steps_and_is_undecided(browser_path: str, 
             suite=str(SUITE),
             out=str(out),
             url=shop.url,
-            browser=browser_path,
+            browser=str(browser_path),
         )
         process = subprocess.Popen([sys.executable, "-c", script, str(flag)], start_new_session=True)
         try:
@@ -233,8 +233,8 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def test_the_command_line_records_and_grades(browser_path: str, tmp_path: Path) -> None:
-    environ = {**os.environ, "REPLAYKIT_BROWSER": browser_path}
+def test_the_command_line_records_and_grades(browser_path: Path, tmp_path: Path) -> None:
+    environ = {**os.environ, "REPLAYKIT_BROWSER": str(browser_path)}
     with serve() as shop:
         done = subprocess.run(
             [

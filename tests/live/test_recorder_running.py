@@ -140,11 +140,21 @@ def test_command_that_never_ends_is_ended(tmp_path: Path, task: Task) -> None:
     assert (result.kind, result.cause, result.exit_code) == ("timeout", "harness", -signal.SIGTERM)
 
 
+def test_dialog_that_nobody_answers_holds_nothing_up(tmp_path: Path, task: Task) -> None:
+    leave = 'page.on("dialog", lambda dialog: os._exit(0)); page.click("#sure")'
+    result = command(tmp_path, task, script=SCRIPT.replace('page.click("#sure")', leave))
+    trajectory = held(result.path)
+    (dialog,) = trajectory.of_type(Dialog)
+    assert (dialog.message, dialog.accepted, dialog.closed) == ("Sure?", None, None)
+    assert (result.kind, result.exit_code) == ("stopped", 0)
+
+
 def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
     endless = SCRIPT.replace('page.fill("#name", "Ann")', 'while True: page.click("#sure")')
     result = command(tmp_path, task, script=endless, max_steps=3)
     assert (result.kind, result.cause) == ("max_steps", "harness")
-    assert acts(held(result.path)) == [("click", "#sure")] * 3
+    # What the agent has begun when its steps are used up is seen all the same.
+    assert acts(held(result.path)) in ([("click", "#sure")] * 3, [("click", "#sure")] * 4)
 
 
 def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
@@ -154,7 +164,8 @@ def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task)
 
     result = apart(lambda: record_agent(act, task, tmp_path / "run.zst", max_steps=3))
     assert (result.kind, result.cause) == ("max_steps", "harness")
-    assert acts(held(result.path)) == [("click", "#sure")] * 3
+    # What the agent has begun when its steps are used up is seen all the same.
+    assert acts(held(result.path)) in ([("click", "#sure")] * 3, [("click", "#sure")] * 4)
 
 
 ENDLESS = """
@@ -165,12 +176,12 @@ from replaykit.tasks.task import decode_task
 def act(page, told, run):
     while True:
         try:
-            page.click("#sure") if sys.argv[3] == "max_steps" else page.wait_for_timeout(60_000)
+            page.click("#sure") if sys.argv[3] != "timeout" else page.wait_for_timeout(60_000)
         except Exception:
             pass
 
 task = decode_task({"id": "t", "intent": "x", "start_urls": [sys.argv[1]]})
-limits = {"max_steps": 3} if sys.argv[3] == "max_steps" else {"max_time": 1.0}
+limits = {"max_steps": {"max_steps": 3}, "timeout": {"max_time": 1.0}, "forever": {}}[sys.argv[3]]
 print(record_agent(act, task, sys.argv[2], **limits).kind)
 """
 
@@ -390,6 +401,18 @@ def test_interrupted_recording_is_sealed(tmp_path: Path, site: Site) -> None:
     assert trajectory.ending is not None
     assert (trajectory.ending.kind, trajectory.ending.cause) == ("stopped", "person")
     assert len(trajectory.steps) >= 7
+
+
+def test_interrupted_agent_is_sealed_as_stopped_by_a_person(tmp_path: Path, task: Task) -> None:
+    out = tmp_path / "run.zst"
+    argv = [sys.executable, "-c", ENDLESS, task.start_urls[0], str(out), "forever"]
+    child = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    until(lambda: out.exists() and out.stat().st_size > 20_000)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(WAIT_S) == 0
+    ending = held(out).ending
+    assert ending is not None
+    assert (ending.kind, ending.cause) == ("stopped", "person")
 
 
 def test_threads_are_not_left_behind(tmp_path: Path, task: Task) -> None:

@@ -49,6 +49,14 @@ def test_a_fast_script_is_looked_at_between_its_acts(driver) -> None:
     assert [b"one" in driver.blobs[driver.steps[0].before.snapshot]] == [True]
 
 
+def test_the_snapshot_before_an_act_is_not_its_result(driver) -> None:
+    driver.push("before", "one", at=1000)
+    driver.click(BUTTON, 1000)
+    driver.event("wheel", BUTTON, 1050, dy=5).wait(2000)
+    first = driver.looks()[0]
+    assert (first.of, first.snapshot) == (0, None)
+
+
 def test_a_picture_waits_for_data_that_the_act_asked_for(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(m.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="xhr"))

@@ -213,6 +213,26 @@ def test_a_declared_goto_and_its_navigation(driver) -> None:
     assert (navigation.kind, navigation.cause, navigation.step) == ("goto", "agent", 0)
 
 
+def test_what_the_browser_does_after_the_window_is_not_in_it(driver) -> None:
+    enter(driver, Click(element=Element(ref="#pay")))
+    driver.click(BUTTON, 1010)
+    driver.feed(m.StepExit(at=1100))
+    driver.navigate("http://shop.test/a", 1101, navigation_type="reload")
+    driver.wait(300)
+    assert [(type(s.action).__name__, s.origin, s.observed) for s in driver.steps] == [
+        ("Click", "both", ()),
+        ("Reload", "observed", ()),
+    ]
+
+
+def test_steps_stay_in_order_when_clocks_do_not(driver) -> None:
+    driver.navigate("http://shop.test/a", 1000)
+    where = {"page": 0, "document": 2, "url": "http://shop.test/b"}
+    driver.feed(m.Navigated(at=980, stage="started", navigation_type="differentDocument", **where))
+    driver.feed(m.Navigated(at=990, stage="committed", **where))
+    assert [(s.index, s.t, s.end) for s in driver.steps] == [(0, 1000, 1005), (1, 1000, 1000)]
+
+
 def test_what_cannot_be_json_becomes_text(driver) -> None:
     enter(driver, Hover(), raw={1: object})
     driver.feed(m.StepExit(at=1100)).wait(300)
