@@ -41,10 +41,23 @@ FLAGS = (
     "--disable-sync",
     "--disable-default-apps",
     "--disable-features=Translate,OptimizationHints,MediaRouter",
+    # As Playwright starts a browser: agents that connect rely on it.
+    "--disable-back-forward-cache",  # `go_back` waits for a load that a cached page never has
+    "--disable-popup-blocking",
+    "--disable-prompt-on-repost",
+    "--disable-hang-monitor",
+    "--disable-ipc-flooding-protection",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-dev-shm-usage",  # containers give it 64 MiB
+    "--allow-pre-commit-input",
+    "--force-color-profile=srgb",
+    "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
 )
-"""Flags of every start: nothing that a page could see, nothing that phones home."""
+"""Flags of every start: nothing phones home, nothing is kept back from a page in the background."""
 
 _ENDPOINT = ("--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1")
 

@@ -134,11 +134,11 @@ class Replay:
         """
         if self.trajectory.channel("network") != "recorded":
             return None
-        seen = (page for page in reversed(self.pages) if page.url is not None and page.dom is not None)
-        page = next(
-            (page for page in seen if same_url(self._active_root(page.url or ""), self._active_root(url))),
-            None,
-        )
+        wanted = self._active_root(url)
+        named = (page for page in reversed(self.pages) if page.url is not None)
+        same = (page for page in named if same_url(self._active_root(page.url or ""), wanted))
+        # The snapshot is read last: most pages are not the one asked for.
+        page = next((page for page in same if page.dom is not None), None)
         return page if page is not None and not self._changed_since(page) else None
 
     def _active_root(self, url: str) -> str:

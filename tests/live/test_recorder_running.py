@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
@@ -138,6 +139,30 @@ def test_command_that_fails_has_crashed(tmp_path: Path, task: Task) -> None:
 def test_command_that_never_ends_is_ended(tmp_path: Path, task: Task) -> None:
     result = command(tmp_path, task, script="import time; time.sleep(600)", max_time=0.5)
     assert (result.kind, result.cause, result.exit_code) == ("timeout", "harness", -signal.SIGTERM)
+
+
+def test_several_start_pages_are_tabs_and_no_steps(tmp_path: Path, task: Task, site: Site) -> None:
+    other = site.add("/other", "<!doctype html><title>Other</title>")
+    both = replace(task, start_urls=(*task.start_urls, other))
+    script = SCRIPT.replace(
+        "assert page.url ==", "page = next(p for p in browser.contexts[0].pages if p.url =="
+    )
+    script = script.replace('["start_urls"][0], page.url', '["start_urls"][0])')
+    trajectory = held(command(tmp_path, both, script=script).path)
+    starts = [one for one in trajectory.of_type(Observation) if one.role == "start"]
+    assert sorted((one.page, one.url, one.status) for one in starts) == [
+        (0, task.start_urls[0], 200),
+        (1, other, 200),
+    ]
+    assert acts(trajectory) == [("fill", "#name"), ("click", "#sure")]
+
+
+def test_command_goes_back_and_forward(tmp_path: Path, task: Task, site: Site) -> None:
+    other = site.add("/other", "<!doctype html><title>Other</title>")
+    moves = f'page.goto("{other}"); page.go_back(); page.go_forward()'
+    result = command(tmp_path, task, script=SCRIPT.replace('page.click("#sure")', moves))
+    assert [tag for tag, _ in acts(held(result.path))] == ["fill", "goto", "go_back", "go_forward"]
+    assert result.exit_code == 0
 
 
 def test_dialog_that_nobody_answers_holds_nothing_up(tmp_path: Path, task: Task) -> None:
