@@ -34,6 +34,7 @@ NO_SANDBOX = "running as root: the browser was started with --no-sandbox"
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",  # its packets would be invisible to request timing
+    "--disable-auto-reload",  # of error pages: it would look like an act of the agent
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",

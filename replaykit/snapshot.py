@@ -1,8 +1,8 @@
 """The codec of ``application/x-replaykit-dom``, version 1: tokens in a file, columns in memory.
 
-A snapshot is four lines of JSON (head, tokens, style, box); the bundle format names every token. Reading
-makes one row per node in document order, so a subtree is a range and nothing here recurses: pages nested
-thousands of levels deep cost no more than flat ones.
+A snapshot is four lines of JSON (head, tokens, style, box); docs/snapshot-format.md names every token.
+Reading makes one row per node in document order, so a subtree is a range and nothing here recurses: pages
+nested thousands of levels deep cost no more than flat ones.
 """
 
 from __future__ import annotations

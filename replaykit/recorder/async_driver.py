@@ -142,6 +142,7 @@ class AsyncDriver(Driver):
             return
         self._contexts.add(context)
         context.on("page", self._appeared)
+        self._wrap(context)
         for page in context.pages:
             await self._adopt(page)
 
@@ -221,7 +222,6 @@ class AsyncDriver(Driver):
             made = await make(*arguments, **options)
             if isinstance(made, BrowserContext) and isinstance(target, Browser):
                 await self._guard(self._enter(made))
-                self._wrap(made)
             elif isinstance(made, Page) and made.context in self._contexts:
                 await self._guard(self._adopt(made))
             return made

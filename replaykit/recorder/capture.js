@@ -223,16 +223,14 @@ function takeRoot(tree, root, kind) {
 // What a `display` allows, by its value: pages have a dozen of them.
 const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
 const NEVER_OUT = /^(?:contents|inline|ruby|table-)/;
-const ON_LINES = /^(?:contents|inline|ruby)$/;
-const HOLDS_LINES = /^(?:block|flow-root|inline-block|list-item|table-caption|table-cell)$/;
+const ON_LINES = /^(?:contents|inline|inline-block|ruby)$/;
 const allowances = new Map();
 
 function allowed(display) {
   let found = allowances.get(display);
   if (found === undefined) {
     found = {
-      scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display),
-      onLines: ON_LINES.test(display), lines: HOLDS_LINES.test(display),
+      scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display), onLines: ON_LINES.test(display),
     };
     allowances.set(display, found);
   }
@@ -289,9 +287,9 @@ function isSkipped(element) {
 
 // ---- What blanks beside an element depend on -------------------------------------------------------------------
 
-function lineLetters(style, element, allows) {
-  const out = allows.leaving && isOutOfFlow(style) ? 'f' : '';
-  return allows.onLines || allows.lines ? out + generatedLetters(element, allows.onLines) : out;
+function lineLetters(style, element, { leaving, onLines }) {
+  if (leaving && isOutOfFlow(style)) return 'f';
+  return onLines ? generatedLetters(element) : '';
 }
 
 function isOutOfFlow(style) {
@@ -300,27 +298,22 @@ function isOutOfFlow(style) {
   return position === 'absolute' || position === 'fixed';
 }
 
-// To read a pseudo-element costs more than all else of a style: none is read where no blank could depend on it.
-function generatedLetters(element, onLines) {
+// A pseudo-element costs as much as all else of a style: none is read but on lines, and only beside a blank.
+function generatedLetters(element) {
   const first = firstChild(element);
-  if (first === null) return onLines && (isGenerated(element, BEFORE) || isGenerated(element, AFTER)) ? 'b' : '';
-  const before = hasBlank(first, 0, onLines) && isGenerated(element, BEFORE) ? 'b' : '';
-  return hasBlank(lastChild(element), -1, onLines) && isGenerated(element, AFTER) ? `${before}a` : before;
+  if (first === null) return isGenerated(element, BEFORE) || isGenerated(element, AFTER) ? 'b' : '';
+  const before = hasBlank(first, 0) && isGenerated(element, BEFORE) ? 'b' : '';
+  return hasBlank(lastChild(element), -1) && isGenerated(element, AFTER) ? `${before}a` : before;
 }
 
-const BLANKS = ' \t\n\r';
-const SOLID = /[^ \t\n\r]/;
-
-// A text of blanks alone stands between blocks more often than not: it counts inside inline elements only.
-function hasBlank(node, edge, onLines) {
-  if (nodeType(node) !== TEXT) return false;
-  const data = characterData(node);
-  return data !== '' && BLANKS.includes(data.at(edge)) && (onLines || SOLID.test(data));
+function hasBlank(node, edge) {
+  const end = nodeType(node) === TEXT ? characterData(node).at(edge) : undefined;
+  return end === ' ' || end === '\n' || end === '\t' || end === '\r';
 }
 
-// Generated texts that hold no blank: before, those that end in one themselves; after, those of nothing else.
-const BEFORE = { name: '::before', hollow: /^(?:none|normal|"(?:.* )?")$/s };
-const AFTER = { name: '::after', hollow: /^(?:none|normal|" *")$/ };
+// Generated text that holds no blank: before it, what ends in a blank itself; after it, what is nothing else.
+const BEFORE = { name: '::before', hollow: /^"(?:.* )?"$/s };
+const AFTER = { name: '::after', hollow: /^" *"$/ };
 
 function isGenerated(element, { name, hollow }) {
   const style = styleOf(element, name);

@@ -181,6 +181,7 @@ class Recorder(_Recording):
 
     def begin(self) -> None:
         """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        self._sync.ready()
         self._driver.feed(Begin(at=self.clock.now()))
         self._sync.ready()
 
@@ -240,6 +241,7 @@ class AsyncRecorder(_Recording):
 
     async def begin(self) -> None:
         """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        await self._async.ready()
         self._driver.feed(Begin(at=self.clock.now()))
         await self._async.ready()
 

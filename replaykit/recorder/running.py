@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import logging
 import os
 import sys
 import tempfile
@@ -36,6 +37,9 @@ SitesGiven = Mapping[str, str | Sequence[str]]
 
 PARTING_S = 3.0
 """Longest wait for the end of a connection; a page behind a dialog can hold it up."""
+
+
+log = logging.getLogger("replaykit.recorder")
 
 
 class BrowserChoice(Struct, frozen=True, kw_only=True):
@@ -188,8 +192,10 @@ def _agent_sync(
             with Recorder(out, **options) as run:
                 run.attach(context)
                 for page, url in zip(pages, told.start_urls, strict=False):
-                    with suppress(Error):  # a site that is down is the agent's problem
+                    try:
                         page.goto(url)
+                    except Error as error:
+                        _say_down(url, error)
                 run.begin()
                 with failing(run), alarm(run, max_time):
                     act(pages[0], told, run)
@@ -239,7 +245,7 @@ def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
         "executable_path": str(find(choice.path, choice.channel)),
         "headless": not choice.headed,
         "chromium_sandbox": not _root_notice(),
-        "args": ["--disable-quic"],
+        "args": ["--disable-quic", "--disable-auto-reload"],
     }
 
 
@@ -306,7 +312,9 @@ async def _connected(endpoint: str) -> AsyncIterator[Connected]:
         try:
             browser = await playwright.chromium.connect_over_cdp(endpoint, no_defaults=True)
         except Error as error:
-            raise RecorderError(what=f"cannot connect to {endpoint}: {error.message}") from error
+            raise RecorderError(
+                what=f"cannot connect to {endpoint}: {error.message.splitlines()[0]}"
+            ) from error
         for context in browser.contexts:
             _stay_out(context)
         browser.on("context", _stay_out)
@@ -318,17 +326,24 @@ async def _connected(endpoint: str) -> AsyncIterator[Connected]:
 
 
 async def _open_pages(context: BrowserContext, urls: Sequence[str]) -> list[Page]:
-    """Open every URL in a tab, blank ones first; a site that is down is the agent's problem, not ours."""
+    """Open every URL in a tab, blank ones first."""
     from playwright.async_api import Error
 
     blank = [page for page in context.pages if page.url == "about:blank"]
     pages = []
     for url in urls:
         page = blank.pop(0) if blank else await context.new_page()
-        with suppress(Error):
+        try:
             await page.goto(url)
+        except Error as error:
+            _say_down(url, error)
         pages.append(page)
     return pages
+
+
+def _say_down(url: str, error: Exception) -> None:
+    # The agent begins all the same: what it makes of a site that is down is part of its run.
+    log.warning("%s could not be opened: %s", url, str(error).splitlines()[0])
 
 
 def _when_closed(browser: Connected, call: Callable[[], None], *, or_its_pages: bool) -> None:

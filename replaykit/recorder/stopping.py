@@ -27,14 +27,14 @@ def failing(run: Run) -> Iterator[None]:
         run.end("stopped", "person")
         if task is not None and task.cancelling():
             raise  # somebody else wants all of this to end
-    except (_OutOfTime, TimeoutError) as error:
-        is_limit = isinstance(error, _OutOfTime) or isinstance(error.__cause__, asyncio.CancelledError)
+    except (OutOfTime, TimeoutError) as error:
+        is_limit = isinstance(error, OutOfTime) or isinstance(error.__cause__, asyncio.CancelledError)
         run.failed(error, *(("timeout", "harness") if is_limit else ()))
     except Exception as error:  # noqa: BLE001 - an agent may raise anything
         run.failed(error)
 
 
-class _OutOfTime(BaseException):
+class OutOfTime(BaseException):
     """The agent's time, or its steps, are used up; no agent's `except Exception` may catch it."""
 
 
@@ -53,7 +53,7 @@ def alarm(run: Run, seconds: float | None) -> Iterator[None]:
         if number == signal.SIGINT:
             reasons.insert(0, KeyboardInterrupt())
         if not run.is_busy and _may_raise(frame):
-            raise reasons[0] if reasons else _OutOfTime("the agent was still at work when its time was over")
+            raise reasons[0] if reasons else OutOfTime("the agent was still at work when its time was over")
         _ring_soon()
 
     before = {number: signal.signal(number, ring) for number in (signal.SIGALRM, signal.SIGINT)}

@@ -141,6 +141,7 @@ class SyncDriver(Driver):
             return
         self._contexts.add(context)
         context.on("page", self._appeared)
+        self._wrap(context)
         for page in context.pages:
             self._adopt(page)
 
@@ -224,7 +225,6 @@ class SyncDriver(Driver):
             made = make(*arguments, **options)
             if isinstance(made, BrowserContext) and isinstance(target, Browser):
                 self._guard(self._enter, made)
-                self._wrap(made)
             elif isinstance(made, Page) and made.context in self._contexts:
                 self._guard(self._wait_armed, made)
             return made

@@ -47,7 +47,7 @@ class Style(NamedTuple):
     transform: str
     """Computed `text-transform`."""
     letters: str
-    """Flags: `c` content skipped, `o` opacity 0, `s` dots for text, `f` out of flow, `b` `a` generated."""
+    """Flags: `c` skips its content, `o` opacity 0, `s` dots for text, `f` out of flow, `b` `a` generated."""
     is_boxless: bool
     """No box, and none below."""
     is_inline: bool
@@ -196,14 +196,15 @@ class Layout:
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q")
-        if below.is_quoted or "b" in style.letters or self._is_icon(row, style):
+        if below.is_quoted or "b" in style.letters or self._is_sealed(row, style):
             below.lines.atom()
         below.rows = self._rows(row, is_special)
         return below
 
     def _lines(self, row: int, style: Style, top: _Open) -> Lines:
         """Return the lines that the content belongs to, after what the box does to the outer ones."""
-        if "f" in style.letters:
+        # Among the items of a flex box or grid, text on either side of it is an item of its own.
+        if "f" in style.letters and (not top.gives_items or "table" in top.style.display):
             return Lines(self.texts)
         # A piece of a table inside an inline element gets an inline table around it.
         in_inline_table = style.is_piece and top.is_inline
@@ -222,10 +223,16 @@ class Layout:
             return tag == "svg"
         return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
 
-    def _is_icon(self, row: int, style: Style) -> bool:
-        """Whether an inline element without content has a width: then a style sheet draws in it."""
-        box, at = self.tree.snapshot.box, 4 * self.tree.number[row]
-        return style.is_inline and self.tree.end[row] == row + 1 and bool(box) and box[at + 2] > 0
+    def _is_sealed(self, row: int, style: Style) -> bool:
+        """Whether content that the snapshot cannot hold stands on the line: then the box has a width.
+
+        So do objects that show their data, and custom elements with a closed shadow tree.
+        """
+        box, at, tag = self.tree.snapshot.box, 4 * self.tree.number[row], self.tree.name[row]
+        if not style.is_inline or not ("-" in tag or tag == "object"):
+            return False
+        is_empty = self.tree.end[row] == row + 1 or (tag == "object" and not self._falls_back(row))
+        return is_empty and bool(box) and box[at + 2] > 0
 
     def _rows(self, row: int, is_special: bool) -> Iterator[int]:
         """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""

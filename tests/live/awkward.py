@@ -88,6 +88,31 @@ PAGES = {
         style="display:none"></slot></template>t<b>u</b></div>""",
     "icons": """<style>.i::before{content:"x"} .j::before{content:"";display:inline-block;width:9px}</style>
         <button><i class=i></i> Save</button><a> <i class=j></i> Open <i class=i></i> </a><p><i></i> none <b class=i></b></p>""",
+    "generated": """<style>.i::before{content:"x"} .r::after{content:"*"} .q::before{content:"» "} .e::before,.e::after{content:""}
+        .s::before,.s::after{content:" "} .a::before{content:"x";position:absolute} .u::before{content:url(#)}</style>
+        <p><b class=r>Name </b></p><label class=r> Name </label><p>a <b class=q> b </b> c</p><p><b class=e> d </b></p><p><b
+        class=s> e </b></p><p><b class=a> f </b></p><button class=i> Save </button><a class=i> <b>g</b> </a>h<p>
+        <i style="padding:4px"></i> x</p><p><i style="border:4px solid"></i> y</p><p><i class=r></i> z</p><p><i class=e></i>
+        x</p><p><i class=s></i> y</p><p><i class=a></i> z</p><p>k <s style="display:contents" class="i r"> l </s> m</p><p>
+        <i class=u></i> n</p><p><object data="data:,x"></object> o</p><p><x-closed></x-closed> p</p>
+        <script>customElements.define('x-closed', class extends HTMLElement { connectedCallback() {
+          this.attachShadow({mode: 'closed'}).innerHTML = '<b>in</b>'; } });</script>""",
+    "floats": """<style>.f{float:left} .g{float:right} .a{position:absolute} .x{position:fixed}</style>
+        <p>a <b class=f> x </b> b</p><p><b class=f>x</b> b <b class=g>y</b></p><p>a<b class=f>x</b> b</p><p>a <i><b
+        class=f>x</b></i> b</p><p> <img class=f> t <img> <img class=g> u</p><div><div class=f>one</div> <div class=f>two</div>
+        tail</div><p>a <b class=f>x</b><b class=f>y</b> b <b class=a>z</b></p><p>a <br> <b class=f>x</b> b</p>
+        <p>a<span class=x>close</span> b <i class=a></i> c</p><button> Save <span class=a>now</span> </button>
+        <p>a <b style="position:sticky"> s </b> <b style="position:relative"> r </b> b</p><p>a <select class=a><option>o
+        </select> b <input class=a> c <textarea class=f>t</textarea> d <canvas class=f></canvas> e</p><p>a <table class=f><tr>
+        <td>1<td>2</table> b</p><div style="display:flex">a <b class=a>x</b> b</div><div style="display:grid">
+        <b class=a>x</b> t </div><span style="display:inline-flex"> a <b class=f>x</b> b</span><table><tr><td>a <b class=a>x</b>
+        b<td class=a>z<td>q</table><div style="display:table">a <b class=a>x</b> b</div><pre>a <b class=f>x</b> b</pre>
+        <details open><summary class=f> S </summary> a <b class=a>x</b> b</details><dialog open> d </dialog> e""",
+    "skipped": """<style>.v{content-visibility:auto}</style><div class=v>near <b>x</b></div><div style="height:9000px"></div>
+        <div class=v>far <b>x</b></div><div class=v>only</div><div class=v><div hidden>h</div><p>x</div><span class=v> in <b>x
+        </b></span><div class=v></div><div class=v><div class=v><i>t</i></div></div><div class=v><template
+        shadowrootmode=open><b>s</b><slot></slot></template>light <i>i</i></div><table class=v><tr><td>1</table><ul class=v>
+        <li>1<li>2</ul><div style="content-visibility:hidden">h <b>x</b></div>""",
     "frames": """
         <iframe srcdoc="<p>in <b>frame</b><select><option>o</select><p style='display:none'>h"></iframe> after
         <iframe srcdoc="<iframe srcdoc='<p>deep'></iframe>"></iframe>

@@ -177,6 +177,36 @@ def test_style_indexes(watch: Watch) -> None:
     assert taken.head["styles"][0] == "block|visible|collapse|none"
 
 
+LETTERS = """<style>.before::before{content:"x"} .after::after{content:"x"} .none::before{content:""}
+.atom::before{content:"";display:inline-block} .out::before{content:"x";position:absolute} .space::before{content:"* "}
+.auto{content-visibility:auto}</style>
+<i id=icon class=before></i><i id=behind class=after></i><i id=atom class=atom></i><i id=none class=none></i>
+<i id=out class=out></i><b id=both class="before after"> x </b><b id=tight class="before after">x</b>
+<b id=space class=space> x</b><p id=block class=before> x</p>
+<b id=left style="float:left">x</b><b id=abs style="position:absolute">x</b><b id=fixed style="position:fixed">x</b>
+<b id=sticky style="position:sticky">x</b><div id=near class=auto>x</div><div style="height:9000px"></div>
+<div id=far class=auto>x</div><div id=child class=auto><u hidden>h</u><b>x</b></div><div id=hollow class=auto><u hidden>h</u></div>
+"""
+
+
+def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> None:
+    watched = watch()
+    show(watched, LETTERS)
+    frame = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    watched.page.evaluate(frame)
+    taken = watched.ask()
+    expected = {
+        "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "",
+        "block": "", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c",
+        "hollow": "c",
+    }  # fmt: skip
+    entries = {name: str(taken.palette(name)) for name in expected}
+    assert {name: "".join(entry.split("|")[4:]) for name, entry in entries.items()} == expected
+    watched.page.evaluate("far.scrollIntoView()")
+    watched.page.evaluate(frame)
+    assert watched.ask().palette("far") == "block|visible|collapse|none"
+
+
 def test_boxes_are_in_document_coordinates(watch: Watch) -> None:
     watched = watch()
     show(

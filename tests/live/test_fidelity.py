@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from fixtures.sites.shop.server import Site, serve
 from replaykit.replay.dom import Dom, Node
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -37,11 +38,39 @@ READ = """(() => {
 
 # What static reading is known to miss, and why.
 KNOWN = {
-    "float": "white space before a float stays; a snapshot does not say what floats",
-    "absolute": "the same for absolutely positioned elements",
-    "generated": "generated content keeps the blank beside it; a snapshot does not say what is generated",
+    "generated in a block": "only elements on lines say what is generated; in a block it keeps a blank at the edge",
+    "generated deeper": "generated content keeps the blank of a text that is not a child of its element",
+    "generated block": "a block generated in an inline element ends the line unseen: blanks before it vanish",
+    "hollow quotes": "a quote whose marks a style sheet takes away still counts as having them",
+    "capital after a float": "a letter is capitalised though a float's text stands before it in the tree",
+    "first letter": "a snapshot does not say how `::first-letter` is styled",
     "unseen contents": "below display:none, display:contents reads empty, all else as textContent",
 }
+DIFFERS_IN_TEXT = ("generated block", "capital after a float", "first letter")
+
+DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+SHOP = [
+    ("/", ""),
+    ("/orders", ""),
+    ("/orders/1003", ""),
+    ("/orders/1003", "#tab-notes"),
+    ("/orders/1003", "#tab-history"),
+    ("/orders/1003", "#address summary"),
+    ("/orders/1003", "[data-open=refund-dialog]"),
+    ("/products", ""),
+    ("/products/POT-IRON", ""),
+    ("/customers", ""),
+    ("/customers/C-104", ""),
+    ("/settings", ""),
+    ("/reports", ""),
+    ("/reports", "#report-january button"),
+    ("/reports", "#report-december button"),
+    ("/help", ""),
+    ("/login", ""),
+    ("/login?expired=1", ""),
+    ("/admin/payroll", ""),
+]
+"""Views of the shop: path, and what to click there."""
 
 
 def normal(text: str | None) -> str | None:
@@ -86,6 +115,27 @@ def _form_differences(node: Node, value: Any, checked: Any, index: Any, selected
         "selected": (selected, node.selected),
     }
     return [f"{node!r} {name} {live!r} is {own!r}" for name, (live, own) in pairs.items() if live != own]
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Site]:
+    with serve() as running:
+        yield running
+
+
+@pytest.mark.parametrize(("path", "click"), SHOP)
+def test_every_element_of_every_view_of_the_shop_reads_as_live(
+    watch: Watch, shop: Site, path: str, click: str
+) -> None:
+    watched = watch()
+    watched.page.goto(shop.url + path)
+    if click:
+        watched.page.click(click)
+    if "report" in click:
+        watched.page.wait_for_selector("#fault:not([hidden]), #export:not([hidden])")
+    answer = msgspec.json.decode(watched.call(READ))
+    assert len(answer["reads"]) > 10
+    assert differences(Dom(answer["push"]["snapshot"].encode()), answer["reads"]) == ([], [])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -150,15 +200,24 @@ def test_deeply_nested_pages_read_as_live(watch: Watch) -> None:
 @pytest.mark.parametrize(
     ("name", "body"),
     [
-        ("float", '<p>a <span style="float:left">x</span> b</p>'),
-        ("absolute", '<p>a <span style="position:absolute">x</span> b</p>'),
-        ("generated", '<style>b::after{content:"*"}</style><p><b>Name </b></p>'),
+        ("generated in a block", '<style>p::before{content:"*"}</style><p> Name</p>'),
+        ("generated deeper", '<style>b::after{content:"*"}</style><p><b><i>Name </i></b></p>'),
+        ("generated block", '<style>b::after{content:"";display:block}</style><p><b>x</b> <b>y</b></p>'),
+        ("hollow quotes", '<style>q::before,q::after{content:""}</style><p>a <q> b </q> c</p>'),
+        (
+            "capital after a float",
+            '<p style="text-transform:capitalize">a <b style="float:left">q</b>baz</p>',
+        ),
+        ("first letter", "<style>p::first-letter{text-transform:uppercase}</style><p>name</p>"),
+        ("unseen contents", '<div hidden><b style="display:contents">x</b></div>'),
     ],
 )
-def test_what_a_snapshot_cannot_tell_differs_in_blanks_only(watch: Watch, name: str, body: str) -> None:
+def test_what_a_snapshot_cannot_tell_differs_as_known(watch: Watch, name: str, body: str) -> None:
     assert name in KNOWN
-    wrong, _ = differences(*load(watch(), body))
-    assert wrong == []
+    wrong, blank = differences(*load(watch(), body))
+    assert name in DIFFERS_IN_TEXT or wrong == []
+    # What is known and no longer differs has to leave the list.
+    assert wrong or blank or name == "unseen contents"
 
 
 @pytest.mark.parametrize("name", PAGES)

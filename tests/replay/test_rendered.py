@@ -166,11 +166,23 @@ def test_generated_content_and_floats_where_the_palette_tells(body: Any, el: Any
     assert text(body(el("div", "a ", floats, " b", id="a"))) == "a \nx\nb"
 
 
-def test_an_empty_inline_element_of_some_width_holds_the_blank_after_it(body: Any, el: Any) -> None:
-    node = el("button", el("i"), " Save", id="a")
-    assert text(body(node, box=[0] * 16 + [0, 0, 9, 9])) == " Save"
-    assert text(body(node, box=[0] * 16 + [0, 0, 0, 9])) == "Save"
-    assert text(body(node)) == "Save"
+def test_a_positioned_box_parts_the_text_of_a_flex_box_but_not_of_a_table(body: Any, el: Any) -> None:
+    out = el("b", "x", show="block|visible|collapse|none|f")
+    assert text(body(el("div", "a ", out, " b", show="flex", id="a"))) == "a\nx\nb"
+    assert text(body(el("div", "a ", out, " b", show="table", id="a"))) == "a \nx\nb"
+
+
+def test_an_inline_element_with_a_closed_shadow_tree_holds_the_blank_after_it(body: Any, el: Any) -> None:
+    wide, flat = [0] * 16 + [0, 0, 9, 9], [0] * 16 + [0, 0, 0, 9]
+    node = el("button", el("x-icon"), " Save", id="a")
+    assert [text(body(node, box=box)) for box in (wide, flat, [])] == [" Save", "Save", "Save"]
+    padded = el("button", el("i"), " Save", id="a")
+    assert text(body(padded, box=wide)) == "Save"
+
+
+def test_an_object_that_shows_its_data_holds_the_blank_after_it(body: Any, el: Any) -> None:
+    node = el("p", el("object", el("b", "fallback"), data="d"), " x", id="a")
+    assert text(body(node, box=[0] * 16 + [0, 0, 9, 9] + [0] * 4)) == " x"
 
 
 def test_masked_text_is_refused_not_guessed(body: Any, el: Any) -> None:
