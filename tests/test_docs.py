@@ -80,6 +80,14 @@ def test_the_readme_begins_with_the_two_commands() -> None:
     assert lines[:2] == ["sh .ci/demo", "sh .ci/test"]
 
 
+def test_the_readme_s_example_is_real_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "README.md").read_text()
+    found = re.search(r"^\$ replaykit (grade \S+)\n(.*?)```", text, flags=re.M | re.S)
+    assert found is not None
+    monkeypatch.chdir(ROOT)
+    assert CliRunner().invoke(cli, found[1].split()).output == found[2]
+
+
 def test_the_readme_names_only_commands_and_names_that_exist() -> None:
     text = (ROOT / "README.md").read_text()
     assert set(re.findall(r"^\$? ?replaykit ([a-z-]+)", text, flags=re.M)) <= set(COMMANDS)

@@ -29,7 +29,9 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
     """
     names = names or _names(report.verdicts)
     told = list(_details(report, names)) if details else []
-    parts = [_runs(report, names), *told, _rates(report), _risk(report), _decided(report), _gate(report)]
+    # The rates of one run only say again what its line says.
+    rates = [_rates(report), _risk(report)] if len(report.verdicts) > 1 else []
+    parts = [_runs(report, names), *told, *rates, _decided(report), _gate(report)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
