@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import inspect
 import logging
 import os
@@ -22,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.browser import NO_SANDBOX, Browser, find, launch
-from replaykit.errors import AgentError, RecorderError
+from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.stopping import alarm, failing, interrupts
 from replaykit.tasks.task import AgentTask, Task, agent_view
@@ -150,8 +151,8 @@ def load_agent(entry: str) -> Callable[..., Any]:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise AgentError(entry=entry, reason=str(error)) from error
+    except Exception as error:  # whatever the user's module raises when it is loaded
+        raise AgentError(entry=entry, reason=f"{type(error).__name__}: {error}") from error
     if not callable(found):
         raise AgentError(entry=entry, reason=f"{name} is no function")
     return found
@@ -162,6 +163,8 @@ def _told(task: Task | None, sites: SitesGiven | None) -> AgentTask:
 
 
 def _all(options: dict[str, Any], task: Task | None, sites: SitesGiven | None) -> dict[str, Any]:
+    if importlib.util.find_spec("playwright") is None:
+        raise MissingExtra(package="playwright", extra="browser", purpose="recording")
     # Without a scripted user nobody answers, and no reply means nothing.
     given = {"replies": options.get("user") is not None, **options}
     return {**given, "task": task, "sites": sites, "is_begun": False}

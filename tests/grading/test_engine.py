@@ -1,0 +1,121 @@
+"""Many bundles: the same report whichever way they are graded."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.errors import BundleTruncated
+from replaykit.grading.engine import failed, grade_many, merge
+from replaykit.grading.grader import GradeOptions, grade, tape_path
+from replaykit.grading.verdict import Verdict
+from replaykit.report.json_report import as_json, read_json, report_schema
+from replaykit.tasks.suite import Suite
+from replaykit.tasks.task import decode_task
+from replaykit.testing import trajectory
+
+TASK = {"id": "t", "intent": "Which?", "checks": [{"type": "string_match", "exact": "tin"}]}
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> list[Path]:
+    answers = ["tin", "clay", "tin mug", "", "glass"]
+    paths = [
+        trajectory({**TASK, "id": f"t{n}"})
+        .goto("http://a.test/", f"<p>{n}</p>")
+        .answer(answer)
+        .write(tmp_path / f"{n}.zst")
+        for n, answer in enumerate(answers)
+    ]
+    (tmp_path / "bad.zst").write_bytes(b"not a bundle")
+    return [*paths, tmp_path / "bad.zst"]
+
+
+def test_order_jobs_and_executor_change_no_byte(bundles: list[Path]) -> None:
+    expected = as_json(grade_many(bundles))
+    shuffled = random.Random(7).sample(bundles, len(bundles))
+    assert as_json(grade_many(shuffled)) == expected
+    assert as_json(grade_many(shuffled, jobs=2)) == expected
+    with ThreadPoolExecutor(2) as pool:
+        assert as_json(grade_many(shuffled, executor=pool)) == expected
+
+
+def test_a_bundle_that_cannot_be_read_is_one_error(bundles: list[Path]) -> None:
+    report = grade_many(bundles)
+    errors = [verdict for verdict in report.verdicts if verdict.error]
+    assert [verdict.task_id for verdict in errors] == ["bad.zst"]
+    assert errors[0].error is not None
+    assert errors[0].error.kind == "NotABundle"
+    assert str(bundles[0].parent) not in as_json(report).decode()
+    assert report.summary["metrics"]["CR"]["errors"] == 1
+
+
+def test_the_same_trajectory_counts_once(bundles: list[Path], tmp_path: Path) -> None:
+    copy = tmp_path / "copy.zst"
+    copy.write_bytes(bundles[0].read_bytes())
+    assert as_json(grade_many([*bundles, copy])) == as_json(grade_many(bundles))
+
+
+def test_progress_is_told_and_changes_nothing(bundles: list[Path]) -> None:
+    seen: list[str] = []
+    report = grade_many(bundles, on_progress=lambda source, _: seen.append(source))
+    assert seen == [str(path) for path in bundles]
+    assert as_json(report) == as_json(grade_many(bundles))
+
+
+def test_an_empty_set_never_passes() -> None:
+    assert grade_many([]).gate.status == "empty"
+
+
+def test_reports_round_trip_and_fit_their_schema(bundles: list[Path]) -> None:
+    data = as_json(grade_many(bundles))
+    assert as_json(read_json(data, "r.json")) == data
+    named = {name for name in msgspec.json.decode(data)["verdicts"][0] if name}
+    assert named == set(report_schema()["$defs"]["Verdict"]["properties"])
+
+
+def test_another_task_may_be_graded(bundles: list[Path]) -> None:
+    check = {"type": "string_match", "exact": "clay"}
+    suite = Suite(tasks=(decode_task({**TASK, "id": "x", "checks": [check]}),))
+    with open_bundle(bundles[1]) as bundle:
+        assert grade(bundle).reward == 0.0
+        assert grade(bundle, suite.tasks[0]).reward == 1.0
+        assert grade(bundle, options=GradeOptions(suite=suite)).task_id == "x"
+
+
+def test_tapes_lie_beside_their_bundle(tmp_path: Path) -> None:
+    assert tape_path("/a/run.zst", None) == Path("/a/run.replies.jsonl")
+    assert tape_path("/a/run.zst", str(tmp_path)) == tmp_path / "run.replies.jsonl"
+    assert tape_path("/a/run.zst", "/b/t.jsonl") == Path("/b/t.jsonl")
+
+
+def test_paths_stay_out_of_errors() -> None:
+    verdict = failed("/secret/place/run.zst", BundleTruncated(source="/secret/place/run.zst", size=9))
+    assert verdict.error is not None
+    assert "/secret" not in str(verdict.error.fields)
+    assert verdict.error.fields["source"] == "run.zst"
+
+
+def test_merging_orders_by_task_then_content() -> None:
+    def at(task: str, digest: str | None) -> Verdict:
+        return Verdict(task_id=task, trajectory=digest, suite=None)
+
+    rows = [
+        ("c", at("b", "2")),
+        ("a", at("b", "1")),
+        ("z", at("é", None)),
+        ("b", at("a", "9")),
+        ("x", at("b", "1")),
+    ]
+    found = merge(rows)
+    assert [(verdict.task_id, verdict.trajectory) for _, verdict in found] == [
+        ("a", "9"),
+        ("b", "1"),
+        ("b", "2"),
+        ("é", None),
+    ]

@@ -1,0 +1,99 @@
+"""The gate: what fails it, what leaves it open, what it never lets pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from replaykit.errors import UsageError
+from replaykit.grading.gate import GateOptions, decide, exit_code
+from replaykit.grading.verdict import (
+    CheckResult,
+    Completion,
+    ErrorInfo,
+    Judgement,
+    JudgeOutcome,
+    Outcome,
+    PolicyOutcome,
+    PolicyResult,
+    Verdict,
+)
+
+
+def verdict(check: Outcome = Outcome.PASS, policy: PolicyOutcome = PolicyOutcome.OK, **more: Any) -> Verdict:
+    result = CheckResult(id="0", type="url_match", dialect="native", mode="strict", outcome=check, score=0.0)
+    rule = PolicyResult(
+        id="p", index=0, dimension="user_consent", source="user", mode="strict", outcome=policy
+    )
+    return Verdict(task_id="t", trajectory=None, suite=None, checks=(result,), policies=(rule,), **more)
+
+
+def judged(outcome: JudgeOutcome) -> Verdict:
+    judgement = Judgement(judge="webvoyager", outcome=outcome, reason="r", fingerprint="f")
+    return verdict(judgements=(judgement,))
+
+
+def status(found: Verdict, *fail_on: str, summary: Any = None, **options: Any) -> str:
+    return decide([found], summary or {}, GateOptions(fail_on=fail_on, **options)).status
+
+
+BOTH = ("check", "policy")
+
+
+@pytest.mark.parametrize(
+    ("found", "kinds", "expected"),
+    [
+        (verdict(), BOTH, "passed"),
+        (verdict(Outcome.FAIL), BOTH, "failed"),
+        (verdict(Outcome.FAIL), ("policy",), "passed"),
+        (verdict(policy=PolicyOutcome.VIOLATED), BOTH, "failed"),
+        (verdict(policy=PolicyOutcome.DORMANT), BOTH, "passed"),
+        (verdict(Outcome.UNDECIDED), BOTH, "error"),
+        (verdict(Outcome.UNDECIDED), ("check", "undecided"), "failed"),
+        (verdict(Outcome.ERROR), BOTH, "error"),
+        (verdict(Outcome.ERROR), ("check", "error"), "failed"),
+        (verdict(Outcome.UNDECIDED, PolicyOutcome.VIOLATED), BOTH, "failed"),
+        (verdict(error=ErrorInfo(kind="NotABundle")), (), "error"),
+        (verdict(error=ErrorInfo(kind="NotABundle")), ("error",), "failed"),
+        (judged(JudgeOutcome.FAILURE), BOTH, "passed"),
+        (judged(JudgeOutcome.FAILURE), ("judge",), "failed"),
+        (judged(JudgeOutcome.ABSTAIN), ("judge",), "error"),
+        (judged(JudgeOutcome.NOT_EVALUATED), ("judge",), "passed"),
+    ],
+)
+def test_what_is_named_decides(found: Verdict, kinds: tuple[str, ...], expected: str) -> None:
+    assert status(found, *kinds) == expected
+
+
+def test_a_task_without_checks_policies_and_judge_is_an_error() -> None:
+    nothing = Completion(outcome=Outcome.ERROR, score=0.0, partial_any=False, partial_fraction=0.0)
+    found = Verdict(task_id="t", trajectory=None, suite=None, completion=nothing)
+    assert status(found, "check") == "error"
+
+
+def test_metrics_may_be_asked_for() -> None:
+    summary = {"metrics": {"CR": {"value": 0.5}, "CuP": {"value": None}}}
+    assert status(verdict(), summary=summary, fail_under={"CR": 0.5}) == "passed"
+    assert status(verdict(), summary=summary, fail_under={"CR": 0.51}) == "failed"
+    assert status(verdict(), summary=summary, fail_under={"CuP": 0.0}) == "failed"
+    with pytest.raises(UsageError, match="there are CR, CuP"):
+        status(verdict(), summary=summary, fail_under={"XX": 1})
+
+
+def test_nothing_never_passes() -> None:
+    assert decide([], {}, GateOptions(fail_on=())).status == "empty"
+
+
+def test_exit_codes() -> None:
+    codes = {name: exit_code(decide([], {}, GateOptions())) for name in ("empty",)}
+    codes["passed"] = exit_code(decide([verdict()], {}, GateOptions()))
+    codes["failed"] = exit_code(decide([verdict(Outcome.FAIL)], {}, GateOptions()))
+    codes["error"] = exit_code(decide([verdict(Outcome.ERROR)], {}, GateOptions()))
+    assert codes == {"empty": 4, "passed": 0, "failed": 1, "error": 3}
+
+
+def test_too_many_judge_errors_leave_the_gate_open() -> None:
+    summary = {"judges": {"webvoyager": {"n": 10, "n_error": 1}}}
+    assert status(verdict(), "judge", summary=summary) == "error"
+    assert status(verdict(), "judge", summary=summary, max_error_share=0.1) == "passed"
