@@ -1,7 +1,7 @@
 """Snapshots made from HTML text without a browser: good enough for tests, honest about styles.
 
 Elements get the display their tag has by default; `hidden` and `style="display:none"` are obeyed, nothing
-else of CSS. Boxes are not taken.
+else of CSS. End tags have to be written. Boxes are not taken.
 """
 
 from __future__ import annotations
