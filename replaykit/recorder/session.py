@@ -18,7 +18,7 @@ from replaykit.recorder.acting import Acting
 from replaykit.recorder.declaring import Declaring
 from replaykit.recorder.ending import Closing
 from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Begin, End, Input, Output, Said
+from replaykit.recorder.messages import Begin, End, Input, Output, Pause, Said
 from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
@@ -31,6 +31,12 @@ from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.step import Header
+
+REST_MAX_MS = 1500
+"""The last act gets so long to have its effect before the run is over."""
+
+REST_POLL_MS = 50
+"""How often it is looked whether it has had it."""
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -69,6 +75,7 @@ class Session:
         self._plan = plan or ProbePlan()
         self._is_begun = options.is_begun
         self._is_ending = False
+        self._is_leaving = False
         self._is_started = False
         self._build()
         self._handlers = self._table()
@@ -116,7 +123,7 @@ class Session:
     @property
     def is_ending(self) -> bool:
         """Whether the run is over, for whatever reason: the agent has to stop."""
-        return self._is_ending
+        return self._is_leaving or self._is_ending
 
     @property
     def is_ready(self) -> bool:
@@ -226,9 +233,32 @@ class Session:
             self._observing.loaded(page, at)
 
     def _reach_limit(self, at: float) -> None:
-        self._end(End(at=at, kind="max_steps", cause="harness"))
+        self._finish(End(at=at, kind="max_steps", cause="harness"))
 
     def _end(self, message: End) -> None:
+        if not self._is_leaving:
+            self._is_leaving = True
+            self._flows.start(self._leave(message), counts=False)
+
+    def _leave(self, message: End) -> Flow:
+        """Let the last act have its effect: where it leads still belongs to the run."""
+        for _ in range(REST_MAX_MS // REST_POLL_MS):
+            if self._is_at_rest(message.at):
+                break
+            yield Pause(id=0, ms=REST_POLL_MS)
+        self._finish(message)
+
+    def _is_at_rest(self, at: float) -> bool:
+        ref = self._stepping.current
+        tab = self._tabs.get(ref.page) if ref is not None and ref.page is not None else None
+        if ref is None or tab is None or not tab.is_open or at - ref.at > REST_MAX_MS:
+            return True
+        seen = tab.latest
+        if seen is None or seen.push.purpose != "rest" or seen.document != tab.document:
+            return False
+        return seen.at > ref.at and not self._network.is_loading(tab.page, ref.at)
+
+    def _finish(self, message: End) -> None:
         if self._is_ending:
             return
         self._is_ending = True
