@@ -360,11 +360,14 @@ def test_endpoint_where_nobody_listens(tmp_path: Path) -> None:
 
 
 CHILD = """
-import sys
+import signal, sys
 from pathlib import Path
 from playwright.sync_api import sync_playwright
 from replaykit.browser import find
 from replaykit.recorder.recorder import Recorder
+
+# A shell that starts the tests in the background has them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=find())
