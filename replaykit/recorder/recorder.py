@@ -35,7 +35,6 @@ from replaykit.recorder.settings import (
     Settings,
     all_secrets,
     as_settings,
-    plain_texts,
     probe_plan,
     session_options,
 )
@@ -88,11 +87,8 @@ class _Recording(Run):
         raise UsageError(what="record with Recorder or AsyncRecorder")
 
     def _driver_options(self) -> dict[str, Any]:
-        page = PageOptions(
-            mask=self._settings.mask,
-            secrets=self._secrets,
-            plain=plain_texts(self._task),
-        )
+        # No secret and no test data of a policy: an agent over CDP can read every script of its pages.
+        page = PageOptions(mask=self._settings.mask)
         return {
             "opening": self._open,
             "store": self._store,

@@ -117,6 +117,11 @@ for name in ("REPLAYKIT_EVENTS", "REPLAYKIT_REPLIES"):
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"])
     pages = [page for context in browser.contexts for page in context.pages]
+    session, scripts = pages[0].context.new_cdp_session(pages[0]), []
+    session.on("Debugger.scriptParsed", lambda script: scripts.append(script["scriptId"]))
+    session.send("Debugger.enable")
+    pages[0].wait_for_timeout(300)
+    seen["scripts"] = [session.send("Debugger.getScriptSource", {"scriptId": id})["scriptSource"] for id in scripts]
     seen["pages"] = [[page.url, page.content(), page.evaluate("Object.keys(window).join()")] for page in pages]
 open(sys.argv[1], "w").write(json.dumps(seen))
 """
@@ -163,6 +168,7 @@ tasks:
     seen = log.read_text()
     assert "Look around." in seen
     assert "Keep secrets." in seen
+    assert "__replaykit" in "".join(json.loads(seen)["scripts"])  # the page script itself was among them
     assert MARK not in seen
     assert MARK not in json.dumps(str(agent_view(load_suite(suite).tasks[0], {"shop": (shop.url,)})))
 
