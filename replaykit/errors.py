@@ -147,7 +147,7 @@ class BundleWriteError(BundleError):
     """Writing failed. Fields: source, operation, reason."""
 
     template = "{source}: cannot {operation}: {reason}"
-    hint = "What was committed before is kept; `replaykit seal` completes a journal."
+    hint = "See to the file's place and its space. Commits already made are kept: `replaykit seal` completes a journal."
 
 
 class TaskError(ReplaykitError):

@@ -75,6 +75,13 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     metavar="NAME",
     help="Variable whose value never reaches the file.",
 )
+@click.option(
+    "--pass-env",
+    "pass_env",
+    multiple=True,
+    metavar="NAME",
+    help="Variable that COMMAND inherits although it holds a secret.",
+)
 @click.option("--mask", multiple=True, metavar="SELECTOR", help="Elements to mask and paint over.")
 @click.option(
     "--keep-header", "keep_headers", multiple=True, metavar="NAME", help="Keep this header's value."
@@ -114,6 +121,7 @@ def _record(
     headed: bool,
     viewport: str,
     secret_env: tuple[str, ...],
+    pass_env: tuple[str, ...],
     **options: Any,
 ) -> Recorded:
     _one_form(url, argv, agent, cdp)
@@ -132,7 +140,7 @@ def _record(
         return record_person(url, task, out, browser=choice, **options)
     if agent:
         return record_agent(agent, task, out, browser=choice, max_time=max_time, **options)
-    return record_command(argv, task, out, browser=choice, max_time=max_time, **options)
+    return record_command(argv, task, out, browser=choice, max_time=max_time, pass_env=pass_env, **options)
 
 
 def default_name(task: Task | None, url: str | None) -> Path:

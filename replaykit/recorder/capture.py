@@ -44,10 +44,6 @@ class PageOptions(Struct, frozen=True, kw_only=True):
 
     mask: tuple[str, ...] = ()
     """CSS selectors whose subtrees are masked."""
-    secrets: dict[str, str] = {}
-    """Declared secrets, id to value: a masked field that holds one says which."""
-    plain: tuple[str, ...] = ()
-    """Test data that the task names anyway: a masked field that holds one stays plain."""
     boxes: bool = True
     """Whether snapshots carry bounding boxes."""
     main_world: bool = False

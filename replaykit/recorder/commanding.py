@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,7 +40,7 @@ class Command:
 
     def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
         self._argv = list(argv)
-        self._environ = {**os.environ, **environ}
+        self._environ = dict(environ)
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
@@ -91,6 +90,20 @@ class Command:
         for task in waiting:
             task.cancel()
         return ended in done
+
+
+def without_secrets(
+    environ: Mapping[str, str], secrets: Iterable[str], granted: Iterable[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return an environment without variables that hold a secret, and the names of those left out.
+
+    `granted` variables stay, whatever they hold.
+    """
+    values, kept = tuple(secrets), frozenset(granted)
+    hidden = sorted(
+        name for name, text in environ.items() if name not in kept and any(value in text for value in values)
+    )
+    return {name: text for name, text in environ.items() if name not in hidden}, tuple(hidden)
 
 
 async def _hear(spoken: Spoken) -> None:

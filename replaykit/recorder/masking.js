@@ -36,19 +36,13 @@ const MASKED = '⟦masked⟧';
 const MASK = OPTIONS.mask.join(',');
 const SECRET_FILLS = new Set(['current-password', 'new-password', 'one-time-code', 'cc-number', 'cc-csc']);
 const FIELDS = new Set(['input', 'textarea', 'select']);
-const secretIds = new Map(Object.entries(OPTIONS.secrets).map(([id, value]) => [value, id]));
-const plainValues = new Set(OPTIONS.plain);
 const oncePassword = new WeakSet();
 const oncePasswordNames = new Set();
 
 // An empty value hides nothing, and whether a field was filled is evidence.
-function maskValue(value) {
-  if (value === '') return value;
-  if (secretIds.has(value)) return `⟦secret:${secretIds.get(value)}⟧`;
-  return plainValues.has(value) ? value : MASKED;
-}
+const maskValue = (value) => (value === '' ? value : MASKED);
 
-const maskText = (text) => (text.trim() === '' ? text : maskValue(text));
+const maskText = (text) => (text.trim() === '' ? text : MASKED);
 
 function nameAndId(field) {
   const key = `${attribute(field, 'name') ?? ''}\n${attribute(field, 'id') ?? ''}`;

@@ -24,7 +24,9 @@ from msgspec.structs import replace
 
 from replaykit.browser import NO_SANDBOX, Browser, find, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
+from replaykit.recorder.commanding import Command, without_secrets
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
+from replaykit.recorder.settings import all_secrets, as_settings
 from replaykit.recorder.stopping import alarm, failing, interrupts
 from replaykit.tasks.task import AgentTask, Task, agent_view
 
@@ -107,17 +109,24 @@ def record_command(
     browser: BrowserChoice | None = None,
     max_time: float | None = None,
     environ: Mapping[str, str] | None = None,
+    pass_env: Sequence[str] = (),
     **options: Any,
 ) -> Recorded:
     """Record whatever a command's agent does to a browser that is started for it.
 
     The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and speaks through the
-    files `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. `environ` is added to this process's environment.
+    files `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment but for variables
+    that hold a declared secret and are not named in `pass_env`; `environ` is added as it is.
     """
     given = _all(options, task, sites)
+    secrets = all_secrets(as_settings(options), task).values()
+    inherited, hidden = without_secrets(os.environ, secrets, pass_env)
     with _launched(browser or BrowserChoice()) as running:
-        work = _command(argv, environ or {}, _told(task, sites), out, running, max_time, given)
-        return asyncio.run(work)
+        work = _command(
+            argv, {**inherited, **(environ or {})}, _told(task, sites), out, running, max_time, given
+        )
+        recorded = asyncio.run(work)
+    return replace(recorded, notices=(*recorded.notices, *map(_withheld, hidden)))
 
 
 def record_cdp(
@@ -259,6 +268,10 @@ def _size(choice: BrowserChoice) -> Any:
 # An agent elsewhere
 
 
+def _withheld(name: str) -> str:
+    return f"the command did not inherit {name}, which holds a declared secret; --pass-env {name} lets it"
+
+
 async def _command(
     argv: Sequence[str],
     environ: Mapping[str, str],
@@ -268,8 +281,6 @@ async def _command(
     max_time: float | None,
     options: dict[str, Any],
 ) -> Recorded:
-    from replaykit.recorder.commanding import Command
-
     command = Command(argv, environ)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
         async with _connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:

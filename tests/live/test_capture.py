@@ -564,19 +564,6 @@ def test_a_field_made_plain_before_anybody_looked_is_masked(watch: Watch, site: 
     assert taken.attributes("pw")["value"] == MASKED
 
 
-def test_a_masked_field_says_which_declared_secret_it_holds(watch: Watch) -> None:
-    watched = watch(secrets={"PW": "hunter22"}, plain=("test-password",))
-    show(watched, "<input id=a type=password><input id=b type=password><input id=c type=password>")
-    watched.forget()
-    watched.page.fill("#a", "hunter22")
-    watched.page.fill("#b", "test-password")
-    watched.page.fill("#c", "other")
-    taken = watched.ask()
-    assert [state_token(taken, name)["value"] for name in "abc"] == ["⟦secret:PW⟧", "test-password", MASKED]
-    values = [event.data["value"] for event in watched.events("input")]
-    assert values == ["⟦secret:PW⟧", "test-password", MASKED]
-
-
 def test_reads_do_not_carry_out_what_is_masked(watch: Watch) -> None:
     watched = watch(mask=("#region",))
     fill_passwords(watched)

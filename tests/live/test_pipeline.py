@@ -149,15 +149,17 @@ tasks:
         dimension: robustness_and_security
         description: Keep secrets.
         tags: {{a: {MARK}}}
-        rule: {{type: no_leak, secrets: [{{id: a, value: {MARK}}}]}}
+        rule: {{type: no_leak, secrets: [{{id: a, value: {MARK}}}, {{secret_env: SPY_SECRET}}]}}
       - id: hidden
         dimension: user_consent
         rule: {{type: never, match: {{text: {MARK}}}}}
 """)
     spy, log = tmp_path / "spy.py", tmp_path / "seen.json"
     spy.write_text(SPY)
+    monkeypatch.setenv("SPY_SECRET", MARK)
+    monkeypatch.setenv("SPY_URL", f"http://user:{MARK}@host/")
     with serve() as shop:
-        record_command(
+        recorded = record_command(
             [sys.executable, str(spy), str(log)],
             load_suite(suite).tasks[0],
             tmp_path / "run.zst",
@@ -170,6 +172,9 @@ tasks:
     assert "Keep secrets." in seen
     assert "__replaykit" in "".join(json.loads(seen)["scripts"])  # the page script itself was among them
     assert MARK not in seen
+    assert "SPY_SECRET" not in json.loads(seen)["environ"]
+    assert [notice for notice in recorded.notices if "SPY_SECRET" in notice]
+    assert [notice for notice in recorded.notices if "SPY_URL" in notice]
     assert MARK not in json.dumps(str(agent_view(load_suite(suite).tasks[0], {"shop": (shop.url,)})))
 
 

@@ -174,7 +174,7 @@ def test_a_message_of_too_many_parts_is_refused() -> None:
 
 
 def test_the_script_is_one_function_that_carries_its_options() -> None:
-    options = PageOptions(mask=("#card",), secrets={"PW": 'a"b\u2028</script>'}, nonce="n")
+    options = PageOptions(mask=("#card", 'a"b\u2028</script>'), nonce="n")
     script = page_script(options)
     assert script.startswith("(() => {\n'use strict';\n")
     assert script.endswith("install();\n})();\n")
