@@ -147,7 +147,7 @@ class BundleWriteError(BundleError):
     """Writing failed. Fields: source, operation, reason."""
 
     template = "{source}: cannot {operation}: {reason}"
-    hint = "See to the file's place and its space. Commits already made are kept: `replaykit seal` completes a journal."
+    hint = "See to the file's place and space. What was committed is kept; `replaykit seal` completes it."
 
 
 class TaskError(ReplaykitError):
