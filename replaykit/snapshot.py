@@ -27,6 +27,11 @@ HTML, SVG, MATHML, OTHER, TEXT, COMMENT, INSTRUCTION, SHADOW, DOCUMENT, OMITTED 
 
 _STARTS = {"<": HTML, "%": SVG, "&": MATHML, "^": OTHER}
 _LEAVES = {"=": TEXT, "!": COMMENT, "?": INSTRUCTION}
+_PLAIN = {mark: kind for mark, kind in (_STARTS | _LEAVES).items() if kind in (HTML, SVG, MATHML, TEXT)}
+# Of a plain mark, and yet not plain: a name is missing, or a tree of its own begins.
+_ODD = frozenset({"<", "%", "&", "<template"})
+# What the token before asks for, whatever comes.
+_WAITING = ("inner", "omit")
 _MARKS = {kind: mark for mark, kind in (_STARTS | _LEAVES).items()}
 
 _Line = TypeVar("_Line")
@@ -150,16 +155,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Four per element number: x, y, width, height in document CSS px; empty when not taken."""
 
 
+def decode_head(data: bytes) -> Head:
+    """Read what a snapshot says about its page, without the page. Raises SnapshotInvalid."""
+    return _head(_lines(data)[0])
+
+
 def decode(data: bytes) -> Snapshot:
     """Read a snapshot.
 
     Raises SnapshotInvalid, with the place, for anything that the format does not allow.
     """
-    if len(data) > BYTES_MAX:
-        raise SnapshotInvalid(place="byte 0", what=f"{len(data)} bytes, the limit is {BYTES_MAX}")
-    lines = data.split(b"\n")
-    if len(lines) != 5 or lines[4]:
-        raise SnapshotInvalid(place="line 1", what=f"four lines expected, found {data.count(LF)} line ends")
+    lines = _lines(data)
     head = _head(lines[0])
     tokens = _line(lines[1], _Tokens, "tokens")
     rows = _Rows(tokens)
@@ -167,6 +173,15 @@ def decode(data: bytes) -> Snapshot:
     box = _line(lines[3], list[int], "box")
     _check_counts(head, len(rows.nodes), style, box)
     return Snapshot(head=head, style=style, box=box, **rows.columns())
+
+
+def _lines(data: bytes) -> list[bytes]:
+    if len(data) > BYTES_MAX:
+        raise SnapshotInvalid(place="byte 0", what=f"{len(data)} bytes, the limit is {BYTES_MAX}")
+    lines = data.split(b"\n")
+    if len(lines) != 5 or lines[4]:
+        raise SnapshotInvalid(place="line 1", what=f"four lines expected, found {data.count(LF)} line ends")
+    return lines
 
 
 def encode(snapshot: Snapshot) -> bytes:
@@ -212,23 +227,26 @@ def _check_counts(head: Head, elements: int, style: list[int], box: list[int]) -
 
 
 class _Rows:
-    """Columns under construction: one token after the other, the open nodes on a stack."""
+    """Columns under construction: one token after the other, the open nodes on a stack.
+
+    Pages are mostly plain elements, texts, attributes and closings: `_read` takes those itself, with nothing
+    but local names, at a quarter of the cost of a call each; all others, and all errors, are for `_unusual`.
+    """
 
     def __init__(self, tokens: _Tokens) -> None:
         self.kind = [DOCUMENT]
         self.name = [""]
         self.parent = [-1]
-        self.end = [0]
-        self.scope = [0]
-        self.number = [-1]
         self.nodes: list[int] = []
         self.attributes: dict[int, list[str]] = {}
         self.state: dict[int, State] = {}
         self.inner: dict[int, Inner] = {}
         self.namespace: dict[int, str] = {}
         self.omitted: dict[int, int] = {}
+        # End by row of every node that can hold others, and those of them that start a tree of their own.
+        self.ends: dict[int, int] = {}
+        self.roots: list[int] = []
         self.stack = [0]
-        self.scopes = [0]
         # What the token before allows: "tag" attributes and state, "named" state; "inner" and "omit" want
         # their operand.
         self.after = ""
@@ -236,35 +254,91 @@ class _Rows:
         self._read(tokens)
 
     def columns(self) -> dict[str, Any]:
-        names = Snapshot.__struct_fields__
-        return {name: getattr(self, name) for name in names if name not in ("head", "style", "box")}
+        derived = {"end": self._end(), "scope": self._scope(), "number": self._number()}
+        names = set(Snapshot.__struct_fields__) - {"head", "style", "box", *derived}
+        return {name: getattr(self, name) for name in names} | derived
+
+    def _end(self) -> list[int]:
+        end = list(range(1, len(self.kind) + 1))
+        end[0] = len(end)
+        for row, last in self.ends.items():
+            end[row] = last
+        return end
+
+    def _scope(self) -> list[int]:
+        scope = [0] * len(self.kind)
+        for root in self.roots:
+            scope[root + 1 : self.ends[root]] = [root] * (self.ends[root] - root - 1)
+        return scope
+
+    def _number(self) -> list[int]:
+        number = [-1] * len(self.kind)
+        for place, row in enumerate(self.nodes):
+            number[row] = place
+        return number
 
     def _read(self, tokens: _Tokens) -> None:
-        handlers: dict[type, Callable[[Any], None]] = {
-            str: self._string, int: self._integer, list: self._attributes, dict: self._object
-        }  # fmt: skip
+        kind, name, parent, nodes, stack = self.kind, self.name, self.parent, self.nodes, self.stack
+        ends, attributes, intern = self.ends, self.attributes, sys.intern
+        top, row, after = 0, 1, ""
         for place, token in enumerate(tokens):
-            self.place = place
-            handlers[type(token)](token)
-        if self.after in ("inner", "omit"):
+            if type(token) is int:
+                if 1 <= token < len(stack) and after not in _WAITING:
+                    for closed in stack[-token:]:
+                        ends[closed] = row
+                    del stack[-token:]
+                    top, after = stack[-1], ""
+                    continue
+            elif type(token) is str:
+                plain = _PLAIN.get(token[:1])
+                if plain is not None and token not in _ODD and row < NODES_MAX and after not in _WAITING:
+                    kind.append(plain)
+                    parent.append(top)
+                    if plain == TEXT:
+                        name.append(token[1:])
+                        after = ""
+                    else:
+                        name.append(intern(token[1:]))
+                        nodes.append(row)
+                        stack.append(row)
+                        top, after = row, "tag"
+                    row += 1
+                    continue
+            elif after == "tag" and type(token) is list and token and not len(token) % 2:
+                attributes[top] = token
+                after = "named"
+                continue
+            self.place, self.after = place, after
+            self._unusual(token)
+            top, row, after = stack[-1], len(kind), self.after
+        self.after = after
+        self._finish(len(tokens))
+
+    def _finish(self, place: int) -> None:
+        self.place = max(0, place - 1)
+        if self.after in _WAITING:
             self._refuse("the last token lacks its operand")
         if len(self.stack) != 1:
             self._refuse(f"{len(self.stack) - 1} levels are never closed")
-        self.end[0] = len(self.kind)
 
     def _refuse(self, what: str) -> None:
         raise SnapshotInvalid(place=f"token {self.place}", what=what)
 
+    def _unusual(self, token: str | int | list[str] | dict[str, Any]) -> None:
+        handlers: dict[type, Callable[[Any], None]] = {
+            str: self._string, int: self._integer, list: self._attributes, dict: self._object
+        }  # fmt: skip
+        handlers[type(token)](token)
+
     def _string(self, token: str) -> None:
-        if self.after in ("inner", "omit"):
+        if self.after in _WAITING:
             self._refuse(f"an operand expected, found the text {token[:40]!r}")
-        mark = token[:1]
-        if mark in _LEAVES:
-            self._row(_LEAVES[mark], token[1:])
+        if token[:1] in _LEAVES:
+            self._row(_LEAVES[token[:1]], token[1:])
             self.after = ""
-        elif mark in _STARTS:
-            self._element(_STARTS[mark], token[1:])
-        elif mark == "#":
+        elif token[:1] in _STARTS:
+            self._element(_STARTS[token[:1]], token[1:])
+        elif token[:1] == "#":
             self._shadow(token)
         elif token == "@":
             self._open(DOCUMENT, "")
@@ -281,9 +355,6 @@ class _Rows:
         self.kind.append(kind)
         self.name.append(name)
         self.parent.append(self.stack[-1])
-        self.end.append(row + 1)
-        self.scope.append(self.scopes[-1])
-        self.number.append(-1)
         return row
 
     def _element(self, kind: int, name: str) -> None:
@@ -293,13 +364,13 @@ class _Rows:
         if not name:
             self._refuse("an element without a name")
         row = self._row(kind, sys.intern(name))
-        self.number[row] = len(self.nodes)
         self.nodes.append(row)
+        self.stack.append(row)
         if kind == OTHER:
             self.namespace[row] = uri
-        self.stack.append(row)
         # The content of a template is a tree of its own: queries on the document never enter it.
-        self.scopes.append(row if kind == HTML and name == "template" else self.scopes[-1])
+        if kind == HTML and name == "template":
+            self.roots.append(row)
         self.after = "tag"
 
     def _open(self, kind: int, name: str) -> None:
@@ -307,7 +378,7 @@ class _Rows:
             self._refuse("a shadow root or document outside of an element")
         row = self._row(kind, name)
         self.stack.append(row)
-        self.scopes.append(row)
+        self.roots.append(row)
 
     def _shadow(self, token: str) -> None:
         if token not in ("#open", "#closed"):
@@ -318,21 +389,11 @@ class _Rows:
         self.after = ""
 
     def _integer(self, token: int) -> None:
-        if self.after == "omit":
-            self._omit(token)
-            return
-        if self.after == "inner" or not 1 <= token < len(self.stack):
+        if self.after != "omit":
             self._refuse(f"cannot close {token} of {len(self.stack) - 1} levels")
-        end = len(self.kind)
-        for row in self.stack[-token:]:
-            self.end[row] = end
-        del self.stack[-token:], self.scopes[-token:]
-        self.after = ""
-
-    def _omit(self, count: int) -> None:
-        if count < 1:
-            self._refuse(f"{count} elements left out")
-        self.omitted[self._row(OMITTED, "")] = count
+        if token < 1:
+            self._refuse(f"{token} elements left out")
+        self.omitted[self._row(OMITTED, "")] = token
         self.after = ""
 
     def _attributes(self, token: list[str]) -> None:
@@ -340,8 +401,6 @@ class _Rows:
             self._refuse("attributes that follow no element")
         if len(token) % 2:
             self._refuse("an attribute without a value")
-        if token:
-            self.attributes[self.stack[-1]] = token
         self.after = "named"
 
     def _object(self, token: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ a snapshot cannot tell (`:hover`) raises Unsupported; neither ever yields an emp
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -21,6 +22,9 @@ from replaykit.replay import pseudo
 from replaykit.replay.matching import Complex, Compound, Query, Selector, Test, keyed
 from replaykit.replay.tree import SPACES, Tree, ascii_lower, split, words
 from replaykit.snapshot import DOCUMENT, HTML, MATHML, SVG
+
+# Words of a selector that a matching snapshot must contain; shorter ones are found anywhere.
+_WORDS = re.compile("[A-Za-z0-9_-]{3,}")
 
 # A selector is a line of text that a person or program wrote; these bounds keep hostile ones cheap.
 SOURCE_MAX = 4096
@@ -146,8 +150,10 @@ class _Compiler:
     def _compound(self, compound: Any) -> Compound:
         keys: list[tuple[str, str]] = []
         tests = [self._simple(simple, keys) for simple in compound.simple_selectors]
-        ranked = sorted(keys, key=lambda key: ("id", "class", "tag").index(key[0]))
-        return Compound(tests, ranked[0] if ranked else None)
+        ranked = sorted(keys, key=lambda key: ("id", "class", "tag", "attribute").index(key[0]))
+        found = [word for _, name in keys for word in _WORDS.findall(ascii_lower(name))]
+        index = next((key for key in ranked if key[0] != "attribute"), None)
+        return Compound(tests, index, [word.encode() for word in found])
 
     def _simple(self, simple: Any, keys: list[tuple[str, str]]) -> Test:
         match simple:
@@ -165,6 +171,7 @@ class _Compiler:
             case parser.AttributeSelector():
                 if simple.case_sensitive:
                     raise self.invalid("the flag `s`, which browsers do not know")
+                keys += [("attribute", simple.name), ("attribute", simple.value or "")]
                 return _attribute(simple)
             case parser.PseudoClassSelector():
                 return self._pseudo(simple.name)

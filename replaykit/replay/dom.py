@@ -12,9 +12,10 @@ from replaykit.replay import rendered, source, values
 from replaykit.replay.css import compile_selector
 from replaykit.replay.layout import Layout
 from replaykit.replay.matching import Selector
+from replaykit.replay.prefilter import Prefilter
 from replaykit.replay.pseudo import disabled
 from replaykit.replay.tree import Tree, ascii_lower
-from replaykit.snapshot import HTML, OTHER, Snapshot, decode
+from replaykit.snapshot import HTML, OTHER, Head, Snapshot, decode, decode_head
 
 # What a masked value looks like; one that equals a declared secret names it instead and stays comparable.
 MASKED = "\u27e6masked\u27e7"
@@ -23,28 +24,45 @@ MASKED = "\u27e6masked\u27e7"
 class Dom:
     """One recorded document with its shadow trees and readable frames.
 
-    Raises SnapshotInvalid for bytes that are no snapshot.
+    Its head is read at once, its elements when they are first asked for: both raise SnapshotInvalid for bytes
+    that are no snapshot. For use by one thread.
     """
 
     def __init__(self, data: bytes) -> None:
-        self.snapshot: Snapshot = decode(data)
-        self.tree = Tree(self.snapshot)
+        #: The snapshot.
+        self.data = data
         self._layouts: dict[int, Layout] = {}
+        #: What the page says about itself.
+        self.head: Head = decode_head(data)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The recorded columns."""
+        return decode(self.data)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The columns as a tree."""
+        return Tree(self.snapshot)
+
+    @cached_property
+    def _prefilter(self) -> Prefilter:
+        return Prefilter(self.data)
 
     @property
     def url(self) -> str:
         """Address of the document."""
-        return self.snapshot.head.url
+        return self.head.url
 
     @property
     def base(self) -> str:
         """URL that relative links resolve against."""
-        return self.snapshot.head.base or self.url
+        return self.head.base or self.url
 
     @property
     def title(self) -> str:
         """`document.title`."""
-        return self.snapshot.head.title
+        return self.head.title
 
     @cached_property
     def root(self) -> Node | None:
@@ -82,14 +100,14 @@ class Dom:
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
-        return self._select(css, 0)
+        return None if self._prefilter.excludes(compile_selector(css)) else self._select(css, 0)
 
     def select_all(self, css: str) -> list[Node]:
         """Return all elements of the document that match; shadow trees and frames are trees of their own.
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
-        return self._select_all(css, 0)
+        return [] if self._prefilter.excludes(compile_selector(css)) else self._select_all(css, 0)
 
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)
@@ -108,7 +126,7 @@ class Dom:
             raise Unsupported(locator=selector.source, reason="the snapshot leaves elements out")
 
     def layout(self, row: int) -> Layout:
-        """Return what the document around a node shows.
+        """Return what the document around a node shows, laid out as far as the node.
 
         Raises Unsupported where styles were not recorded.
         """
@@ -117,6 +135,7 @@ class Dom:
         document = self.tree.document(row)
         if document not in self._layouts:
             self._layouts[document] = Layout(self.tree, document)
+        self._layouts[document].reach(row)
         return self._layouts[document]
 
 

@@ -1,12 +1,14 @@
 """Which nodes of a page are rendered, and the text that each text node shows.
 
 A browser lays out lines per block container and reads `innerText` from those lines, so white space at the
-edge of an inline element depends on its neighbours. A layout walks a document once, in the flat tree (slots
-filled), without any geometry; `rendered.py` then reads elements from it.
+edge of an inline element depends on its neighbours. A layout walks a document in the flat tree (slots
+filled), without any geometry; `rendered.py` then reads elements from it. A box with lines of its own changes
+nothing around it, so it waits until somebody asks for a node inside: one field is read without the page.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,7 +16,7 @@ from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
 from replaykit.replay.tree import SPACES, Tree, words
 from replaykit.replay.values import integer
-from replaykit.snapshot import HTML, MATHML, OTHER, SHADOW, SVG, TEXT
+from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
 
 # Elements that a browser draws itself: what they contain is never laid out.
 _CHILDLESS = words(
@@ -90,7 +92,7 @@ _PAGE = style_of("block|visible|collapse|none")
 
 
 class Layout:
-    """What one document shows."""
+    """What one document shows, as far as it was asked for with `reach` and `fill`."""
 
     def __init__(self, tree: Tree, document: int) -> None:
         self.tree = tree
@@ -107,7 +109,35 @@ class Layout:
         self.secret: set[int] = set()
         self._slotted: dict[int, list[int]] = {}
         self._summaries: dict[int, int] = {}
-        self._walk(document)
+        #: Nodes around which everything is laid out.
+        self._reached = {document}
+        #: Boxes with lines of their own whose content was not laid out yet, and their rows in order.
+        self._waiting: dict[int, _Open] = {}
+        self._rows_waiting: list[int] = []
+        self._start(document)
+
+    def reach(self, row: int) -> None:
+        """Lay out everything around a node, so that its own box and texts beside it are known."""
+        path, parent = [], self.tree.parent
+        while row not in self._reached:
+            path.append(row)
+            row = parent[row]
+        for below in reversed(path):
+            self._open(parent[below])
+        self._reached.update(path)
+
+    def fill(self, row: int) -> None:
+        """Lay out a node and all below it."""
+        self.reach(row)
+        rows = self._rows_waiting
+        low, high = bisect_left(rows, row), bisect_left(rows, self.tree.end[row])
+        inside, rows[low:high] = rows[low:high], []
+        for box in inside:
+            self._walk(self._waiting.pop(box), defers=False)
+
+    def reach_children(self, row: int) -> None:
+        """Lay out the child nodes of a node that was reached."""
+        self._open(row)
 
     def style(self, row: int) -> Style:
         """Return the style of an element."""
@@ -134,9 +164,23 @@ class Layout:
             other in self.locked or self._is_folded(other) for other in (row, *self.tree.ancestors(row))
         )
 
-    def _walk(self, document: int) -> None:
-        tree, stack = self.tree, [_Open(Lines(self.texts), _PAGE)]
-        stack[0].rows = tree.children(document)
+    def _start(self, document: int) -> None:
+        page = _Open(Lines(self.texts), _PAGE)
+        page.rows = self.tree.children(document)
+        self._waiting[document] = page
+        self._rows_waiting.append(document)
+        self._open(document)
+
+    def _open(self, row: int) -> None:
+        """Lay out the lines of a box that waits; boxes inside wait in its place."""
+        if row not in self._waiting:
+            return
+        place = bisect_left(self._rows_waiting, row)
+        self._rows_waiting[place : place + 1] = sorted(self._walk(self._waiting.pop(row), defers=True))
+
+    def _walk(self, box: _Open, *, defers: bool) -> list[int]:
+        """Lay out a box; return the rows of those inside that wait now."""
+        tree, stack, waiting = self.tree, [box], []
         while stack:
             top = stack[-1]
             row = next(top.rows, None)
@@ -146,8 +190,16 @@ class Layout:
                 self._text(row, top)
             elif tree.kind[row] <= OTHER:
                 below = self._element(row, top)
-                if below is not None:
+                if below is not None and defers and below.ends_lines and self._is_plain(row):
+                    self._waiting[row] = below
+                    waiting.append(row)
+                elif below is not None:
                     stack.append(below)
+        return waiting
+
+    def _is_plain(self, row: int) -> bool:
+        # Slots of a shadow tree show nodes that stand elsewhere: such a tree is laid out as a whole.
+        return self.tree.kind[self.tree.scope[row]] == DOCUMENT and row + 1 < self.tree.end[row]
 
     def _text(self, row: int, top: _Open) -> None:
         text, style = self.tree.name[row], top.style

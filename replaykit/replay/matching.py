@@ -42,6 +42,8 @@ class Complex:
         self.compounds = compounds
         self.combinators = combinators
         self.matchable = matchable
+        #: Bytes, without ASCII case, that a snapshot with a match contains.
+        self.words = frozenset(word for compound in compounds for word in compound.words)
 
     def matches(self, query: Query, row: int) -> bool:
         """Whether the element is a subject of this selector."""
@@ -58,11 +60,12 @@ class Complex:
 
 
 class Compound:
-    """Simple selectors that hold together on one element, and the index that finds candidates."""
+    """Simple selectors that hold together on one element, their words, and the index of candidates."""
 
-    def __init__(self, tests: list[Test], key: tuple[str, str] | None) -> None:
+    def __init__(self, tests: list[Test], key: tuple[str, str] | None, words: Iterable[bytes] = ()) -> None:
         self.tests = tests
         self.key = key
+        self.words = frozenset(words)
 
     def test(self, query: Query, row: int) -> bool:
         """Whether every simple selector holds."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from replaykit.replay.state import Blobs, Doms, Page, State, same_url
+from replaykit.replay.doms import Blobs, Doms
+from replaykit.replay.state import Page, State, same_url
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Probe, Step, Trajectory

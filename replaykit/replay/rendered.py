@@ -24,6 +24,7 @@ def inner_text(layout: Layout, row: int) -> str:
     Raises Unsupported where the snapshot cannot tell: styles not recorded, text masked or cut.
     """
     tree = layout.tree
+    layout.fill(row)
     if row in layout.boxed and row not in layout.locked:
         text = _Collector(layout).run(row)
     else:
@@ -206,6 +207,7 @@ class _Collector:
         display = self._display(row)
         if display not in _SECTIONS:
             return display not in _ROWLESS
+        self.layout.reach_children(row)
         return any(self._is_shown(child) for child in self.tree.children(row))
 
     def _is_shown(self, row: int) -> bool:

@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import Protocol
+from functools import lru_cache
 
 import ada_url
 import msgspec
 
 from replaykit.replay.dom import Dom
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.replay.doms import Doms
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe, Step
-
-# Parsed pages kept at one time, in bytes of their snapshots: runs look at few pages over and over.
-CACHE_BYTES = 16 * 2**20
-
-
-class Blobs(Protocol):
-    """What this part needs of a bundle's contents."""
-
-    def __contains__(self, id: object) -> bool: ...
-
-    def blob(self, id: str) -> bytes:
-        """Return a verified payload."""
-        ...
-
-    def blob_type(self, id: str) -> str:
-        """Return its media type."""
-        ...
-
-
-class Doms:
-    """Parses snapshots on demand and keeps the latest ones."""
-
-    def __init__(self, blobs: Blobs, limit: int = CACHE_BYTES) -> None:
-        self._blobs = blobs
-        self._limit = limit
-        self._kept: OrderedDict[str, tuple[int, Dom]] = OrderedDict()
-
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and id in self._blobs and self._blobs.blob_type(id) == MEDIA_TYPE
-
-    def get(self, id: str) -> Dom:
-        """Return the page of a snapshot blob. Raises SnapshotInvalid, BundleError."""
-        if id in self._kept:
-            self._kept.move_to_end(id)
-            return self._kept[id][1]
-        payload = self._blobs.blob(id)
-        dom = Dom(payload)
-        self._kept[id] = (len(payload), dom)
-        self._shrink()
-        return dom
-
-    def _shrink(self) -> None:
-        while len(self._kept) > 1 and sum(size for size, _ in self._kept.values()) > self._limit:
-            self._kept.popitem(last=False)
 
 
 class Page:
@@ -195,10 +150,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 def same_url(one: str, other: str) -> bool:
     """Whether two URLs name one page: scheme, host case, empty segments and query order do not count."""
-    return _parts(one) == _parts(other)
+    return one == other or _parts(one) == _parts(other)
 
 
 def _parts(url: str) -> tuple[object, ...]:
+    return _kept(url) if len(url) <= _KEPT_MAX else _read(url)
+
+
+def _read(url: str) -> tuple[object, ...]:
     try:
         found = ada_url.URL(url)
     except ValueError:
@@ -208,3 +167,8 @@ def _parts(url: str) -> tuple[object, ...]:
     port = "" if found.port in ("80", "443") else found.port
     web = "http" if found.protocol in ("http:", "https:") else found.protocol
     return (web, found.hostname, port, segments, pairs, found.hash)
+
+
+# A page is looked for among all that were seen; long URLs are not kept.
+_kept = lru_cache(maxsize=1024)(_read)
+_KEPT_MAX = 2048

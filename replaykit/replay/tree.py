@@ -157,12 +157,12 @@ class Tree:
     @cached_property
     def by_id(self) -> dict[str, list[int]]:
         """Element rows by exact `id`."""
-        return self._index(lambda row: [self.attribute(row, "id") or ""])
+        return self._index("id", lambda value: [value])
 
     @cached_property
     def by_class(self) -> dict[str, list[int]]:
         """Element rows by each class."""
-        return self._index(lambda row: set(split(self.attribute(row, "class") or "")))
+        return self._index("class", lambda value: dict.fromkeys(split(value)))
 
     @cached_property
     def by_tag(self) -> dict[str, list[int]]:
@@ -175,13 +175,13 @@ class Tree:
                 index[ascii_lower(name)] = sorted(index.get(ascii_lower(name), []) + index.pop(name))
         return index
 
-    def _index(self, keys: Callable[[int], Iterable[str]]) -> dict[str, list[int]]:
+    def _index(self, attribute: str, keys: Callable[[str], Iterable[str]]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
-        for row in self.snapshot.nodes:
-            if row in self.snapshot.attributes:
-                for key in keys(row):
-                    if key:
-                        index.setdefault(key, []).append(row)
+        for row, pairs in self.snapshot.attributes.items():
+            # Most elements lack it: the list itself is asked first, values included.
+            value = self.attribute(row, attribute) if attribute in pairs else None
+            for key in keys(value) if value else ():
+                index.setdefault(key, []).append(row)
         return index
 
     def ordinal(self, row: int, *, backwards: bool, of_type: bool) -> int:

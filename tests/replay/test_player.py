@@ -6,7 +6,7 @@ import pytest
 
 from replaykit.errors import SnapshotInvalid
 from replaykit.replay.player import Replay
-from replaykit.replay.state import CACHE_BYTES, Doms, same_url
+from replaykit.replay.state import same_url
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.action import Click
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
@@ -241,14 +241,3 @@ def test_requests_of_probes_are_not_the_agents() -> None:
 )
 def test_same_url(one: str, other: str, same: bool) -> None:
     assert same_url(one, other) is same
-
-
-def test_parsed_pages_are_kept_up_to_a_limit() -> None:
-    bundle = Recorded()
-    kept = Doms(bundle, limit=CACHE_BYTES)
-    assert kept.get(A) is kept.get(A)
-    assert bundle.asked == [A]
-    small = Doms(bundle, limit=1)
-    first = small.get(A)
-    small.get(B)
-    assert small.get(A) is not first

@@ -24,9 +24,10 @@ def grade_policies(task: Task, replay: Replay, mode: str = "strict") -> tuple[Po
     The task's placeholders must be filled. A rule that raises is ERROR, alone. Our own rules have no
     peer: they are graded strictly, and say so, in either mode.
     """
-    past = history(replay)
+    if not task.policies:
+        return ()
     mask = mask_of(task.policies)
-    whole = Window(past, None)
+    whole = Window(history(replay), None)
     counted = {id(policy) for policy in graded(task.policies)}
     numbered = [(index, policy) for index, policy in enumerate(task.policies) if id(policy) in counted]
     return tuple(_result(policy, index, _find(policy, task, whole, mask)) for index, policy in numbered)

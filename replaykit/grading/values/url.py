@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import parse_qs, parse_qsl, urlparse
 
 import ada_url
@@ -60,18 +61,27 @@ SAME = UrlRules(query="exact", fragment="exact")
 
 def parse(text: str, sites: Sites | None = None) -> Url | None:
     """Read a URL by the WHATWG rules, None where no browser would accept it."""
+    whole = _kept(text) if len(text) <= _KEPT_MAX else _read(text)
+    return None if whole is None else _site_relative(whole, sites or {})
+
+
+def _read(text: str) -> Url | None:
     try:
         found = ada_url.URL(text.strip())
     except (ValueError, UnicodeError):
         return None
-    whole = Url(
+    return Url(
         scheme=found.protocol.rstrip(":"),
         host=found.host,
         path=_segments(found.pathname),
         query=_pairs(found.search),
         fragment=_decode(found.hash[1:]) if found.hash else None,
     )
-    return _site_relative(whole, sites or {})
+
+
+# Checks, policies and pages compare the same few URLs over and over; long ones are not kept.
+_kept = lru_cache(maxsize=1024)(_read)
+_KEPT_MAX = 2048
 
 
 def matches(reference: str, found: str, rules: UrlRules = EXACT, sites: Sites | None = None) -> bool:
