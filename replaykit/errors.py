@@ -16,12 +16,14 @@
     │   ├── LimitExceeded                 larger than a limit of the format
     │   ├── BlobMissing                   an event refers to a blob that is not there
     │   └── BundleWriteError              the disk refused
+    │       └── BundleBusy                  another process is recording it
     ├── TaskError                       a task, suite or policy file is wrong
     │   └── UnknownTask                   no task of that id
     ├── RecorderError                   a recording cannot start or go on
     │   ├── NoBrowser                     no browser was found
     │   ├── AgentError                    the agent's entry point cannot be used
-    │   └── SecretFound                   a declared secret reached the recording
+    │   ├── SecretFound                   a declared secret reached the recording
+    │   └── SecretLeft                    a declared secret cannot be taken out of a bundle
     ├── ReplayError                     a recorded page cannot be read
     │   ├── SnapshotInvalid               a snapshot contradicts its format
     │   ├── SelectorInvalid               a selector that no browser would accept
@@ -150,6 +152,15 @@ class BundleWriteError(BundleError):
     hint = "See to the file's place and space. What was committed is kept; `replaykit seal` completes it."
 
 
+class BundleBusy(BundleWriteError):
+    """A recorder that is alive writes the file. Fields: source, operation."""
+
+    template = "{source}: cannot {operation}: it is still being recorded"
+    hint = (
+        "Let its recording end, or end that process; what is recorded so far can be read and graded as it is."
+    )
+
+
 class TaskError(ReplaykitError):
     """A task, suite or policy file is wrong. Fields: source, path (JSON path), reason."""
 
@@ -185,6 +196,13 @@ class SecretFound(RecorderError):
 
     template = "{source}: the value of secret {id!r} was found in {place}; nothing was sealed"
     hint = "Remove the journal, then record again with --mask SELECTOR for the place named."
+
+
+class SecretLeft(RecorderError):
+    """A declared secret cannot be taken out of a bundle. Fields: source, id, place."""
+
+    template = "{source}: the value of secret {id!r} is still in {place}; nothing was written"
+    hint = "It stands where nothing is replaced, such as the name of a field: record again without it."
 
 
 class ReplayError(ReplaykitError):

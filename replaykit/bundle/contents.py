@@ -7,6 +7,8 @@ from hashlib import sha256
 from sys import intern
 from typing import Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from replaykit.bundle.format import Limits, Place
 from replaykit.bundle.records import PRIVATE, Record, records
 
@@ -19,7 +21,7 @@ Inspect: TypeAlias = Callable[[str, str, memoryview, Place], None]
 """Called with id, media type, payload and place of each blob that is passed."""
 
 
-class BlobPlace(NamedTuple):
+class BlobPlace(Struct, frozen=True, gc=False):
     """Where a blob stands."""
 
     media_type: str
@@ -69,6 +71,8 @@ class Contents:
         for record in records(raw, place, self._limits):
             if record.kind.startswith(PRIVATE):
                 self.private += 1
+                # The walk costs more than the few compressed bytes that hold them.
+                place.check("EVENTS_MAX", self._limits.events, self.private, "private records")
                 continue
             groups.add(_GROUPS[record.kind])
             self._add(number, record, raw, place)

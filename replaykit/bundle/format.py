@@ -12,25 +12,61 @@ from msgspec import Meta, Struct
 
 from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, NotABundle
 
-FORMAT_VERSION = 1
-"""One integer for container and events; raised only when a meaning changes."""
-
 Layout: TypeAlias = Literal["journal", "sealed"]
 """What a file is: being recorded, or finished."""
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+# 1. The container
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 SKIPPABLE_MAGIC_TAIL = b"\x2a\x4d\x18"
 """Last three bytes of a skippable magic; the first is 0x50 to 0x5F."""
 
+# 1.1 Preamble
+
 PREAMBLE_HEAD = b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit"
 PREAMBLE_SIZE = 24
 LETTERS: dict[str, Layout] = {"J": "journal", "S": "sealed"}
 
+# 1.2 Records
+
+BlobId: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+"""Ids that enter the manifest text. Not `$`: it would let a line feed pass."""
+
+_BLOB_ID = re.compile(r"[0-9a-f]{64}")
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_MEDIA_TYPE_MAX = 127
+
+# 1.3 Journal: while recording
+
+JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "bulk": 2, "markup": 2, "text": 2, "story": 2}
+"""What the step path can afford."""
+
+# 1.4 Sealed: at the end
+
 SEEK_TABLE_MAGIC = b"\x5e\x2a\x4d\x18"
 SEEK_FOOTER_MAGIC = 0x8F92EAB1
 """Footer of the public zstd seekable format."""
+SUFFIX = 64 * KIB
+"""First read at the tail: seek table, index and story of nine bundles in ten."""
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+# 1.5 Order and classes
+
+BlobClass: TypeAlias = Literal["opaque", "pixels", "bulk", "markup", "text"]
+CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "bulk", "markup", "text")
+"""Classes of blobs, in file order."""
+
+PIXMAP = "image/x-portable-pixmap"
+
+SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
+"""Level 19 costs 100 times the CPU for about 5 % of the size."""
+SEGMENT_RAW = 8 * MIB
+"""Written segments of text: large enough for the window to see every earlier snapshot of a short run."""
+STORY_RAW = MIB
+
+# 1.7 Limits
+
 FILE_MAX = 4 * GIB
 RAW_MAX = 4 * GIB
 FRAME_RAW_MAX = 64 * MIB
@@ -48,30 +84,24 @@ INDEX_MAX = 32 * MIB
 LINE_MAX = 4096
 IMAGE_PIXELS_MAX = 64_000_000
 
-SEGMENT_RAW = 8 * MIB
-"""Written segments of text: large enough for the window to see every earlier snapshot of a short run."""
-STORY_RAW = MIB
-SUFFIX = 64 * KIB
-"""First read at the tail: seek table, index and story of nine bundles in ten."""
+# 1.9 Versions and extension
 
-BlobClass: TypeAlias = Literal["opaque", "pixels", "bulk", "markup", "text"]
-CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "bulk", "markup", "text")
-"""Classes of blobs, in file order."""
-
-SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
-"""Level 19 costs 100 times the CPU for about 5 % of the size."""
-JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "bulk": 3, "markup": 3, "text": 3, "story": 3}
-"""What the step path can afford."""
-
-PIXMAP = "image/x-portable-pixmap"
-
-_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
-_MEDIA_TYPE_MAX = 127
-_BLOB_ID = re.compile(r"[0-9a-f]{64}")
+FORMAT_VERSION = 1
+"""One integer for container and events; raised only when a meaning changes."""
 
 
-BlobId: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-"""Ids that enter the manifest text. Not `$`: it would let a line feed pass."""
+class Preamble(NamedTuple):
+    """First 24 bytes of every bundle."""
+
+    layout: Layout
+    """Journal or sealed."""
+    format: int
+    """Format version."""
+
+    def pack(self) -> bytes:
+        """Return the skippable frame."""
+        letter = next(letter for letter, layout in LETTERS.items() if layout == self.layout)
+        return PREAMBLE_HEAD + letter.encode() + self.format.to_bytes(2, "little") + bytes(4)
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -125,20 +155,6 @@ class Place(NamedTuple):
             raise LimitExceeded(source=self.source, limit=limit, allowed=allowed, found=found, unit=unit)
 
 
-class Preamble(NamedTuple):
-    """First 24 bytes of every bundle."""
-
-    layout: Layout
-    """Journal or sealed."""
-    format: int
-    """Format version."""
-
-    def pack(self) -> bytes:
-        """Return the skippable frame."""
-        letter = next(letter for letter, layout in LETTERS.items() if layout == self.layout)
-        return PREAMBLE_HEAD + letter.encode() + self.format.to_bytes(2, "little") + bytes(4)
-
-
 def read_preamble(head: bytes, source: str) -> Preamble:
     """Parse the first 24 bytes.
 
@@ -156,14 +172,6 @@ def read_preamble(head: bytes, source: str) -> Preamble:
     return Preamble(layout, found)
 
 
-def check_format(found: int, source: str, offset: int) -> None:
-    """Refuse a format version that this release does not read."""
-    if found > FORMAT_VERSION:
-        raise BundleFromTheFuture(source=source, found=found, supported=FORMAT_VERSION)
-    if found < 1:
-        raise Place(source, offset).damaged("format version", "1 or more", found)
-
-
 def is_media_type(text: str) -> bool:
     """Whether `text` is a media type without parameters, at most 127 bytes."""
     return len(text) <= _MEDIA_TYPE_MAX and _MEDIA_TYPE.fullmatch(text) is not None
@@ -172,6 +180,14 @@ def is_media_type(text: str) -> bool:
 def is_blob_id(text: str) -> bool:
     """Whether `text` is 64 lower-case hex digits."""
     return _BLOB_ID.fullmatch(text) is not None
+
+
+def check_format(found: int, source: str, offset: int) -> None:
+    """Refuse a format version that this release does not read."""
+    if found > FORMAT_VERSION:
+        raise BundleFromTheFuture(source=source, found=found, supported=FORMAT_VERSION)
+    if found < 1:
+        raise Place(source, offset).damaged("format version", "1 or more", found)
 
 
 _FOREIGN = (

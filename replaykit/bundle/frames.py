@@ -6,6 +6,7 @@ allocate, loop or pass unnoticed; docs/bundle-format.md lists them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ _CHECKSUM = 4
 _SKIPPABLE_HEADER = 8
 _RLE, _RESERVED = 1, 3
 _BUFFER = 65_536
+_ZEROS = bytes(_BUFFER)
 
 
 class Span(NamedTuple):
@@ -34,6 +36,16 @@ class Span(NamedTuple):
     """Bytes, header and checksum included."""
     skippable: bool
     """Whether zstd skips it."""
+
+
+class _Thread(threading.local):
+    # Decompressors are not thread-safe; a new one costs as much as decoding a small frame.
+
+    def __init__(self) -> None:
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_thread = _Thread()
 
 
 def bound(raw: int) -> int:
@@ -72,12 +84,11 @@ def decode(
 
 
 def _decompress(frame: bytes, place: Place, wanted: int, *, whole: bool) -> bytes:
-    # Decompressors are not thread-safe; a new one costs 3 microseconds.
-    decompressor = zstandard.ZstdDecompressor()
     try:
         if whole:
-            return decompressor.decompress(frame, max_output_size=wanted, allow_extra_data=False)
-        return decompressor.stream_reader(frame).read(wanted)
+            return _thread.decompressor.decompress(frame, max_output_size=wanted, allow_extra_data=False)
+        # Not the kept one: a stream leaves a window of up to 64 MiB behind in it.
+        return zstandard.ZstdDecompressor().stream_reader(frame).read(wanted)
     except (zstandard.ZstdError, MemoryError) as error:
         raise place.damaged("zstd frame", "a frame that decodes", error) from error
 
@@ -145,7 +156,7 @@ class _Walk:
         """
         while self._peek(offset, 1) == b"\0":
             chunk = self._peek(offset, _BUFFER)
-            if chunk.count(0) != len(chunk):
+            if chunk != _ZEROS[: len(chunk)]:
                 return False
             offset += len(chunk)
         return offset == self._size

@@ -91,7 +91,7 @@ def _record(line: bytes, start: int, place: Place, limits: Limits) -> Record:
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise place.damaged("record line", "a JSON object with k and n", error) from error
     _check(fields, place, limits)
-    number = -1 if fields.i is None else fields.i
+    number = fields.i if fields.k == "event" and fields.i is not None else -1
     return Record(fields.k, start, fields.n, number, fields.sha256 or "", fields.type or "")
 
 

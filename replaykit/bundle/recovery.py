@@ -12,14 +12,24 @@ from msgspec import Raw
 
 from replaykit.bundle.container import Container, Tables, check_blob
 from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import FORMAT_VERSION, Limits, Place
+from replaykit.bundle.format import (
+    FORMAT_VERSION,
+    PREAMBLE_HEAD,
+    PREAMBLE_SIZE,
+    Limits,
+    Place,
+    check_format,
+)
 from replaykit.bundle.frames import Span, decode, whole_frames
 from replaykit.bundle.index import Frames
 from replaykit.bundle.records import Record, records
 from replaykit.bundle.source import Source
 from replaykit.bundle.story import decode_line
 from replaykit.errors import BundleError, NotABundle
+from replaykit.trajectory.scalars import INT_MAX
 from replaykit.trajectory.step import Derivation, Header
+
+_STORY = ("header", "event")
 
 
 class Recovery(Container):
@@ -46,9 +56,10 @@ class Recovery(Container):
 def recover(source: Source, limits: Limits) -> Recovery:
     """Read the commits before the first damaged story frame and the blobs that verify.
 
-    Raises NotABundle if not even the header is whole, EventInvalid if it cannot be read.
+    Raises NotABundle if not even the header is whole, EventInvalid if it cannot be read,
+    BundleFromTheFuture.
     """
-    salvage = _Salvage(source, limits)
+    salvage = _Salvage(source, limits, _format(source))
     salvage.run()
     if not salvage.story:
         raise NotABundle(source=source.name, found="no whole header: nothing can be salvaged")
@@ -58,23 +69,36 @@ def recover(source: Source, limits: Limits) -> Recovery:
     return Recovery(whole, _derived_header(next(whole.lines()), whole, lost), lost)
 
 
+def _format(source: Source) -> int:
+    # A newer format may mean other things by the same bytes. Where the preamble itself is damaged, its
+    # version says nothing.
+    head = source.read_range(0, min(source.size(), PREAMBLE_SIZE))
+    if len(head) < PREAMBLE_SIZE or not head.startswith(PREAMBLE_HEAD):
+        return FORMAT_VERSION
+    found = int.from_bytes(head[18:20], "little") or FORMAT_VERSION
+    check_format(found, source.name, 18)
+    return found
+
+
 def _derived_header(line: bytes, whole: Container, lost: int) -> bytes:
-    header = cast(Header, decode_line(line, -1, whole.name))
+    header = cast(Header, decode_line(line, -1, whole.name, whole.tables.format))
     chain = (*header.derived_from, Derivation(digest=whole.digest, by="salvage"))
     # Part by part: fields of newer versions stay as they are.
     parts = msgspec.json.decode(line, type=dict[str, Raw])
     parts["derived_from"] = Raw(msgspec.json.encode(chain))
     if lost:
-        parts["lost"] = Raw(msgspec.json.encode(header.lost + lost))
+        parts["lost"] = Raw(msgspec.json.encode(min(header.lost + lost, INT_MAX)))
     return msgspec.json.encode(parts)
 
 
 class _Salvage:
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: Source, limits: Limits, version: int) -> None:
+        self._version = version
         self.story: list[StoryFrame] = []
         self._source = source
         self._limits = limits
         self._frames = Frames(array("Q"), array("Q"), array("Q"))
+        self._raw = 0
         self._blobs: dict[str, BlobPlace] = {}
         self._pending: dict[str, BlobPlace] = {}
         self._hash = sha256()
@@ -84,59 +108,86 @@ class _Salvage:
         self._suspect = False
 
     def run(self) -> None:
-        """Take every frame that can be found and decoded."""
-        try:
-            for span in whole_frames(self._source, self._limits):
-                if not span.skippable:
-                    self._take(span, Place(self._source.name, span.offset))
-        except BundleError:
-            self._suspect = True
+        """Take every frame that can be found and decoded.
+
+        Raises LimitExceeded for more frames, bytes, blobs or events than a bundle may have.
+        """
+        for count, span in enumerate(self._spans(), 2):
+            place = Place(self._source.name, span.offset)
+            place.check("FRAMES_MAX", self._limits.frames, count, "frames")
+            if not span.skippable:
+                self._take(span, place)
 
     def lost(self) -> int:
         """Return the events known to be lost: numbered ones, or one if the story may have gone on."""
-        return max(self._highest + 1 - self._next, int(self._suspect or self._stopped))
+        highest = min(self._highest, self._limits.events)  # no bundle numbers them higher
+        return max(highest + 1 - self._next, int(self._suspect or self._stopped))
 
     def tables(self) -> Tables:
         """Return what is whole."""
         return Tables(
-            "journal", FORMAT_VERSION, self._frames, self._blobs, self.story, self._next,
+            "journal", self._version, self._frames, self._blobs, self.story, self._next,
             self._hash.hexdigest(),
         )  # fmt: skip
+
+    def _spans(self) -> Iterator[Span]:
+        try:
+            yield from whole_frames(self._source, self._limits)
+        except BundleError:
+            self._suspect = True
 
     def _take(self, span: Span, place: Place) -> None:
         try:
             raw = decode(self._source.read_range(span.offset, span.length), place, self._limits)
-            found = list(records(raw, place, self._limits))
+            self._raw += len(raw)
+            # Records are walked again below, never kept: a frame may hold millions of them.
+            walked = records(raw, place, self._limits)
+            kinds = {record.kind for record in walked if record.kind in ("blob", *_STORY)}
         except BundleError:
             self._suspect = True
             return
+        place.check("RAW_MAX", self._limits.raw, self._raw)
         number = self._frames.append(span.offset, span.length, len(raw))
-        self._take_blobs(number, raw, [record for record in found if record.kind == "blob"], place)
-        self._take_story(number, raw, [record for record in found if record.kind in ("header", "event")])
+        if "blob" in kinds:
+            self._take_blobs(number, raw, place)
+        if not kinds.isdisjoint(_STORY):
+            self._take_story(number, raw, place)
 
-    def _take_blobs(self, number: int, raw: bytes, found: list[Record], place: Place) -> None:
-        for record in found:
-            try:
-                check_blob(record.id, raw[record.start : record.start + record.n], place)
-            except BundleError:
-                continue
-            blob = BlobPlace(record.media_type, number, record.start, record.n)
-            self._pending.setdefault(record.id, blob)
+    def _take_blobs(self, number: int, raw: bytes, place: Place) -> None:
+        for record in records(raw, place, self._limits):
+            if record.kind == "blob" and record.id not in self._pending and _is_sound(record, raw, place):
+                place.check("BLOBS_MAX", self._limits.blobs, len(self._pending) + 1, "blobs")
+                self._pending[record.id] = BlobPlace(record.media_type, number, record.start, record.n)
 
-    def _take_story(self, number: int, raw: bytes, found: list[Record]) -> None:
-        if not found:
-            return
-        numbers = [record.number for record in found]
-        self._highest = max(self._highest, *numbers)
-        # A gap says that a frame lost before this one was a story frame; no gap, that it held blobs.
-        self._stopped = self._stopped or numbers != list(range(self._next, self._next + len(numbers)))
-        if self._stopped or (found[0].kind == "header") != (self._next < 0):
-            self._stopped = True
-            return
-        self.story.append(StoryFrame(number, max(self._next, 0)))
-        for record in found:
+    def _take_story(self, number: int, raw: bytes, place: Place) -> None:
+        following = self._next
+        for record in self._story_records(raw, place):
+            self._highest = max(self._highest, record.number)
+            # A gap says that a frame lost before this one was a story frame; no gap, that it held blobs.
+            is_next = record.number == following and (record.kind == "header") == (following < 0)
+            self._stopped = self._stopped or not is_next
+            following += 1
+        if not self._stopped:
+            self._commit(number, raw, place, following)
+
+    def _commit(self, number: int, raw: bytes, place: Place, following: int) -> None:
+        place.check("EVENTS_MAX", self._limits.events, following, "events")
+        for record in self._story_records(raw, place):
             self._hash.update(raw[record.start : record.start + record.n + 1])
-        self._next = numbers[-1] + 1
-        self._blobs = self._pending | self._blobs
+        self.story.append(StoryFrame(number, max(self._next, 0)))
+        self._next = following
+        for id, blob in self._pending.items():
+            self._blobs.setdefault(id, blob)
         self._pending.clear()
         self._suspect = False
+
+    def _story_records(self, raw: bytes, place: Place) -> Iterator[Record]:
+        return (one for one in records(raw, place, self._limits) if one.kind in _STORY)
+
+
+def _is_sound(record: Record, raw: bytes, place: Place) -> bool:
+    try:
+        check_blob(record.id, raw[record.start : record.start + record.n], place)
+    except BundleError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,7 +19,8 @@ _DROP = object()
 
 def repair_text(text: str) -> tuple[str, int]:
     """Join surrogate pairs and replace lone ones by U+FFFD; return the text and how many were replaced."""
-    if text.isascii():
+    with suppress(UnicodeEncodeError):  # a surrogate, which most texts have none of
+        text.encode()
         return text, 0
     # "utf-16-le", not "utf-16": a leading U+FEFF is content.
     repaired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

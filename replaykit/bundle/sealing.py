@@ -12,9 +12,10 @@ from typing import BinaryIO
 from replaykit.bundle.arrangement import References, Segment, arrange
 from replaykit.bundle.container import Container
 from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import FORMAT_VERSION, SEALED_LEVELS, STORY_RAW, Preamble
+from replaykit.bundle.format import SEALED_LEVELS, STORY_RAW, Preamble
 from replaykit.bundle.frames import compress
 from replaykit.bundle.index import Frames, build_index, seek_table
+from replaykit.bundle.locking import lock, remove_abandoned
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
 from replaykit.bundle.verification import examine
@@ -24,13 +25,16 @@ _WINDOW_MAX = {"pixels": 26}
 """Window logs: a pixel segment of 64 MiB is one window; 8 MiB are enough for everything else."""
 _WINDOW_DEFAULT = 23
 
+_NAME_MAX = 48
+"""Characters of the target's name in that of its temporary file: at most 192 bytes of the usual 255."""
+
 
 def write_sealed(container: Container, file: BinaryIO) -> None:
     """Write preamble, blobs, story, index and seek table.
 
     Memory: one segment and one blob. Raises what reading the container raises; OSError.
     """
-    writing = _Writing(file)
+    writing = _Writing(file, container.tables.format)
     references = References(container.tables.blobs)
     for line in container.lines():
         references.add(line)
@@ -41,13 +45,15 @@ def write_sealed(container: Container, file: BinaryIO) -> None:
 
 
 class _Writing:
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, version: int) -> None:
+        # Story lines are copied, never lifted: they stay in the format they were written in.
+        self._version = version
         self._file = file
         self._offset = 0
         self._frames = Frames(array("Q"), array("Q"), array("Q"))
         self._blobs: dict[str, BlobPlace] = {}
         self._story: list[StoryFrame] = []
-        self._put(Preamble("sealed", FORMAT_VERSION).pack(), 0)
+        self._put(Preamble("sealed", version).pack(), 0)
 
     def add_segment(self, segment: Segment, container: Container) -> None:
         frame, raw = len(self._frames.raws), bytearray()
@@ -72,7 +78,9 @@ class _Writing:
 
     def finish(self, container: Container) -> None:
         tables = container.tables
-        index = build_index(tables.digest(), tables.events, tables.story_sha256, self._story, self._blobs)
+        index = build_index(
+            tables.digest(), tables.events, tables.story_sha256, self._story, self._blobs, self._version
+        )  # fmt: skip
         self._compress(index_record(index), "story")
         self._file.write(seek_table(self._frames.lengths, self._frames.raws))
 
@@ -94,17 +102,21 @@ def seal_into(container: Container, target: Path, mode: int) -> int:
     """Write a container as the sealed file `target`, at once or not at all; return its size in bytes.
 
     A temporary file in the same folder is read back at level `full` first. On any failure it is removed
-    and `target` stays as it was. Raises BundleError.
+    and `target` stays as it was; one that a killed process left behind is removed by the next seal of
+    `target`. Raises BundleError.
     """
+    prefix = f".{target.name[:_NAME_MAX]}.sealing-"
+    remove_abandoned(target.parent, prefix)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".sealing-", suffix=".zst", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=prefix, dir=target.parent)
     except OSError as error:
         raise write_error(str(target), "seal", error) from error
     try:
         with os.fdopen(handle, "wb") as file:
+            lock(handle, shared=True)
             size = _write(container, file, mode)
-        _read_back(container, temporary)
-        Path(temporary).replace(target)
+            _read_back(container, temporary)
+            Path(temporary).replace(target)
     except OSError as error:
         _remove(temporary)
         raise write_error(str(target), "seal", error) from error

@@ -24,6 +24,7 @@ from replaykit.bundle.format import (
     is_blob_id,
     is_media_type,
 )
+from replaykit.bundle.locking import lock, not_recorded, release
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record
 from replaykit.bundle.recovery import recover
@@ -31,7 +32,7 @@ from replaykit.bundle.sealing import seal_into, write_error
 from replaykit.bundle.source import open_source
 from replaykit.bundle.story import Line, encode_line
 from replaykit.bundle.verification import examine
-from replaykit.errors import BundleWriteError, EventInvalid
+from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid
 from replaykit.trajectory.step import Header, Step
 
 Durability: TypeAlias = Literal["process", "power"]
@@ -65,6 +66,7 @@ class SealResult(Struct, frozen=True, kw_only=True):
 class _Totals(NamedTuple):
     """What a journal holds: one commit over a limit would make all that was recorded unreadable."""
 
+    size: int = 0
     frames: int = 1
     raw: int = 0
     story: int = 0
@@ -85,16 +87,17 @@ class _Totals(NamedTuple):
 class Journal:
     """A bundle being recorded. A commit is one write: it is there as a whole, or not at all.
 
-    Used by one thread. The file must not exist: a recording is never continued.
+    Used by one thread; no other process may write or seal the file until it is closed. The file must not
+    exist: a recording is never continued.
     """
 
     def __init__(self, path: str | Path, durability: Durability = "process") -> None:
         self.path = Path(path)
-        self.size = 0
         self.repaired = 0
         self._power = durability == "power"
         self._blobs: set[str] = set()
         self._totals = _Totals()
+        self._unfinished: tuple[_Totals, set[str]] | None = None
         self._limits = Limits()
         self._compressors: dict[int, zstandard.ZstdCompressor] = {}
         self._file = self._create()
@@ -117,6 +120,11 @@ class Journal:
         return id in self._blobs
 
     @property
+    def size(self) -> int:
+        """Bytes of the file up to its last commit."""
+        return self._totals.size
+
+    @property
     def events(self) -> int:
         """Committed events, the header not counted."""
         return max(0, self._totals.lines - 1)
@@ -126,8 +134,10 @@ class Journal:
 
         The first commit starts with the header. Values that cannot be stored are repaired and counted.
         Raises EventInvalid and LimitExceeded before anything is written, BundleWriteError after the file
-        was cut back to the last commit.
+        was cut back to the last commit. After any other exception, such as Ctrl-C, the commit is there as a
+        whole or not at all, and the journal can be used on.
         """
+        self._undo_unfinished()
         batch, place = list(events), self._place()
         lines = self._lines(batch)
         new = {blob[0]: blob for blob in blobs if blob[0] not in self._blobs}
@@ -137,16 +147,29 @@ class Journal:
         totals.check(place, self._limits)
         classes = [*(class_of(blob[1]) for blob in new.values()), "story"]
         data = b"".join(self._compress(raw, name) for raw, name in zip(raws, classes, strict=True))
-        place.check("FILE_MAX", self._limits.file - self._limits.index, self.size + len(data))
+        totals = totals._replace(size=self.size + len(data))
+        place.check("FILE_MAX", self._limits.file - self._limits.index, totals.size)
+        self._unfinished = (totals, set(new))
         self._append(data)
         self._blobs.update(new)
-        self._totals = totals
+        self._totals = totals  # from here on the commit counts
+        self._unfinished = None
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         file, self._file = self._file, -1
         if file >= 0:
+            release(file)
             os.close(file)
+
+    def _undo_unfinished(self) -> None:
+        # Ctrl-C comes between any two instructions: what was written may not count yet.
+        if self._unfinished is not None:
+            totals, ids = self._unfinished
+            if self._totals is not totals:
+                self._cut_back()
+                self._blobs -= ids
+            self._unfinished = None
 
     def _lines(self, events: list[Line]) -> list[bytes]:
         first = self._totals.lines - 1
@@ -179,7 +202,7 @@ class Journal:
 
     def _totals_after(self, events: list[Line], lines: list[bytes], raws: list[bytes]) -> _Totals:
         before = self._totals
-        return _Totals(
+        return before._replace(
             frames=before.frames + len(raws),
             raw=before.raw + sum(map(len, raws)),
             story=before.story + sum(map(len, lines)) + len(lines),
@@ -209,14 +232,23 @@ class Journal:
             raise self._error("create the bundle", error) from error
 
     def _start(self) -> None:
+        preamble = Preamble("journal", FORMAT_VERSION).pack()
         try:
-            self._append(Preamble("journal", FORMAT_VERSION).pack())
+            self._lock()
+            self._append(preamble)
+            self._totals = _Totals(size=len(preamble))
         except BundleWriteError:
             # Nothing was recorded; the name is free again.
             self.close()
             with suppress(OSError):
                 self.path.unlink()
             raise
+
+    def _lock(self) -> None:
+        try:
+            lock(self._file, shared=False)
+        except BlockingIOError as error:
+            raise BundleBusy(source=str(self.path), operation="create the bundle") from error
 
     def _append(self, data: bytes) -> None:
         view = memoryview(data)
@@ -228,7 +260,6 @@ class Journal:
         except OSError as error:
             self._cut_back()
             raise self._error("write to the bundle", error) from error
-        self.size += len(data)
 
     def _cut_back(self) -> None:
         try:
@@ -247,16 +278,17 @@ def seal(path: str | Path) -> SealResult:
     """Replace a journal by its sealed form; a sealed file by the same content sealed again.
 
     The new file is read back at level `full` before it takes the place of the old one; any failure leaves
-    the old one as it was. Raises BundleError.
+    the old one as it was. Raises BundleError: BundleBusy for a journal whose recorder is alive.
     """
-    container = open_container(path)
-    try:
-        private = container.tables.private
-        if container.tables.layout == "sealed":
-            private = examine(container).private
-        size = seal_into(container, Path(path).resolve(), _mode(path))
-    finally:
-        container.close()
+    with not_recorded(path, "seal"):
+        container = open_container(path)
+        try:
+            private = container.tables.private
+            if container.tables.layout == "sealed":
+                private = examine(container).private
+            size = seal_into(container, Path(path).resolve(), _mode(path))
+        finally:
+            container.close()
     return _result(container, str(path), size, private)
 
 

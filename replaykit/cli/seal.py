@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.writer import seal
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.writer import SealResult, seal
 from replaykit.cli.console import notice
+from replaykit.errors import BundleError
 
 
 @click.command(epilog="Example: replaykit seal run.zst")
@@ -14,14 +15,24 @@ from replaykit.cli.console import notice
 def command(bundle: str) -> None:
     """Finish a journal that a crash left behind: every completed step is kept.
 
-    The file is replaced whole, or left as it was. Sealing a sealed bundle changes nothing.
+    The file is replaced whole, or left as it was. Sealing a sealed bundle changes nothing. A journal whose
+    recorder is still alive is refused.
     """
     result = seal(bundle)
     with open_bundle(bundle) as sealed:
-        steps = len(sealed.trajectory.steps)
-        ending = sealed.ending.kind if sealed.ending else "interrupted"
-    notice(
-        f"{bundle}: {steps} steps, {ending}"
-        + (f", {result.torn_bytes} torn bytes dropped" if result.torn_bytes else "")
-    )
+        notice(f"{bundle}: {', '.join([_content(sealed, result), *_dropped(result)])}")
     click.echo(f"sha256:{result.digest}")
+
+
+def _content(sealed: Bundle, result: SealResult) -> str:
+    try:
+        ending = sealed.ending.kind if sealed.ending else "interrupted"
+        return f"{len(sealed.trajectory.steps)} steps, {ending}"
+    except BundleError:
+        # Sealing understands no events, so that none is lost to it.
+        return f"{result.events} events, which cannot all be read: see `replaykit verify`"
+
+
+def _dropped(result: SealResult) -> list[str]:
+    counts = [(result.torn_bytes, "torn bytes"), (result.private, "private records")]
+    return [f"{count} {what} dropped" for count, what in counts if count]

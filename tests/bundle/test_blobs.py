@@ -117,6 +117,16 @@ def test_colour_keys_and_interlacing_stay_verbatim() -> None:
     assert pixmap(make_png(1, 1, [row], [0], extra=chunk(b"tEXt", b"a\0b"))) is not None
 
 
+@pytest.mark.parametrize("kind", [1, 3, 4, 5, 6, 127, 255])
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_filter_that_is_wrong_or_unknown_stays_verbatim(kind: int, row: int) -> None:
+    rows = bytearray(2 * (1 + 12))
+    rows[row * 13] = kind
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 2, 8, 2, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(bytes(rows))) + chunk(b"IEND", b"")
+    assert pixmap(b"\x89PNG\r\n\x1a\n" + header + body) is None
+
+
 def test_damaged_pngs_stay_verbatim() -> None:
     rows = [bytes(range(12)), bytes(range(12, 24))]
     sound = make_png(4, 2, rows, [0, 2])

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from replaykit.bundle.format import Limits
 from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.recovery import recover
+from replaykit.bundle.source import open_source
 from replaykit.bundle.verification import verify
-from replaykit.bundle.writer import salvage, seal
-from replaykit.errors import BundleDamaged, BundleError, BundleWriteError, NotABundle
-from replaykit.trajectory.step import Derivation
+from replaykit.bundle.writer import Journal, salvage, seal
+from replaykit.errors import BundleDamaged, BundleError, BundleWriteError, LimitExceeded, NotABundle
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.step import Derivation, Header
 
 LINE = b'{"type":"header","channels":{},"later":{"kept":true}}'
 
@@ -166,3 +171,51 @@ def test_salvage_of_any_flipped_byte(
         with open_bundle(target) as bundle:
             texts = [event.text for event in bundle.trajectory.events]
         assert texts == ["0", "1", "2"][: len(texts)], at
+
+
+@pytest.mark.parametrize("claimed", [3, 2**53])
+def test_lost_events_are_no_more_than_a_bundle_can_hold(claimed: int, tmp_path: Path, hands) -> None:
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(hands.story_raw([LINE]), hands.story_raw([say("far")], claimed)))
+    assert salvaged(path, tmp_path / "out.zst") == ([], 0, min(claimed, 1_000_000) + 1)
+
+
+def test_lost_events_are_counted_up_to_the_largest_number(tmp_path: Path, hands) -> None:
+    line = LINE.replace(b"{}", b'{},"lost":%d' % (2**53 - 1), 1)
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(hands.story_raw([line]), hands.story_raw([say("far")], 5)))
+    salvage(path, tmp_path / "out.zst")
+    with open_bundle(tmp_path / "out.zst") as bundle:
+        assert bundle.header.lost == 2**53
+
+
+def test_a_blob_belongs_to_the_commit_after_it(tmp_path: Path, hands) -> None:
+    """The same blob twice, sound and spoiled: the sound one counts, wherever it stands."""
+    sound, spoiled = hands.blob_raw(b"<p>1</p>"), hands.blob_raw(b"<p>1</p>").replace(b"<p>1", b"<p>2")
+    for n, frames in enumerate(([sound, spoiled], [spoiled, sound], [sound + spoiled], [spoiled + sound])):
+        path = tmp_path / f"{n}.zst"
+        late = hands.blob_raw(b"<p>late</p>")
+        parts = [hands.story_raw([LINE]), *frames, hands.story_raw([say("0")], 0), late]
+        path.write_bytes(hands.journal_bytes(*parts) + b"x")
+        assert salvaged(path, tmp_path / f"{n}.out.zst") == (["0"], 1, 1)
+
+
+@pytest.mark.parametrize("limit", ["frames", "raw", "blobs", "events"])
+def test_salvage_has_the_limits_of_a_reader(limit: str, run: tuple[Path, list[int]]) -> None:
+    path, _ = run
+    path.write_bytes(path.read_bytes() + b"x")
+    with closing(open_source(path)) as source, pytest.raises(LimitExceeded, match=f"{limit.upper()}_MAX"):
+        recover(source, Limits(**{limit: 300 if limit == "raw" else 0 if limit == "blobs" else 2}))
+
+
+def test_the_order_of_commits_is_kept(tmp_path: Path, hands) -> None:
+    commits = 50
+    path, pages = tmp_path / "run.zst", [hands.blob(b"<p>%d" % n) for n in range(commits)]
+    with Journal(path) as journal:
+        journal.commit([Header(channels={})])
+        for page in pages:
+            journal.commit([Message(role="agent", kind="say", text="x")], [page])
+    path.write_bytes(path.read_bytes() + b"x")
+    with closing(open_source(path)) as source:
+        recovered = recover(source, Limits())
+    assert (recovered.tables.events, list(recovered.tables.blobs)) == (commits, [page[0] for page in pages])

@@ -15,6 +15,7 @@ from replaykit.bundle import writer
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
+from replaykit.cli.main import run
 from replaykit.errors import (
     BundleDamaged,
     BundleTruncated,
@@ -257,3 +258,50 @@ def test_long_stories_take_several_frames(tmp_path: Path) -> None:
 def test_blob_ids_are_ids() -> None:
     assert constants.is_blob_id("0" * 64)
     assert not constants.is_blob_id("0" * 64 + "\n")
+
+
+def test_a_temporary_name_that_is_taken_by_a_link(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "precious").write_bytes(b"precious")
+    (tmp_path / ".run.zst.sealing-planted").symlink_to("precious")
+    guesses = iter(["planted", "planted", "free"])
+    monkeypatch.setattr(sealing.tempfile, "_get_candidate_names", lambda: guesses)
+    seal(journal)
+    assert next(guesses, None) is None
+    assert verify(journal).layout == "sealed"
+    assert (tmp_path / "precious").read_bytes() == b"precious"
+    assert (tmp_path / ".run.zst.sealing-planted").is_symlink()
+    assert leftovers(journal) == [".run.zst.sealing-planted", "precious", "run.zst"]
+
+
+def test_names_of_any_length(journal: Path, tmp_path: Path) -> None:
+    for name in ("x" * 255, "\N{GRINNING FACE}" * 63):
+        path = journal.rename(tmp_path / name)
+        seal(path)
+        assert verify(path).layout == "sealed"
+        assert leftovers(path) == [name]
+        journal = path
+
+
+def test_the_command_says_what_was_dropped(tmp_path: Path, hands, capsys: pytest.CaptureFixture[str]) -> None:
+    path, note = tmp_path / "run.zst", b'{"k":"x-note","n":0}\n\n'
+    header = b'{"type":"header","channels":{}}'
+    path.write_bytes(hands.journal_bytes(hands.story_raw([header]), note) + b"\x28\xb5")
+    assert run(["seal", str(path)]) == 0
+    told = capsys.readouterr()
+    assert told.err == f"{path}: 0 steps, interrupted, 2 torn bytes dropped, 1 private records dropped\n"
+    assert told.out == f"sha256:{open_bundle(path).digest}\n"
+    assert run(["seal", str(path)]) == 0
+    assert capsys.readouterr().err == f"{path}: 0 steps, interrupted\n"
+
+
+def test_the_command_seals_events_that_nobody_can_read(
+    tmp_path: Path, hands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [b'{"type":"header","channels":{}}', b'{"type":"ending","kind":7}']
+    path = tmp_path / "run.zst"
+    path.write_bytes(hands.journal_bytes(hands.story_raw(lines)))
+    assert run(["seal", str(path)]) == 0
+    assert "1 events, which cannot all be read" in capsys.readouterr().err
+    assert verify(path).layout == "sealed"

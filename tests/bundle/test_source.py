@@ -3,16 +3,20 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from replaykit.bundle import source as sources
+from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.source import LocalSource, open_source
-from replaykit.bundle.writer import seal
-from replaykit.errors import LimitExceeded, SourceError
+from replaykit.bundle.verification import verify
+from replaykit.bundle.writer import Journal, salvage, seal
+from replaykit.errors import BundleError, LimitExceeded, SourceError
+from replaykit.trajectory.step import Header, Trajectory
 
 
 def test_reads(tmp_path: Path) -> None:
@@ -76,11 +80,21 @@ def test_no_descriptor_is_left_open(tmp_path: Path, journal: Path) -> None:
 
 
 def test_a_file_that_shrinks(journal: Path) -> None:
-    seal(journal)
     with open_bundle(journal) as bundle:
         os.truncate(journal, 30)
         with pytest.raises(SourceError, match="shrink"):
             _ = bundle.trajectory
+
+
+def test_a_sealed_file_that_shrinks(tmp_path: Path, hands) -> None:
+    path, picture = tmp_path / "run.zst", hands.blob(os.urandom(200_000), "image/png")
+    with Journal(path) as journal:
+        journal.commit([Header(channels={})], [picture])
+    seal(path)
+    with open_bundle(path) as bundle:
+        os.truncate(path, 30)
+        with pytest.raises(SourceError, match="shrink"):
+            bundle.blob(picture[0])
 
 
 def test_a_file_that_is_replaced(journal: Path, tmp_path: Path) -> None:
@@ -105,3 +119,49 @@ def test_standard_input_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "FILE_MAX", 999)
     with pytest.raises(LimitExceeded, match="FILE_MAX"):
         open_source("-")
+
+
+@pytest.mark.parametrize("layout", ["journal", "sealed"])
+def test_a_file_that_grows(layout: str, journal: Path) -> None:
+    if layout == "sealed":
+        seal(journal)
+    whole = journal.read_bytes()
+    with open_bundle(journal) as bundle:
+        journal.write_bytes(whole + whole)
+        assert len(bundle.trajectory.steps) == 3
+        assert all(bundle.blob(id) for id in bundle.blob_ids)
+
+
+@pytest.mark.parametrize("layout", ["journal", "sealed"])
+def test_a_file_that_is_overwritten_in_place(layout: str, journal: Path, tmp_path: Path, hands) -> None:
+    other = tmp_path / "other.zst"
+    hands.write_journal(other, hands.small_commits()[:3])
+    if layout == "sealed":
+        seal(journal)
+        seal(other)
+    for spoiled in (other.read_bytes(), bytes(20_000), os.urandom(20_000)):
+        content = journal.read_bytes()
+        with open_bundle(journal) as bundle:
+            journal.write_bytes(spoiled)
+            asked = [lambda: bundle.trajectory, *(partial(bundle.blob, id) for id in bundle.blob_ids)]
+            for ask in asked:
+                try:
+                    told = ask()
+                except BundleError:
+                    continue
+                # What was in memory already is still what the digest says.
+                assert len(told.steps) == 3 if isinstance(told, Trajectory) else blob_id(told) in bundle
+        journal.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["fifo", "folder", "loop", "missing", "device"])
+@pytest.mark.parametrize("act", [seal, verify, lambda path: salvage(path, path.parent / "new.zst")])
+def test_what_is_no_file_is_neither_sealed_nor_verified(name: str, act, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(SourceError):
+        act(tmp_path / name)
+    assert sorted(tmp_path.iterdir()) == before

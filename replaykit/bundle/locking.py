@@ -1,0 +1,79 @@
+"""One writer for one file: advisory locks (flock) that die with the process that holds them.
+
+Who writes a journal locks it, and what seals locks its source and its temporary file; who reads asks for
+nothing. Where the system (Windows) or the file system has no such locks, nothing is locked and nothing
+refused. Children that a process forked share its locks until it releases them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from replaykit.errors import BundleBusy
+
+if sys.platform != "win32":
+    import fcntl
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def lock(file: int, *, shared: bool) -> bool:
+    """Lock an open file without waiting; False = there are no locks here.
+
+    Raises BlockingIOError if another process holds it.
+    """
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def release(file: int) -> None:
+    """Unlock an open file, for forked children too."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def not_recorded(path: str | Path, operation: str) -> Iterator[None]:
+    """Hold a file that no recorder may be writing. Raises BundleBusy; a missing file is left to the block."""
+    try:
+        file = os.open(path, _READ)
+    except (OSError, ValueError):
+        yield
+        return
+    try:
+        lock(file, shared=True)
+        yield
+    except BlockingIOError as error:
+        raise BundleBusy(source=str(path), operation=operation) from error
+    finally:
+        os.close(file)
+
+
+def remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove files of this prefix whose writer is dead; what cannot be told, or removed, stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix):
+                _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    with suppress(OSError):
+        file = os.open(path, _READ | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            if lock(file, shared=False):
+                Path(path).unlink()
+        finally:
+            os.close(file)

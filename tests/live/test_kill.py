@@ -1,0 +1,242 @@
+"""Kill -9 at random moments of a real recording in a real browser: what was acknowledged is there afterwards."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.verification import verify
+from replaykit.bundle.writer import seal
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parent.parent.parent
+SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
+KILLS = 20
+AT_ONCE = 3
+PATIENCE_S = 60.0
+
+# Every commit is acknowledged by a line: events and size of the file.
+RECORD = """
+import os, sys
+from replaykit.bundle.writer import Journal
+from replaykit.recorder.running import BrowserChoice, record_agent
+from replaykit.tasks.suite import load_suite
+
+suite, out, url, browser, screenshots = sys.argv[1:]
+commit = Journal.commit
+
+def acknowledged(self, events, blobs=()):
+    commit(self, events, blobs)
+    os.write(1, b"%d %d\\n" % (self.events, self.size))
+
+Journal.commit = acknowledged
+
+def wander(page, task, run):
+    while True:
+        run.thought("Round we go.")
+        page.goto(url + "/orders")
+        page.get_by_label("Search").fill("Ines")
+        page.get_by_role("button", name="Apply").click()
+        page.wait_for_load_state()
+        page.get_by_role("navigation", name="Main").get_by_role("link", name="Products").click()
+        page.get_by_role("heading", level=1, name="Products").wait_for()
+
+record_agent(wander, load_suite(suite).task("order-total"), out, sites={"shop": (url,)},
+             browser=BrowserChoice(path=browser), screenshots=screenshots)
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short name: sockets of a browser stand in it, and a killed one leaves its profile."""
+    made = Path(tempfile.mkdtemp(prefix="kill-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def test_20_kills_lose_nothing_that_was_acknowledged(browser_path: Path, folder: Path) -> None:
+    chance = random.Random(20)
+    plans = [
+        (number, chance.randrange(1, 40), chance.random() * 0.1, chance.choice(["png", "off"]))
+        for number in range(KILLS)
+    ]
+    with serve() as shop, ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = [
+            pool.submit(
+                killed, folder / f"{number}.zst", shop.url, browser_path, acknowledged, delay, pictures
+            )
+            for number, acknowledged, delay, pictures in plans
+        ]
+        told = [run.result() for run in runs]
+    for (number, *_), commits in zip(plans, told, strict=True):
+        check(folder / f"{number}.zst", commits, chance)
+
+
+def killed(
+    out: Path, url: str, browser: Path, acknowledged: int, delay: float, pictures: str
+) -> list[tuple[int, int]]:
+    """Record, kill the recorder's process group, and return what was acknowledged: events, bytes."""
+    argv = [sys.executable, "-c", RECORD, *map(str, (SUITE, out, url, browser, pictures))]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(out.parent)}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, start_new_session=True) as recorder:
+        assert recorder.stdout is not None
+        lines: list[bytes] = []
+        try:
+            while len(lines) < acknowledged:
+                lines.append(recorder.stdout.readline())
+                assert lines[-1], "the recording ended by itself"
+            with suppress(subprocess.TimeoutExpired):
+                recorder.wait(delay)  # the moment itself is random too
+            family = descendants(recorder.pid)
+        finally:
+            os.killpg(recorder.pid, signal.SIGKILL)
+        lines += recorder.stdout.readlines()
+    bury(family)
+    whole = [line for line in lines if line.endswith(b"\n")]
+    return [(int(events), int(size)) for events, size in map(bytes.split, whole)]
+
+
+def check(path: Path, commits: list[tuple[int, int]], chance: random.Random) -> None:
+    """The journal holds at least what was acknowledged, can be cut anywhere, and can be sealed."""
+    whole = path.read_bytes()
+    with open_bundle(path) as journal:
+        assert journal.layout == "journal"
+        assert journal.ending is None
+        lines, digest = journal.lines, journal.digest
+        assert len(lines) - 1 >= commits[-1][0]
+        for id in journal.blob_ids:
+            assert journal.blob(id)
+    assert verify(path).findings == ()
+    for _ in range(5):
+        cut = chance.randrange(commits[0][1], len(whole) + 1)
+        part = path.with_suffix(".cut")
+        part.write_bytes(whole[:cut])
+        kept = max(events for events, size in commits if size <= cut)
+        with open_bundle(part) as bundle:
+            assert bundle.lines == lines[: len(bundle.lines)]
+            assert len(bundle.lines) - 1 == kept or cut > commits[-1][1]
+    seal(path)
+    with open_bundle(path) as sealed:
+        assert (sealed.layout, sealed.lines, sealed.digest) == ("sealed", lines, digest)
+
+
+Process = tuple[int, str]
+"""Number and time of its start: numbers are used again."""
+
+
+def descendants(root: int) -> list[Process]:
+    """Return the processes below one, where the system shows them."""
+    known = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = place.read_text().rpartition(")")[2].split()
+            known[int(place.parent.name)] = (int(fields[1]), fields[19])
+    below, last = {root}, 0
+    while len(below) > last:
+        last = len(below)
+        below |= {number for number, (parent, _) in known.items() if parent in below}
+    return [(number, known[number][1]) for number in below - {root}]
+
+
+def bury(family: list[Process]) -> None:
+    """Wait for the browser, which ends when nobody speaks to it any more; end what does not."""
+    deadline = monotonic() + PATIENCE_S / 10
+    while (alive := [one for one in family if lives(one)]) and monotonic() < deadline:
+        sleep(0.02)
+    for number, _ in alive:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def lives(process: Process) -> bool:
+    number, started = process
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[19] == started and fields[0] != "Z"
+
+
+INTERRUPTED_AGENT = """
+import pathlib
+
+def loiter(page, task, run):
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Products").click()
+    page.get_by_role("heading", level=1, name="Products").wait_for()
+    page.wait_for_timeout(800)
+    pathlib.Path("reached").touch()
+    page.wait_for_timeout(60000)
+"""
+
+# A shell that starts the tests in the background has them ignore Ctrl-C.
+COMMAND = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from replaykit.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def test_ctrl_c_during_a_recording_seals_it_and_a_second_recorder_is_refused(
+    browser_path: Path, folder: Path
+) -> None:
+    (folder / "loiter.py").write_text(INTERRUPTED_AGENT)
+    out = folder / "run.zst"
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "REPLAYKIT_BROWSER": str(browser_path)}
+    with serve() as shop:
+        record = ["record", "--task", f"{SUITE}#order-total", "--agent", "loiter:loiter", "--site",
+                  f"shop={shop.url}", "-o", str(out)]  # fmt: skip
+        argv = [sys.executable, "-c", COMMAND]
+        with subprocess.Popen(
+            [*argv, *record], env=environ, cwd=folder, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+        ) as recorder:  # fmt: skip
+            wait_for(folder / "reached", recorder)
+            before = out.read_bytes()
+            second = subprocess.run(
+                [*argv, *record], env=environ, cwd=folder, text=True, capture_output=True, check=False
+            )
+            sealing = subprocess.run(
+                [*argv, "seal", str(out)], env=environ, text=True, capture_output=True, check=False
+            )
+            graded = subprocess.run(
+                [*argv, "grade", str(out)], env=environ, text=True, capture_output=True, check=False
+            )
+            assert out.read_bytes().startswith(before)
+            os.killpg(recorder.pid, signal.SIGINT)  # as a terminal does
+            said, complaints = recorder.communicate(timeout=PATIENCE_S)
+    assert second.returncode == 3
+    assert "cannot create the bundle: File exists" in second.stderr
+    assert (sealing.returncode, sealing.stdout) == (3, "")
+    assert "still being recorded" in sealing.stderr
+    assert "missing trajectory.end" in graded.stdout
+    assert recorder.returncode == 0, complaints
+    assert "stopped" in complaints
+    assert "Traceback" not in complaints
+    with open_bundle(out) as bundle:
+        assert said == f"sha256:{bundle.digest}\n"
+        assert (bundle.layout, bundle.ending and bundle.ending.kind) == ("sealed", "stopped")
+        assert len(bundle.trajectory.steps) == 1
+    assert verify(out).findings == ()
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
