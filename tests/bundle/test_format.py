@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle import format as constants
-from replaykit.bundle.format import FORMAT_VERSION, Limits, Place, Preamble, is_media_type, read_preamble
+from replaykit.bundle.format import FORMAT_VERSION, Place, Preamble, is_media_type, read_preamble
 from replaykit.errors import BundleDamaged, BundleError, BundleFromTheFuture, LimitExceeded, NotABundle
-from replaykit.trajectory.scalars import INT_MAX
 
 JOURNAL = bytes.fromhex("50 2A 4D 18 10 00 00 00") + b"replaykitJ\x01\x00\x00\x00\x00\x00"
 
@@ -69,23 +64,6 @@ def test_media_types(text: str) -> None:
 )  # fmt: skip
 def test_no_media_types(text: str) -> None:
     assert not is_media_type(text)
-
-
-UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
-def test_documented_limits() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "bundle-format.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([A-Z_]+_MAX)` \| ([0-9,]+)(?:\^([0-9]+))? ?([KMG]iB)? \|", text, re.MULTILINE)
-    documented = {
-        name: int(number.replace(",", "")) ** int(power or 1) * UNITS.get(unit, 1)
-        for name, number, power, unit in rows
-    }
-    assert documented.pop("INT_MAX") == INT_MAX
-    assert documented == {name: getattr(constants, name) for name in documented}
-    defaults = {f"{name.upper()}_MAX": getattr(Limits(), name) for name in Limits.__struct_fields__}
-    assert defaults.items() <= documented.items()
-    assert set(documented) - set(defaults) == {"LINE_MAX", "IMAGE_PIXELS_MAX"}
 
 
 def test_limits_name_themselves() -> None:
