@@ -8,8 +8,9 @@ from hashlib import sha256
 
 def manifest(events: int, story_sha256: str, blobs: Iterable[tuple[str, int, str]]) -> bytes:
     """Return the manifest text; `blobs` are (id, payload bytes, media type) in any order."""
-    lines = sorted(f"blob {id} {n} {media_type}\n".encode() for id, n, media_type in blobs)
-    return f"replaykit-manifest 1\nstory {events} {story_sha256}\n".encode() + b"".join(lines)
+    # Text and its UTF-8 bytes sort alike.
+    lines = sorted([f"blob {id} {n} {media_type}\n" for id, n, media_type in blobs])
+    return f"replaykit-manifest 1\nstory {events} {story_sha256}\n{''.join(lines)}".encode()
 
 
 def trajectory_digest(events: int, story_sha256: str, blobs: Iterable[tuple[str, int, str]]) -> str:

@@ -6,7 +6,7 @@ of their range. What cannot be read is refused, apart from tags of newer version
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, get_args
 
 import msgspec
@@ -68,11 +68,13 @@ def decode_line(line: bytes, number: int, source: str, format_found: int = FORMA
     try:
         if format_found < FORMAT_VERSION:
             line = _encoder.encode(upgrade(msgspec.json.decode(line), format_found))
-        line.decode("utf-8")  # msgspec does not look at the bytes of fields that it skips
+        if not line.isascii():
+            line.decode("utf-8")  # msgspec does not look at the bytes of fields that it skips
         event: Line = _header.decode(line) if number < 0 else _decode_event(line)
     except _FAILURES as error:
         raise _invalid(error, number, source) from error
-    if not all(map(numbers_fit, _free_values(event))):
+    free = _FREE.get(type(event))
+    if free is not None and not all(map(numbers_fit, free(event))):
         raise EventInvalid(source=source, number=number, path="$", reason="a number over 2^53")
     return event
 
@@ -124,24 +126,32 @@ def _known(raw: Raw) -> Raw:
     return raw if tag in ACTION_TAGS else Raw(_encoder.encode(Unknown(name=tag, raw=text.decode())))
 
 
-def _free_values(event: Line) -> Iterator[Any]:
-    # Fields of any type: the schema cannot check the range of their integers. This runs for every line,
-    # so what holds no number is left out early.
-    if isinstance(event, Step):
-        acts = (event.action, event.declared, *event.observed)
-        yield from (act.arguments for act in acts if isinstance(act, ToolCall))
-        if event.raw is not None:
-            yield event.raw
-        if event.before is not None and event.before.reads:
-            yield from (read.value for read in event.before.reads)
-    elif isinstance(event, (Observation, Probe)):
-        yield from (read.value for read in event.reads)
-    elif isinstance(event, Script):
-        yield event.read.value
-    elif isinstance(event, Imported):
-        yield event.value
-    elif isinstance(event, Header):
-        yield (event.task, event.options, event.source and (event.source.options, event.source.extra))
+def _of_header(header: Header) -> Iterable[Any]:
+    source = header.source
+    return (header.task, header.options, source and (source.options, source.extra))
+
+
+def _of_step(step: Step) -> Iterable[Any]:
+    acts = (step.action, step.declared, *step.observed)
+    values = [act.arguments for act in acts if isinstance(act, ToolCall)]
+    if step.before is not None:
+        values += _of_reads(step.before)
+    return values if step.raw is None else (*values, step.raw)
+
+
+def _of_reads(event: Observation | Probe) -> Iterable[Any]:
+    return [read.value for read in event.reads]
+
+
+_FREE: dict[type[Struct], Callable[[Any], Iterable[Any]]] = {
+    Header: _of_header,
+    Step: _of_step,
+    Observation: _of_reads,
+    Probe: _of_reads,
+    Script: lambda script: (script.read.value,),
+    Imported: lambda imported: (imported.value,),
+}
+"""Event to its fields of any type: the schema cannot check the range of their integers."""
 
 
 def _invalid(error: Exception, number: int, source: str) -> EventInvalid:

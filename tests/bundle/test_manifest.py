@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from replaykit.bundle.manifest import manifest, trajectory_digest
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.writer import seal
@@ -49,3 +52,10 @@ def test_blob_order_does_not_matter() -> None:
     text = manifest(0, "0" * 64, rows).decode().splitlines()
     assert text[0] == "replaykit-manifest 1"
     assert text[2:] == [f"blob {'a' * 64} 10 text/css", f"blob {'b' * 64} 2 text/html"]
+
+
+@given(st.lists(st.tuples(st.text(), st.integers(0, 2**53), st.text()), max_size=5))
+def test_lines_are_sorted_by_their_bytes(rows: list[tuple[str, int, str]]) -> None:
+    rows = [(id.replace("\n", ""), n, media_type.replace("\n", "")) for id, n, media_type in rows]
+    lines = sorted(f"blob {id} {n} {media_type}\n".encode() for id, n, media_type in rows)
+    assert manifest(0, "0" * 64, rows) == manifest(0, "0" * 64, []) + b"".join(lines)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,14 +8,41 @@ import pytest
 
 from replaykit.bundle import container
 from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import Limits
-from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.format import KIB, Limits
+from replaykit.bundle.opening import read_container
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.source import LocalSource
 from replaykit.bundle.writer import Journal, seal
-from replaykit.errors import BlobMissing, DigestMismatch, EventInvalid, LimitExceeded, SourceError
+from replaykit.errors import (
+    BlobMissing,
+    BundleDamaged,
+    DigestMismatch,
+    EventInvalid,
+    LimitExceeded,
+    SourceError,
+)
 from replaykit.trajectory.action import Click, Unknown
 from replaykit.trajectory.step import Ending, Header, Step
 
 LINE = b'{"type":"header","channels":{}}'
+RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
+
+
+class Counting(LocalSource):
+    """A file that counts what is read from it."""
+
+    reads = 0
+    total = 0
+
+    def read_range(self, offset: int, length: int) -> bytes:
+        self.reads += 1
+        self.total += length
+        return super().read_range(offset, length)
+
+
+def counted(path: Path) -> tuple[Counting, Bundle]:
+    source = Counting(path)
+    return source, Bundle(read_container(source, Limits()))
 
 
 @pytest.fixture
@@ -163,3 +191,74 @@ def test_limits(journal: Path, layout: str, limit: str) -> None:
         _ = [bundle.blob(id) for id in bundle.blob_ids]
     assert caught.value.fields["limit"] == f"{limit.upper()}_MAX"
     assert caught.value.fields["allowed"] == 2
+
+
+def test_grading_reads_little() -> None:
+    """Story and every page of the shipped recordings: 64 KiB in nine of ten, in two reads."""
+    bytes_read, reads = [], []
+    for path in RECORDINGS:
+        source, bundle = counted(path)
+        with bundle:
+            _ = bundle.trajectory
+            for id in bundle.blob_ids:
+                if not bundle.blob_type(id).startswith("image/"):
+                    bundle.blob(id)
+        bytes_read.append(source.total)
+        reads.append(source.reads)
+    assert sorted(bytes_read)[9 * len(RECORDINGS) // 10 - 1] <= 64 * KIB
+    assert sorted(reads)[9 * len(RECORDINGS) // 10 - 1] <= 2
+
+
+def test_a_small_bundle_is_one_read(sealed: Path) -> None:
+    source, bundle = counted(sealed)
+    with bundle:
+        _ = bundle.trajectory
+        _ = [bundle.blob(id) for id in bundle.blob_ids]
+    assert (source.reads, source.total) == (1, sealed.stat().st_size)
+
+
+def test_no_byte_of_a_segment_is_read_twice(tmp_path: Path, hands) -> None:
+    path = tmp_path / "run.zst"
+    noise = [hands.blob(hands.picture(400, 100, n), "text/plain") for n in range(4)]
+    with Journal(path) as journal:
+        journal.commit([Header(channels={})], noise)
+    seal(path)
+    source, bundle = counted(path)
+    with bundle:
+        assert source.total == 64 * KIB < path.stat().st_size
+        contents = {id: payload for id, _, payload in noise}
+        assert [bundle.blob(id) for id in (*bundle.blob_ids, *bundle.blob_ids)] == [
+            contents[id] for id in (*bundle.blob_ids, *bundle.blob_ids)
+        ]
+        assert source.total == path.stat().st_size
+    assert source.reads == 3
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [b"", b'{"k":"x-note","n":2}\nhi\n'],
+    ids=["as written", "with a private record"],
+)
+@pytest.mark.parametrize(
+    "line", ['{"k":"event","n":%d,"i":0}', '{"k": "event", "n": %d, "i": 0, "later": 1}']
+)
+def test_story_records_of_any_writer(extra: bytes, line: str, scratch, hands) -> None:
+    ending = b'{"type":"ending","kind":"answered"}'
+    index = hands.story_index([LINE, ending], {}, [(1, 0)])
+    event = (line % len(ending)).encode() + b"\n" + ending + b"\n"
+    with open_bundle(scratch(hands.sealed_bytes([hands.story_raw([LINE]) + extra + event], index))) as bundle:
+        assert bundle.lines == (LINE, ending)
+        assert bundle.ending == Ending(kind="answered")
+
+
+@pytest.mark.parametrize("raw", [b"\n" * 2**23, b"\n"], ids=["many", "one"])
+def test_a_story_of_line_feeds(raw: bytes, scratch, hands) -> None:
+    index = hands.story_index([LINE], {}, [(1, 0)])
+    with open_bundle(scratch(hands.sealed_bytes([raw], index))) as bundle:
+        tracemalloc.start()
+        try:
+            with pytest.raises(BundleDamaged, match="record line"):
+                _ = bundle.trajectory
+            assert tracemalloc.get_traced_memory()[1] < 4 * len(raw) + 2**16
+        finally:
+            tracemalloc.stop()

@@ -199,3 +199,33 @@ def test_any_json(value: object) -> None:
     except EventInvalid:
         return
     assert isinstance(value, dict)
+
+
+READ = b'{"locator":"#a","kind":"number","value":%b}'
+FREE = [
+    b'{"type":"imported","kind":"label","value":{"a":[%b]}}',
+    b'{"type":"observation","role":"after","reads":[%b,%b]}' % (READ % b"1", READ),
+    b'{"type":"probe","id":"p","phase":"pre","reads":[%b]}' % READ,
+    b'{"type":"script","name":"s","read":%b}' % READ,
+    b'{"type":"step","index":0,"action":{"type":"click"},"raw":[%b]}',
+    b'{"type":"step","index":0,"action":{"type":"click"},"before":{"type":"observation","role":"before",'
+    b'"reads":[%b]}}' % READ,
+    *(
+        b'{"type":"step","index":0,"action":{"type":"click"},%b:%b}' % (field, act)
+        for act in [b'{"type":"tool_call","name":"f","arguments":{"n":%b}}']
+        for field, act in ((b'"declared"', act), (b'"observed"', b"[%b]" % act))
+    ),
+    b'{"type":"step","index":0,"action":{"type":"tool_call","name":"f","arguments":{"n":[%b]}}}',
+    b'{"type":"header","channels":{},"task":{"n":%b}}',
+    b'{"type":"header","channels":{},"options":{"n":%b}}',
+    b'{"type":"header","channels":{},"source":{"format":"x","options":{"n":%b}}}',
+    b'{"type":"header","channels":{},"source":{"format":"x","extra":{"n":%b}}}',
+]
+
+
+@pytest.mark.parametrize("line", FREE)
+def test_numbers_in_fields_of_any_type_have_a_range(line: bytes) -> None:
+    number = -1 if b'"header"' in line else 0
+    decode_line(line % b"-9007199254740992", number, "test")
+    with pytest.raises(EventInvalid, match="2\\^53"):
+        decode_line(line % b"9007199254740993", number, "test")

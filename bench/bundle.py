@@ -1,0 +1,302 @@
+"""Bytes, CPU time and memory of bundles, against zip, zstd frames, plain files, PNG and JSON, in one run.
+
+CPU time is the least of several runs. The exit code is 1 if a ratio to a peer is over what is allowed; goals
+in absolute figures only inform. What is measured on: bench/corpus.py.
+
+Run: .venv/bin/python -m bench.bundle
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from bench.corpus import RECORDINGS, STEPS, Run, apps, document, recorded
+from bench.figure import Figure, cpu, mean, report
+from bench.reading import counted
+from replaykit.bundle.blobs import blob_id, png
+from replaykit.bundle.format import KIB
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.writer import Journal, NewBlob, seal
+
+EVENTS = "events.jsonl"
+
+
+class Kit:
+    """The runs, and one of them in the form of every peer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.apps = apps()
+        self.document = document()
+        self.recorded = recorded()
+        self.run = self.apps[0]
+        self.last_page = blob_id(self.run.looks[-1].snapshot)
+
+    def size(self, run: Run, pictures: bool = False) -> float:
+        """Return bytes per step of a sealed bundle."""
+        return run.sealed(self.folder / "size.zst", pictures).stat().st_size / STEPS
+
+    @cached_property
+    def bundles(self) -> list[Path]:
+        """Runs with pictures where they have some."""
+        runs = [*self.apps, *self.recorded, self.document]
+        return [run.sealed(self.folder / f"{run.name}.zst", run is not self.document) for run in runs]
+
+    @cached_property
+    def bundle(self) -> Path:
+        """The run as a bundle with pictures."""
+        return self.bundles[0]
+
+    @cached_property
+    def archive(self) -> Path:
+        """The run as a zip file, pictures as PNG."""
+        return write_zip(self.folder / "run.zip", members(self.run, pictures=True))
+
+    @cached_property
+    def files(self) -> Path:
+        """The run as plain files."""
+        folder = self.folder / "files"
+        folder.mkdir()
+        for name, content in members(self.run, pictures=True).items():
+            (folder / name).write_bytes(content)
+        return folder
+
+    @cached_property
+    def text(self) -> Path:
+        """The run as one JSON text: what a harness without a format writes."""
+        content = members(self.run, pictures=True)
+        events = [json.loads(line) for line in content.pop(EVENTS).splitlines()]
+        pictures = {id for id, part in content.items() if part.startswith(b"\x89PNG")}
+        values = {
+            id: base64.b64encode(part).decode() if id in pictures else part.decode()
+            for id, part in content.items()
+        }
+        path = self.folder / "run.json"
+        path.write_text(json.dumps({"events": events, "blobs": values}))
+        return path
+
+
+def members(run: Run, *, pictures: bool = False) -> dict[str, bytes]:
+    """Return events and blobs by file name; pictures as PNG."""
+    events = [event for events, _ in run.commits() for event in events]
+    found = {EVENTS: b"".join(msgspec.json.encode(event) + b"\n" for event in events)}
+    found |= {id: payload for id, _, payload in run.blobs().values()}
+    return found | {id: payload for id, _, payload in captures(run)} if pictures else found
+
+
+def captures(run: Run) -> list[NewBlob]:
+    """Return the pictures of a run as PNG: 15 to 30 % smaller than those of a browser."""
+    files = [png(picture) for picture in dict.fromkeys(look.picture for look in run.looks)]
+    return [(blob_id(file), "image/png", file) for file in files]
+
+
+def write_zip(target: Path | io.BytesIO, content: dict[str, bytes]) -> Path | io.BytesIO:
+    """Write members with deflate, at the level that everybody uses."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in content.items():
+            archive.writestr(name, part)
+    return target
+
+
+def zip_size(run: Run) -> float:
+    """Return bytes per step of a zip file without pictures."""
+    file = io.BytesIO()
+    write_zip(file, members(run))
+    return len(file.getvalue()) / STEPS
+
+
+def frames_size(run: Run) -> float:
+    """Return bytes per step of one zstd frame of level 9 for each member."""
+    compressor = zstandard.ZstdCompressor(level=9)
+    return sum(len(compressor.compress(part)) for part in members(run).values()) / STEPS
+
+
+def plain_size(run: Run) -> float:
+    """Return bytes per step of plain files."""
+    return sum(map(len, members(run).values())) / STEPS
+
+
+def sizes_of_apps(kit: Kit) -> Iterator[Figure]:
+    """Bytes beside pictures on three apps."""
+    name, ours = "beside images, pages of 130 KB", mean(kit.size(run) for run in kit.apps)
+    yield Figure(name, ours, "B/step", 1500, "zip", mean(map(zip_size, kit.apps)), 1 / 12)
+    yield Figure(name, ours, "B/step", None, "zstd-9 frames", mean(map(frames_size, kit.apps)))
+    yield Figure(name, ours, "B/step", None, "plain files", mean(map(plain_size, kit.apps)))
+
+
+def sizes_of_document(kit: Kit) -> Iterator[Figure]:
+    """Bytes of a large page that grows."""
+    name, ours = "beside images, 350 KB that grow", kit.size(kit.document)
+    yield Figure(name, ours, "B/step", 7500, "zstd-9 frames", frames_size(kit.document), 1 / 8)
+    yield Figure(name, ours, "B/step", None, "zip", zip_size(kit.document))
+    yield Figure(name, ours, "B/step", None, "plain files", plain_size(kit.document))
+
+
+def sizes_with_pictures(kit: Kit) -> Iterator[Figure]:
+    """Bytes with pictures on the sites of the shipped recordings."""
+    ours = [kit.size(run, pictures=True) for run in kit.recorded]
+    theirs = [png_size(kit, run) for run in kit.recorded]
+    yield Figure(
+        "with images, recorded sites", mean(ours), "B/step", 20_000, "PNG bundle", mean(theirs), 0.25
+    )
+    yield Figure("with images, the worst of them", max(ours), "B/step", 25_000, "PNG bundle", max(theirs))
+
+
+def png_size(kit: Kit, run: Run) -> float:
+    """Return bytes per step of a bundle that keeps PNG files as they are."""
+    path = kit.folder / "png.zst"
+    path.unlink(missing_ok=True)
+    with Journal(path) as journal:
+        for events, blobs in run.commits():
+            journal.commit(events, blobs)
+        journal.commit([msgspec.structs.replace(events[-1], t=0)], captures(run))
+    return seal(path).size / STEPS
+
+
+def journal_cost(kit: Kit) -> Iterator[Figure]:
+    """CPU time on the step path, pictures apart."""
+    content, file = members(kit.run), kit.folder / "cost.zip"
+    ours, theirs = cpu(lambda: kit.run.journal(kit.folder / "cost.zst"), lambda: write_zip(file, content))
+    yield Figure("journal", _ms(ours), "ms/step", 0.5, "zip", _ms(theirs), 1 / 2.5)
+
+
+def seal_cost(kit: Kit) -> Iterator[Figure]:
+    """CPU time of sealing, read-back included."""
+    content = members(kit.run)
+    pixmaps = {str(number): look.picture for number, look in enumerate(kit.run.looks)}
+    ours, theirs = cpu(_sealing(kit, pictures=False), lambda: write_zip(io.BytesIO(), content))
+    yield Figure("seal without images", _ms(ours), "ms/step", 3, "zip", _ms(theirs), 3)
+    whole, zipped = cpu(_sealing(kit, pictures=True), lambda: write_zip(io.BytesIO(), pixmaps))
+    yield Figure("seal, an image", _ms(whole - ours), "ms", 15, "zip of the pixmap", _ms(zipped))
+
+
+def _sealing(kit: Kit, *, pictures: bool) -> Callable[[], None]:
+    journal, copy = kit.run.journal(kit.folder / f"journal-{pictures}.zst", pictures), kit.folder / "copy.zst"
+
+    def work() -> None:
+        shutil.copyfile(journal, copy)
+        seal(copy)
+
+    return work
+
+
+def _ms(seconds: float) -> float:
+    return 1000 * seconds / STEPS
+
+
+def open_ours(path: Path) -> None:
+    with open_bundle(path):
+        pass
+
+
+def open_zip(path: Path) -> None:
+    with zipfile.ZipFile(path):
+        pass
+
+
+def open_files(path: Path) -> None:
+    list(path.iterdir())
+
+
+def story_ours(path: Path) -> None:
+    with open_bundle(path) as bundle:
+        _ = bundle.trajectory
+
+
+def story_zip(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        [json.loads(line) for line in archive.read(EVENTS).splitlines()]
+
+
+def story_files(path: Path) -> None:
+    [json.loads(line) for line in (path / EVENTS).read_bytes().splitlines()]
+
+
+def load_json(path: Path) -> None:
+    json.loads(path.read_bytes())
+
+
+def opening_cost(kit: Kit) -> Iterator[Figure]:
+    """CPU time until index, and story, are there and verified."""
+    (text,) = cpu(lambda: load_json(kit.text))
+    yield from _reading(kit, "open and verify the index", (open_ours, open_zip, open_files), 60, text)
+    yield from _reading(kit, "and the story", (story_ours, story_zip, story_files), 120, text)
+
+
+def _reading(
+    kit: Kit, name: str, ways: Sequence[Callable[[Path], None]], goal: float, text: float
+) -> Iterator[Figure]:
+    ours, archive, files = ways
+    spent, zipped, plain = cpu(
+        lambda: ours(kit.bundle), lambda: archive(kit.archive), lambda: files(kit.files), batch=20
+    )
+    yield Figure(name, 1e6 * spent, "us", goal, "one JSON with base64", 1e6 * text, 1 / 100)
+    yield Figure(name, 1e6 * spent, "us", None, "zip", 1e6 * zipped)
+    yield Figure(name, 1e6 * spent, "us", None, "plain files", 1e6 * plain)
+
+
+def page_cost(kit: Kit) -> Iterator[Figure]:
+    """CPU time of opening and reading the last page."""
+
+    def ours() -> None:
+        with open_bundle(kit.bundle) as bundle:
+            bundle.blob(kit.last_page)
+
+    def zipped() -> None:
+        with zipfile.ZipFile(kit.archive) as archive:
+            archive.read(kit.last_page)
+
+    spent, theirs, plain = cpu(ours, zipped, (kit.files / kit.last_page).read_bytes, batch=20)
+    yield Figure("open and read the last page", 1e6 * spent, "us", None, "zip", 1e6 * theirs)
+    yield Figure("open and read the last page", 1e6 * spent, "us", None, "plain file", 1e6 * plain)
+
+
+def bytes_read(kit: Kit) -> Iterator[Figure]:
+    """Bytes that a grading reads where no picture is asked for."""
+    found = sorted((counted(path) for path in (*RECORDINGS, *kit.bundles)), key=lambda source: source.bytes)
+    usual, reads = found[9 * len(found) // 10 - 1], sorted(source.reads for source in found)
+    yield Figure("bytes read by a grading, 9 of 10", usual.bytes / KIB, "KiB", 64, "limit", 64, 1)
+    yield Figure("bytes read by a grading, the most", found[-1].bytes / KIB, "KiB", 132, "limit", 132, 1)
+    yield Figure("reads by a grading, 9 of 10", reads[9 * len(reads) // 10 - 1], "reads", 2)
+
+
+def memory(kit: Kit) -> Iterator[Figure]:
+    """Peak memory of a process that reads all bundles as grading does."""
+    paths = [str(path) for path in (*RECORDINGS, *kit.bundles)]
+    command = [sys.executable, "-m", "bench.reading", *paths]
+    found = subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent.parent
+    )
+    yield Figure("peak memory of a reading process", float(found.stdout), "MB", 100, "limit", 100, 1)
+
+
+MEASUREMENTS: tuple[Callable[[Kit], Iterator[Figure]], ...] = (
+    sizes_of_apps, sizes_of_document, sizes_with_pictures, journal_cost, seal_cost, opening_cost, page_cost,
+    bytes_read, memory,
+)  # fmt: skip
+
+
+def main() -> int:
+    """Print the table and return the exit code."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        kit = Kit(Path(folder))
+        return report([figure for measure in MEASUREMENTS for figure in measure(kit)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
