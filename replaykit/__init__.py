@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from replaykit.bundle.extraction import extract
     from replaykit.bundle.reader import Bundle, open_bundle
     from replaykit.bundle.verification import verify
     from replaykit.bundle.writer import salvage, seal
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from replaykit.grading.metrics import summarize
     from replaykit.grading.verdict import Evidence, Outcome, Report, Verdict
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
+    from replaykit.redaction.redact import redact
     from replaykit.replay.player import Replay
     from replaykit.report.write import write_report
     from replaykit.tasks.suite import load_policies, load_tasks
@@ -61,11 +63,13 @@ __all__ = [
     "TaskError",
     "Verdict",
     "__version__",
+    "extract",
     "grade",
     "grade_many",
     "load_policies",
     "load_tasks",
     "open_bundle",
+    "redact",
     "salvage",
     "seal",
     "summarize",
@@ -97,11 +101,13 @@ _HOMES = {
     "Task": "replaykit.tasks.task",
     "TaskError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
+    "extract": "replaykit.bundle.extraction",
     "grade": "replaykit.grading.grader",
     "grade_many": "replaykit.grading.engine",
     "load_policies": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
     "open_bundle": "replaykit.bundle.reader",
+    "redact": "replaykit.redaction.redact",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
     "summarize": "replaykit.grading.metrics",

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import cast
 
 from replaykit.bundle.container import Container
+from replaykit.bundle.content import content_digest
 from replaykit.bundle.format import Layout, Limits
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.story import decode_line
@@ -57,6 +58,14 @@ class Bundle:
     def digest(self) -> str:
         """Trajectory digest, 64 hex digits: the same for a journal and its seal."""
         return self._container.digest
+
+    @cached_property
+    def content_digest(self) -> str:
+        """Content digest, 64 hex digits: the same for two recordings of one deterministic run.
+
+        Computed, which reads the story and every text it refers to. Raises BundleError.
+        """
+        return content_digest(self._container)
 
     @property
     def torn_bytes(self) -> int:

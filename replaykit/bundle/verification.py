@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from replaykit.bundle.arrangement import References, arrange
 from replaykit.bundle.blobs import pixmap_size
 from replaykit.bundle.container import Container, check_blob
+from replaykit.bundle.content import content_digest
 from replaykit.bundle.contents import Contents, Group
 from replaykit.bundle.format import PIXMAP, PREAMBLE_HEAD, Layout, Limits, Place
 from replaykit.bundle.frames import is_skippable
@@ -41,6 +42,8 @@ class Verification(Struct, frozen=True, kw_only=True):
     """Format version; 0 if it could not be opened."""
     digest: str = ""
     """Trajectory digest, 64 hex digits; empty if it could not be opened."""
+    content_digest: str = ""
+    """Content digest, 64 hex digits; empty if an event cannot be read."""
     events: int = 0
     """Events, the header not counted."""
     steps: int = 0
@@ -75,7 +78,8 @@ def verify(source: str | Path, limits: Limits | None = None) -> Verification:
     except BundleError as error:
         return _broken(error, Verification(source=str(source)))
     try:
-        return examine(container)
+        found = examine(container)
+        return replace(found, content_digest=content_digest(container)) if found.gradable else found
     except BundleError as error:
         return _broken(error, _outline(container))
     finally:

@@ -15,9 +15,11 @@ from replaykit.errors import ReplaykitError
 COMMANDS = {
     "demo": ("replaykit.cli.demo", "Grade the shipped recordings; record one where a browser is found."),
     "doctor": ("replaykit.cli.doctor", "Say what is installed, found and writable."),
+    "extract": ("replaykit.cli.extract", "Write a bundle as plain files: story, pictures, snapshots."),
     "grade": ("replaykit.cli.grade", "Grade bundles offline: checks, policies, judges from their tape."),
     "install-browser": ("replaykit.cli.install_browser", "Find a browser, or install one."),
     "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
+    "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
     "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
     "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
     "verify": ("replaykit.cli.verify", "Check structure and digests; say whether it can be graded."),
@@ -43,7 +45,8 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         command.name = cmd_name
         command.short_help = COMMANDS[cmd_name][1]
-        command.epilog = f"{command.epilog or ''}\n\n{EXIT_CODES}"
+        if not (command.epilog or "").endswith(EXIT_CODES):  # asked for again in the same process
+            command.epilog = f"{command.epilog or ''}\n\n{EXIT_CODES}"
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

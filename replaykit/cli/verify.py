@@ -35,6 +35,8 @@ def _print(source: str, found: Verification) -> None:
     )
     if found.digest:
         click.echo(f"  sha256:{found.digest}")
+    if found.content_digest:
+        click.echo(f"  content sha256:{found.content_digest}")
     if found.torn_bytes:
         click.echo(f"  {found.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them")
     if found.why:

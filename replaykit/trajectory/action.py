@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
-from replaykit.trajectory.scalars import Box, Id, Json, Ms, N, Point, Px, Record, Word
+from replaykit.trajectory.scalars import VOLATILE, Box, Id, Json, Ms, N, Point, Px, Record, Word
 
 
 class Names(Record, frozen=True, kw_only=True):
@@ -98,9 +98,9 @@ class Act(Record, frozen=True, kw_only=True, tag_field="type"):
 
     element: Element | None = None
     """The target."""
-    t: Ms | None = None
+    t: Annotated[Ms | None, VOLATILE] = None
     """Start, ms since recording start (inside `Step.observed` only)."""
-    end: Ms | None = None
+    end: Annotated[Ms | None, VOLATILE] = None
     """End, ms since recording start (inside `Step.observed` only)."""
     trusted: bool = True
     """False: the events were made by a script."""

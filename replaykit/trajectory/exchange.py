@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from replaykit.trajectory.observation import Moment, Read
-from replaykit.trajectory.scalars import Blob, Json, Ms, N, Word
+from replaykit.trajectory.scalars import VOLATILE, Blob, Json, Ms, N, Word
 
 
 class Tab(Moment, frozen=True, kw_only=True, tag="tab"):
@@ -17,7 +19,7 @@ class Tab(Moment, frozen=True, kw_only=True, tag="tab"):
     """`agent page unknown`."""
     url: str | None = None
     """First URL."""
-    armed_after_ms: Ms | None = None
+    armed_after_ms: Annotated[Ms | None, VOLATILE] = None
     """How long it ran unwatched, ms."""
 
 
@@ -40,7 +42,7 @@ class Navigation(Moment, frozen=True, kw_only=True, tag="navigation"):
     """The page's own back button looks the same."""
     frame: tuple[N, ...] = ()
     """Frame ordinals; empty = main frame."""
-    exchange: N | None = None
+    exchange: Annotated[N | None, VOLATILE] = None
     """Exchange that produced the document."""
     status: N | None = None
     """HTTP status of the document."""
@@ -61,7 +63,7 @@ class Dialog(Moment, frozen=True, kw_only=True, tag="dialog"):
     """Text given to a prompt."""
     accepted: bool | None = None
     """Accepted or dismissed; absent = not seen to close."""
-    closed: Ms | None = None
+    closed: Annotated[Ms | None, VOLATILE] = None
     """When it closed, ms since recording start."""
     step: N | None = None
     """Step that caused it."""
@@ -109,7 +111,7 @@ class Download(Moment, frozen=True, kw_only=True, tag="download"):
 class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """One HTTP request with its response; `t` = request start."""
 
-    id: N
+    id: Annotated[N, VOLATILE]
     """In order of request start, redirects and probes included."""
     method: str
     """HTTP method."""
@@ -125,9 +127,9 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """`parser script preload other`."""
     resource: Word = "other"
     """`document stylesheet script image font media xhr fetch websocket eventsource worker other`."""
-    http_version: str | None = None
+    http_version: Annotated[str | None, VOLATILE] = None
     """As negotiated."""
-    remote: str | None = None
+    remote: Annotated[str | None, VOLATILE] = None
     """Remote address and port."""
     request_headers: tuple[tuple[str, str], ...] | None = None
     """Wire order and case; secrets removed."""
@@ -143,7 +145,7 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """Reason phrase."""
     mime: str | None = None
     """Media type of the response."""
-    encoded_size: N | None = None
+    encoded_size: Annotated[N | None, VOLATILE] = None
     """Bytes on the wire."""
     decoded_size: N | None = None
     """Bytes after decoding."""
@@ -157,13 +159,13 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """Exchange this led to."""
     error: str | None = None
     """`net::ERR_...` as the browser said."""
-    sent: Ms | None = None
+    sent: Annotated[Ms | None, VOLATILE] = None
     """Request sent, ms since recording start."""
-    waited: Ms | None = None
+    waited: Annotated[Ms | None, VOLATILE] = None
     """First byte awaited, ms since recording start."""
-    received: Ms | None = None
+    received: Annotated[Ms | None, VOLATILE] = None
     """Response headers, ms since recording start."""
-    ended: Ms | None = None
+    ended: Annotated[Ms | None, VOLATILE] = None
     """Body complete, ms since recording start."""
     messages: N = 0
     """Frames (WebSocket) or messages (event stream) received."""
@@ -193,9 +195,9 @@ class Gap(Moment, frozen=True, kw_only=True, tag="gap"):
     """Channel that is incomplete."""
     why: str
     """`shadow.closed`, `flood`, `timeout` ..."""
-    start: Ms | None = None
+    start: Annotated[Ms | None, VOLATILE] = None
     """From, ms since recording start."""
-    end: Ms | None = None
+    end: Annotated[Ms | None, VOLATILE] = None
     """To, ms since recording start."""
     step: N | None = None
     """Step concerned."""

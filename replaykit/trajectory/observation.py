@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from replaykit.trajectory.scalars import Blob, Id, Json, Ms, N, Point, Record, Threw, Word
+from replaykit.trajectory.scalars import VOLATILE, Blob, Id, Json, Ms, N, Point, Record, Threw, Word
 
 
 class TabView(Record, frozen=True, kw_only=True):
@@ -30,7 +30,9 @@ class Frame(Record, frozen=True, kw_only=True):
     url: str | None = None
     """Its URL."""
     why: Word | None = None
-    """Why there is no snapshot."""
+    """Why there is no snapshot: `unseen unmatched unarmed crashed`; importers may give others."""
+    frames: tuple[Frame, ...] = ()
+    """Frames inside of it that its document cannot read, by ordinal in its own snapshot."""
 
 
 class Stale(Record, frozen=True, kw_only=True):
@@ -82,11 +84,11 @@ class Read(Record, frozen=True, kw_only=True):
 class Moment(Record, frozen=True, kw_only=True, tag_field="type"):
     """Fields that every event but the header starts with."""
 
-    t: Ms | None = None
+    t: Annotated[Ms | None, VOLATILE] = None
     """ms since recording start, the page's clock."""
     page: N | None = None
     """Tab ordinal; absent = no page."""
-    seq: N = 0
+    seq: Annotated[N, VOLATILE] = 0
     """The page's own message counter; 0 for driver and harness."""
 
 
@@ -117,7 +119,7 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     """The picture."""
     clean: Blob | None = None
     """A second picture without marks (importers; never for a judge)."""
-    shot_t: Ms | None = None
+    shot_t: Annotated[Ms | None, VOLATILE] = None
     """When the picture was taken, ms since recording start."""
     shot_scale: Annotated[float, Meta(gt=0, le=1)] = 1.0
     """Scale of the picture."""
@@ -125,9 +127,9 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     """False: nearest in time, not keyed."""
     status: N | None = None
     """HTTP status of the main document."""
-    settled: bool | None = None
+    settled: Annotated[bool | None, VOLATILE] = None
     """Whether the page had come to rest."""
-    stale: Stale | None = None
+    stale: Annotated[Stale | None, VOLATILE] = None
     """How far the snapshot lies behind."""
     a11y: Blob | None = None
     """Accessibility tree, `text/yaml` or `application/json`."""

@@ -34,6 +34,12 @@ Json: TypeAlias = Any
 """Any JSON value (a raw JSON type cannot stand in a union with null)."""
 
 
+VOLATILE = Meta(extra={"volatile": True})
+"""Marks a field that may differ between two recordings of one run: a time, a release, a running number.
+
+The content digest leaves these out."""
+
+
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of every struct in a story: frozen, by keyword, defaults left out on disk.
 

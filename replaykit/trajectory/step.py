@@ -21,7 +21,7 @@ from replaykit.trajectory.exchange import (
     Tab,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
-from replaykit.trajectory.scalars import Blob, Id, Json, Ms, N, Px, Record, Threw, Word
+from replaykit.trajectory.scalars import VOLATILE, Blob, Id, Json, Ms, N, Px, Record, Threw, Word
 
 CHANNELS = (
     "actions", "targets", "thoughts", "urls", "snapshots", "form_state", "screenshots",
@@ -48,15 +48,15 @@ class AgentInfo(Record, frozen=True, kw_only=True):
 class Environment(Record, frozen=True, kw_only=True):
     """Where the run was recorded."""
 
-    replaykit: str | None = None
+    replaykit: Annotated[str | None, VOLATILE] = None
     """Release that recorded."""
     driver: str | None = None
     """`playwright` or another driver."""
-    driver_version: str | None = None
+    driver_version: Annotated[str | None, VOLATILE] = None
     """Its version."""
     browser: str | None = None
     """Browser engine."""
-    browser_version: str | None = None
+    browser_version: Annotated[str | None, VOLATILE] = None
     """Its version."""
     browser_channel: str | None = None
     """Its channel."""
@@ -66,7 +66,7 @@ class Environment(Record, frozen=True, kw_only=True):
     """Browser locale."""
     timezone: str | None = None
     """Browser time zone."""
-    user_agent: str | None = None
+    user_agent: Annotated[str | None, VOLATILE] = None
     """User-agent text."""
     headless: bool | None = None
     """Without a window."""
@@ -107,9 +107,9 @@ class Derivation(Record, frozen=True, kw_only=True):
 class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
     """First line of a story."""
 
-    created: str | None = None
+    created: Annotated[str | None, VOLATILE] = None
     """RFC 3339 UTC at start, the only wall clock."""
-    run: str | None = None
+    run: Annotated[str | None, VOLATILE] = None
     """Attempt label, from the harness."""
     task: dict[str, Any] | None = None
     """The whole task, placeholders kept."""
@@ -129,9 +129,9 @@ class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
     """`page source none`; `none`: no event has a time."""
     source: Source | None = None
     """Importers: where it came from."""
-    derived_from: tuple[Derivation, ...] = ()
+    derived_from: Annotated[tuple[Derivation, ...], VOLATILE] = ()
     """Oldest first."""
-    replies: Id | None = None
+    replies: Annotated[Id | None, VOLATILE] = None
     """A tape packed into the bundle."""
     lost: N = 0
     """Events lost in a salvage."""
@@ -154,7 +154,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     """False: said, should leave events, left none."""
     before: Observation | None = None
     """The page acted on."""
-    end: Ms | None = None
+    end: Annotated[Ms | None, VOLATILE] = None
     """Act over, ms since recording start."""
     url: str | None = None
     """URL right after the act, before settling."""
@@ -211,7 +211,7 @@ class Probe(Moment, frozen=True, kw_only=True, tag="probe"):
     """Network error."""
     redirects: tuple[str, ...] = ()
     """URLs on the way."""
-    settled: bool | None = None
+    settled: Annotated[bool | None, VOLATILE] = None
     """Whether the page had come to rest."""
     snapshot: Blob | None = None
     """As in an observation."""
