@@ -70,7 +70,10 @@ class Run(NamedTuple):
             if pictures:
                 blobs.append((blob_id(look.picture), PIXMAP, look.picture))
             yield _events(self.name, index, *[id for id, _, _ in blobs]), blobs
-        yield [Ending(kind="answered", answer="done", t=1000 * len(self.looks))], []
+        yield (
+            [_final(self.name, blob_id(self.looks[-1].snapshot), len(self.looks)), _ending(len(self.looks))],
+            [],
+        )
 
     def blobs(self, pictures: bool = False) -> dict[str, NewBlob]:
         """Return the blobs of all commits, each once."""
@@ -88,6 +91,15 @@ class Run(NamedTuple):
         """Record and seal the run."""
         seal(self.journal(path, pictures))
         return path
+
+
+def _final(name: str, snapshot: str, steps: int) -> Observation:
+    url = f"https://{name}.example/items/{steps - 1}"
+    return Observation(role="final", t=1000 * steps, page=0, url=url, title=name, snapshot=snapshot)
+
+
+def _ending(steps: int) -> Ending:
+    return Ending(kind="answered", answer="done", t=1000 * steps)
 
 
 def _events(name: str, index: int, snapshot: str, screenshot: str | None = None) -> list[Line]:

@@ -1,6 +1,6 @@
-"""Bundles graded per second, opened and read per second, against reading one JSON file of the same content.
+"""Bundles graded per second and core, against reading one JSON file of the same, and what memory saves.
 
-Run: .venv/bin/python -m bench.grade [--seconds 3]
+Run: .venv/bin/python -m bench.grade [--seconds 2]
 """
 
 from __future__ import annotations
@@ -8,19 +8,37 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import statistics
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import msgspec
 
+from bench.corpus import RECORDINGS, apps
+from bench.figure import Figure, cpu, report
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_file, grade_many
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.grader import GradeOptions, grade
+from replaykit.replay import doms
+from replaykit.replay.player import Replay
+from replaykit.replay.prefilter import Prefilter
+from replaykit.tasks.task import decode_task
 
-ROOT = Path(__file__).parent.parent
-RECORDINGS = sorted(str(path) for path in (ROOT / "recordings" / "conformance").glob("*.zst"))
+LAST_PAGE = decode_task({
+    "id": "last-page", "intent": "Open an item.",
+    "checks": [
+        {"type": "url_match", "url": "https://mail.example/items/19", "path": "prefix"},
+        {"type": "page", "url": "last", "selector": "tr.line .badge", "expect": {"not_empty": True}},
+    ],
+})  # fmt: skip
+"""A check of the URL and one of the last page, as most tasks have."""
+
+SELECTORS = ("#confirm-delete", ".toast.error", "dialog[open] button[data-act=refund]")
+"""What a policy looks for on every page, and hardly ever finds."""
 
 
 def as_one_json(source: str) -> bytes:
@@ -31,47 +49,93 @@ def as_one_json(source: str) -> bytes:
     return json.dumps({"events": events, "blobs": blobs}).encode()
 
 
-def rate(work: Callable[[str], object], seconds: float) -> float:
-    """Return how many recordings a second: the median over passes over all of them."""
-    passes = []
-    stop = time.perf_counter() + seconds
-    while len(passes) < 3 or time.perf_counter() < stop:
-        start = time.process_time()
-        for source in RECORDINGS:
-            work(source)
-        passes.append(len(RECORDINGS) / (time.process_time() - start))
-    return statistics.median(passes)
+def each(sources: list[str], work: Callable[[str], object]) -> Callable[[], None]:
+    """Return a pass over all sources that knows none of their pages yet."""
+
+    def run() -> None:
+        with mock.patch.object(doms, "_KEPT", doms.Kept()):
+            for source in sources:
+                work(source)
+
+    return run
 
 
-def read(source: str) -> object:
-    """Open a bundle and read its story."""
+def last_page(source: str) -> object:
+    """Grade a URL and the last page."""
     with open_bundle(source) as bundle:
-        return bundle.trajectory.steps
+        return grade(bundle, LAST_PAGE)
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3)
-    seconds = parser.parse_args().seconds
-    texts = {source: as_one_json(source) for source in RECORDINGS}
+def every_page(source: str) -> object:
+    """Look for something on all 20 pages."""
+    with open_bundle(source) as bundle:
+        pages = Replay(bundle).pages
+        return [page.dom.select(css) for page in pages if page.dom is not None for css in SELECTORS]
+
+
+def every_page_plainly(source: str) -> object:
+    """Do the same, every page parsed and none kept."""
+    with (
+        mock.patch.object(doms, "_KEPT", doms.Kept(limit=0)),
+        mock.patch.object(Prefilter, "excludes", lambda *_: False),
+    ):
+        return every_page(source)
+
+
+def figures(folder: Path, seconds: float) -> Iterator[Figure]:
+    """Measure."""
+    runs = [str(run.sealed(folder / f"{run.name}.zst")) for run in apps()]
+    shipped = [str(path) for path in RECORDINGS]
+    yield from _against_json("a URL and the last page", runs, last_page, seconds, goal=2000)
     options = GradeOptions()
-    rates = {
-        "load one JSON file with base64": rate(lambda source: json.loads(texts[source]), seconds),
-        "open and read the story": rate(read, seconds),
-        "grade": rate(lambda source: grade_file(source, options), seconds),
-    }
-    peer = rates["load one JSON file with base64"]
-    print(f"{len(RECORDINGS)} recordings, one core, median of passes")
-    for name, value in rates.items():
-        print(f"{name:34}{value:9.0f}/s{value / peer:8.2f} of the JSON file")
-    many = RECORDINGS * 20
+    yield from _against_json(
+        "the shipped recordings", shipped, lambda source: grade_file(source, options), seconds, most=1 / 2
+    )
+    known, plain = cpu(each(runs, every_page), each(runs, every_page_plainly), seconds=seconds)
+    name = "3 selectors on 20 pages each"
+    yield _per_second(name, runs, known, "parsing every page", plain, goal=500, most=1 / 2.5)
+    yield from _scaling(shipped * 20)
+
+
+def _against_json(
+    name: str, sources: list[str], work: Callable[[str], object], seconds: float, **limits: Any
+) -> Iterator[Figure]:
+    texts = {source: as_one_json(source) for source in sources}
+    reading = each(sources, lambda source: json.loads(texts[source]))
+    graded, read = cpu(each(sources, work), reading, seconds=seconds)
+    yield _per_second(name, sources, graded, "loading one JSON", read, **limits)
+
+
+def _per_second(
+    name: str, sources: list[str], spent: float, peer: str, peer_spent: float, **limits: Any
+) -> Figure:
+    # Figures say at most: times, not rates, so that less is better.
+    goal = limits.pop("goal", None)
+    milliseconds = 1000 / len(sources)
+    found = f"{name}, {len(sources) / spent:,.0f}/s"
+    return Figure(
+        found, milliseconds * spent, "ms", None if goal is None else 1000 / goal, peer,
+        milliseconds * peer_spent, limits.get("most"),
+    )  # fmt: skip
+
+
+def _scaling(sources: list[str]) -> Iterator[Figure]:
+    spent = {}
     for jobs in (1, 2):
         start = time.perf_counter()
-        grade_many(many, jobs=jobs)
-        spent = time.perf_counter() - start
-        print(f"grade_many, jobs={jobs}: {len(many) / spent:.0f}/s")
+        grade_many(sources, jobs=jobs)
+        spent[jobs] = 1000 * (time.perf_counter() - start) / len(sources)
+    yield Figure("2 processes, wall time", spent[2], "ms", None, "one process", spent[1])
+
+
+def main() -> int:
+    """Print the table; exit 1 if a ratio is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=2)
+    seconds = parser.parse_args().seconds
+    with tempfile.TemporaryDirectory() as folder:
+        return report(list(figures(Path(folder), seconds)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
