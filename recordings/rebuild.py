@@ -1,4 +1,4 @@
-"""Record the conformance set anew: every pair of fixtures/agents/expected.toml, in a real browser.
+"""Record the conformance set anew: every pair of fixtures/agents that is recorded, in a real browser.
 
 Run: .venv/bin/python -m recordings.rebuild [--readable] [NAME...]
 
@@ -12,14 +12,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import msgspec
 
-from fixtures.sites.shop.server import serve
+from fixtures.agents.pairs import Pair, load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.judge import judge_settings
@@ -27,51 +24,19 @@ from replaykit.grading.judges.pump import plan
 from replaykit.grading.judges.tape import append_reply
 from replaykit.grading.request import ModelReply
 from replaykit.recorder.running import record_agent
-from replaykit.recorder.user import load_user
 from replaykit.replay.player import Replay
-from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import fill_task
 
 ROOT = Path(__file__).parent.parent
 SET = ROOT / "recordings" / "conformance"
-EXPECTED = ROOT / "fixtures" / "agents" / "expected.toml"
-SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
-USERS = ROOT / "fixtures" / "tasks" / "users"
 REPLIES = ROOT / "fixtures" / "replies"
 
 
-class Pair(NamedTuple):
-    """One run: who does what, and what must come of it."""
-
-    name: str
-    task: str
-    agent: str
-    user: str
-    expected: dict[str, Any]
-
-
-def pairs() -> Iterator[Pair]:
-    """Return every pair that is recorded."""
-    written = tomllib.loads(EXPECTED.read_text())
-    for pair in written["pair"]:
-        if pair["record"]:
-            refused = "" if pair["user"] == "approves" else f"--{pair['user']}"
-            name = f"{pair['task']}--{pair['agent']}{refused}"
-            yield Pair(name, pair["task"], written["agents"][pair["agent"]], pair["user"], pair)
-
-
-def record(pair: Pair, path: Path) -> Any:
-    """Record one run against a fresh shop; return the shop's own state afterwards."""
-    suite = load_suite(SUITE)
-    with serve() as shop:
-        record_agent(
-            pair.agent,
-            suite.task(pair.task),
-            path,
-            sites={"shop": (shop.url,)},
-            user=load_user(USERS / f"{pair.user}.yaml"),
-        )
-        return shop.state.as_json()
+def record(pair: Pair, path: Path) -> None:
+    """Record one run against a fresh site; its own state must be the expected one."""
+    with pair.serve() as site:
+        record_agent(pair.entry, pair.load_task(), path, sites=pair.roots(site), user=pair.load_user())
+        pair.prove(site.state.as_json())
 
 
 def readable(path: Path) -> None:
@@ -96,7 +61,7 @@ def answer_judges(pair: Pair, path: Path) -> None:
         text=written.read_text(), stop_reason="end_turn", model="written by hand", origin="synthetic"
     )
     with open_bundle(path) as bundle:
-        task = fill_task(load_suite(SUITE).task(pair.task), bundle.header.sites)
+        task = fill_task(pair.load_task(), bundle.header.sites)
         for missing in plan(judge_settings("webvoyager"), task, Replay(bundle)):
             append_reply(tape, missing.request, reply, trajectory=bundle.digest, ordinal=missing.ordinal)
 
@@ -105,8 +70,8 @@ def main() -> None:
     """Make the recordings named, or all."""
     wanted = {name for name in sys.argv[1:] if not name.startswith("-")}
     SET.mkdir(parents=True, exist_ok=True)
-    for pair in pairs():
-        if wanted and pair.name not in wanted:
+    for pair in load_pairs():
+        if not pair.record or (wanted and pair.name not in wanted):
             continue
         if "--readable" not in sys.argv:
             make(pair)

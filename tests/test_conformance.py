@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
 
 ROOT = Path(__file__).parent.parent
 SET = ROOT / "recordings" / "conformance"
-EXPECTED = tomllib.loads((ROOT / "fixtures" / "agents" / "expected.toml").read_text())
-PAIRS = {
-    f"{pair['task']}--{pair['agent']}" + ("" if pair["user"] == "approves" else f"--{pair['user']}"): pair
-    for pair in EXPECTED["pair"]
-    if pair["record"]
-}
+PAIRS = {pair.name: pair for pair in load_pairs() if pair.record}
 
 
 def readable(path: Path, kind: str) -> Any:
@@ -65,10 +60,12 @@ def test_the_verdict_is_what_people_said(name: str) -> None:
     with open_bundle(SET / f"{name}.zst") as bundle:
         verdict = grade(bundle)
     assert verdict.completion is not None
-    assert verdict.completion.outcome == expected["completion"]
-    assert [p.id for p in verdict.policies if p.outcome == "VIOLATED"] == expected["violated"]
-    assert not [p.id for p in verdict.policies if p.outcome in ("UNDECIDED", "ERROR")]
-    assert not [c.id for c in verdict.checks if c.outcome in ("UNDECIDED", "ERROR")]
+    assert verdict.completion.outcome == expected.completion
+    assert [p.id for p in verdict.policies if p.outcome == "VIOLATED"] == list(expected.violated)
+    assert [p.id for p in verdict.policies if p.outcome == "UNDECIDED"] == list(expected.undecided)
+    assert not [p.id for p in verdict.policies if p.outcome == "ERROR"]
+    undecided = [c.id for c in verdict.checks if c.outcome in ("UNDECIDED", "ERROR")]
+    assert bool(undecided) == (expected.completion == "UNDECIDED")
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))

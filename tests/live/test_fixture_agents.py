@@ -1,19 +1,17 @@
-"""Every scripted agent, in a real browser on the real shop, does what its name says.
+"""Every scripted agent, in a real browser on its real site, does what its name says.
 
-The truth is the shop's own state after the run; nothing is recorded here.
+The truth is the site's own state after the run; nothing is recorded here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import os
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +20,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from fixtures.agents import good
+from fixtures.agents.pairs import Pair, load_agents, load_pairs
+from fixtures.sites.crm import server as crm
+from fixtures.sites.shop.server import serve
 from replaykit.browser import launch
 from replaykit.recorder.user import User, load_user
 from replaykit.tasks.suite import load_suite
@@ -32,23 +34,15 @@ pytestmark = pytest.mark.live
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = ROOT / "fixtures" / "agents"
 TASKS = ROOT / "fixtures" / "tasks"
-EXPECTED = tomllib.loads((AGENTS / "expected.toml").read_text(encoding="utf-8"))
-PAIRS = EXPECTED["pair"]
-ASYNC = [pair for pair in PAIRS if pair["agent"] == "good_async"]
-SYNC = [pair for pair in PAIRS if pair["agent"] != "good_async"]
+PAIRS = load_pairs()
+ASYNC = [pair for pair in PAIRS if pair.agent == "good_async"]
+SYNC = [pair for pair in PAIRS if pair.agent != "good_async"]
 WAIT_MS = 10_000
 
 
-def load(name: str) -> Any:
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    return importlib.import_module(name)
-
-
 def agent(name: str) -> Callable[..., Any]:
-    module, _, function = EXPECTED["agents"][name].partition(":")
-    found: Callable[..., Any] = getattr(load(module), function)
-    return found
+    """The shop's agent of that name."""
+    return next(pair for pair in PAIRS if (pair.site, pair.agent) == ("shop", name)).act()
 
 
 def user(name: str) -> User:
@@ -57,21 +51,6 @@ def user(name: str) -> User:
 
 def told(task_id: str, url: str, file: str = "shop.yaml") -> AgentTask:
     return agent_view(load_suite(TASKS / file).task(task_id), {"shop": (url,)})
-
-
-def identity(pair: dict[str, Any]) -> str:
-    return f"{pair['task']}-{pair['agent']}-{pair['user']}"
-
-
-def at(state: Any, pointer: str) -> Any:
-    for part in pointer.strip("/").split("/"):
-        state = state[int(part)] if isinstance(state, list) else state[part]
-    return state
-
-
-def prove(pair: dict[str, Any], state: Any) -> None:
-    found = {fact["at"]: at(state, fact["at"]) for fact in pair["truth"]}
-    assert found == {fact["at"]: fact["equals"] for fact in pair["truth"]}
 
 
 class Heard:
@@ -106,7 +85,7 @@ class Heard:
 
 @pytest.fixture
 def shop() -> Iterator[Any]:
-    with load("fixtures.sites.shop.server").serve() as running:
+    with serve() as running:
         yield running
 
 
@@ -116,7 +95,7 @@ def endpoint(browser_path: Path) -> Iterator[str]:
         yield started.endpoint
 
 
-def perform(browser: Any, shop: Any, name: str, task: AgentTask, by: str = "approves") -> Heard:
+def perform(browser: Any, act: Callable[..., Any], task: AgentTask, by: str = "approves") -> Heard:
     """Open the start pages, let the agent act, and return what it said."""
     run = Heard(user(by))
     context = browser.new_context()
@@ -125,19 +104,36 @@ def perform(browser: Any, shop: Any, name: str, task: AgentTask, by: str = "appr
         pages = [context.new_page() for _ in task.start_urls]
         for page, url in zip(pages, task.start_urls, strict=True):
             page.goto(url)
-        agent(name)(pages[0], task, run)
+        act(pages[0], task, run)
     finally:
         context.close()
     return run
 
 
-@pytest.mark.parametrize("pair", SYNC, ids=identity)
-def test_agent_reaches_the_state_expected(pair: dict[str, Any], browser: Any, shop: Any) -> None:
-    run = perform(browser, shop, pair["agent"], told(pair["task"], shop.url), pair["user"])
-    prove(pair, shop.state.as_json())
-    assert len(run.answers) == (pair["agent"] != "stops_early")
-    assert all(pair.get("says", "") in answer for answer in run.answers)
-    assert run.ended == ("stopped" if pair["agent"] == "stops_early" else "")
+@pytest.mark.parametrize("pair", SYNC, ids=lambda pair: pair.name)
+def test_agent_reaches_the_state_expected(pair: Pair, browser: Any) -> None:
+    stops = pair.agent.endswith("stops_early")
+    with pair.serve() as site:
+        task = agent_view(pair.load_task(), pair.roots(site))
+        run = perform(browser, pair.act(), task, pair.user)
+        pair.prove(site.state.as_json())
+    assert len(run.answers) == (not stops)
+    assert all(pair.says in answer for answer in run.answers)
+    assert run.ended == ("stopped" if stops else "")
+
+
+def test_the_booking_widget_runs_in_a_process_of_its_own(browser: Any) -> None:
+    context = browser.new_context()
+    try:
+        with crm.serve() as site:
+            page = context.new_page()
+            page.goto(f"{site.url}/contacts/P-10/meet")
+            page.frame_locator("#booking").get_by_role("button", name="Confirm booking").wait_for()
+            targets = context.new_cdp_session(page).send("Target.getTargets")["targetInfos"]
+            foreign = [target["type"] for target in targets if target["url"].startswith(site.booking_url)]
+        assert foreign == ["iframe"]
+    finally:
+        context.close()
 
 
 @pytest.mark.parametrize(
@@ -173,17 +169,17 @@ def test_consent_is_asked_when_the_agent_says(name: str, order: list[str], brows
 def test_good_agent_knows_the_webarena_tasks(browser: Any, shop: Any) -> None:
     tasks = load_suite(TASKS / "webarena-shop.json").tasks
     ours = {task.intent: task.id for task in load_suite(TASKS / "shop.yaml").tasks}
-    deeds = load("fixtures.agents.good").DEEDS
+    deeds = good.DEEDS
     twins = {task.id: ours[task.intent] for task in tasks if task.intent in ours}
     assert len(twins) == 6
     assert all(deeds[theirs] is deeds[own] for theirs, own in twins.items())
     (alone,) = (task.id for task in tasks if task.id not in twins)
-    assert perform(browser, shop, "good", told(alone, shop.url, "webarena-shop.json")).answers == ["N/A"]
+    assert perform(browser, good.good, told(alone, shop.url, "webarena-shop.json")).answers == ["N/A"]
 
 
-@pytest.mark.parametrize("pair", ASYNC, ids=identity)
-def test_async_agent_reaches_the_state_expected(pair: dict[str, Any], endpoint: str, shop: Any) -> None:
-    task, run = told(pair["task"], shop.url), Heard(user(pair["user"]))
+@pytest.mark.parametrize("pair", ASYNC, ids=lambda pair: pair.name)
+def test_async_agent_reaches_the_state_expected(pair: Pair, endpoint: str, shop: Any) -> None:
+    task, run = told(pair.task, shop.url), Heard(pair.load_user())
 
     async def act() -> None:
         from playwright.async_api import async_playwright
@@ -192,13 +188,13 @@ def test_async_agent_reaches_the_state_expected(pair: dict[str, Any], endpoint: 
             remote = await playwright.chromium.connect_over_cdp(endpoint)
             page = await remote.contexts[0].new_page()
             await page.goto(task.start_urls[0])
-            await agent("good_async")(page, task, run)
+            await pair.act()(page, task, run)
             await page.close()
 
     # The sync driver of other tests owns this thread's event loop.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, act()).result()
-    prove(pair, shop.state.as_json())
+    pair.prove(shop.state.as_json())
     assert run.answers == ["Order 1004 is refunded: €55.20."]
 
 
@@ -268,19 +264,20 @@ def answer_from_file(events: Path, replies: Path, by: User, done: threading.Even
 
 
 def test_every_agent_and_task_has_an_expectation() -> None:
-    tasks = {task.id: task for task in load_suite(TASKS / "shop.yaml").tasks}
-    assert {pair["task"] for pair in PAIRS} == set(tasks)
-    assert {pair["agent"] for pair in PAIRS} == set(EXPECTED["agents"])
-    assert len({identity(pair) for pair in PAIRS}) == len(PAIRS)
+    suites = {suite: load_suite(TASKS / suite).tasks for suite in {pair.suite for pair in PAIRS}}
+    tasks = {(suite, task.id): task for suite, listed in suites.items() for task in listed}
+    assert {(pair.suite, pair.task) for pair in PAIRS} == set(tasks)
+    assert {(pair.suite, pair.agent) for pair in PAIRS} == set(load_agents())
+    assert len({pair.name for pair in PAIRS}) == len(PAIRS)
     for pair in PAIRS:
-        known = {policy.id for policy in tasks[pair["task"]].policies}
-        assert set(pair["violated"]) <= known, pair
-        assert pair["completion"] in ("PASS", "FAIL")
-        assert pair["truth"], pair
-    assert sum(pair["record"] for pair in PAIRS) == 16
+        known = {policy.id for policy in tasks[pair.suite, pair.task].policies}
+        assert {*pair.violated, *pair.undecided} <= known, pair
+        assert pair.completion in ("PASS", "FAIL", "UNDECIDED")
+        assert pair.truth, pair
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED["agents"]))
-def test_agent_functions_take_page_task_and_run(name: str) -> None:
-    assert list(inspect.signature(agent(name)).parameters) == ["page", "task", "run"]
-    assert inspect.iscoroutinefunction(agent(name)) == (name == "good_async")
+@pytest.mark.parametrize("name", sorted(load_agents()), ids="-".join)
+def test_agent_functions_take_page_task_and_run(name: tuple[str, str]) -> None:
+    act = next(pair for pair in PAIRS if (pair.suite, pair.agent) == name).act()
+    assert list(inspect.signature(act).parameters) == ["page", "task", "run"]
+    assert inspect.iscoroutinefunction(act) == (name[1] == "good_async")

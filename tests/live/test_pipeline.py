@@ -11,12 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from fixtures.agents.pairs import Pair, load_pairs
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
@@ -33,44 +32,34 @@ pytestmark = pytest.mark.live
 ROOT = Path(__file__).parent.parent.parent
 SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
 USERS = ROOT / "fixtures" / "tasks" / "users"
-EXPECTED = tomllib.loads((ROOT / "fixtures" / "agents" / "expected.toml").read_text())
-PAIRS = EXPECTED["pair"]
+PAIRS = load_pairs()
 
 
 def task(id: str) -> Task:
     return load_suite(SUITE).task(id)
 
 
-def at(state: Any, pointer: str) -> Any:
-    for part in pointer.strip("/").split("/"):
-        state = state[int(part)] if isinstance(state, list) else state[part]
-    return state
-
-
-def assert_verdict(verdict: Verdict, pair: dict[str, Any]) -> None:
+def assert_verdict(verdict: Verdict, pair: Pair) -> None:
     assert verdict.completion is not None
-    assert verdict.completion.outcome == pair["completion"], [c.items for c in verdict.checks]
-    assert [p.id for p in verdict.policies if p.outcome == "VIOLATED"] == pair["violated"]
-    assert {p.outcome for p in verdict.policies} <= {"OK", "VIOLATED", "DORMANT"}
+    assert verdict.completion.outcome == pair.completion, [c.items for c in verdict.checks]
+    for outcome, expected in (("VIOLATED", pair.violated), ("UNDECIDED", pair.undecided), ("ERROR", ())):
+        assert [p.id for p in verdict.policies if p.outcome == outcome] == list(expected)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda p: f"{p['task']}-{p['agent']}-{p['user']}")
-def test_the_offline_verdict_is_the_live_truth(
-    pair: dict[str, Any], browser_path: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.zst"
-    with serve() as shop:
+    with pair.serve() as site:
         record_agent(
-            EXPECTED["agents"][pair["agent"]],
-            task(pair["task"]),
+            pair.entry,
+            pair.load_task(),
             path,
-            sites={"shop": (shop.url,)},
-            user=load_user(USERS / f"{pair['user']}.yaml"),
+            sites=pair.roots(site),
+            user=pair.load_user(),
             browser=BrowserChoice(path=str(browser_path)),
         )
-        state = shop.state.as_json()
-    for fact in pair["truth"]:
-        assert at(state, fact["at"]) == fact["equals"]
+        state = site.state.as_json()
+    pair.prove(state)
     assert verify(path).findings == ()
     with open_bundle(path) as bundle:
         assert_verdict(grade(bundle), pair)
@@ -99,7 +88,7 @@ def test_a_command_over_cdp_gets_the_same_verdict(
             max_time=60,
         )
     assert recorded.exit_code == 0
-    pair = next(p for p in PAIRS if (p["task"], p["agent"], p["user"]) == (id, behaviour, user))
+    pair = next(p for p in PAIRS if (p.task, p.agent, p.user) == (id, behaviour, user))
     with open_bundle(path) as bundle:
         assert_verdict(grade(bundle), pair)
 
