@@ -14,6 +14,7 @@ import click
 from replaykit.cli.console import notice
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
+from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.running import (
     BrowserChoice,
     Recorded,
@@ -24,7 +25,7 @@ from replaykit.recorder.running import (
 )
 from replaykit.recorder.user import load_user
 from replaykit.tasks.suite import Suite, load_suite
-from replaykit.tasks.task import Task
+from replaykit.tasks.task import Sites, Task
 
 EXAMPLES = """\b
 Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund.zst
@@ -67,6 +68,14 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     default="auto",
     show_default=True,
     help="Look at the checks' pages before the run, too.",
+)
+@click.option(
+    "--evidence",
+    default="task",
+    show_default=True,
+    metavar="task|suite|FILE",
+    help="Pages to look at after the run: those of the task's checks, of every task of its suite on the "
+    "same sites, or besides them a list of URLs, one a line.",
 )
 @click.option(
     "--secret-env",
@@ -120,6 +129,7 @@ def _record(
     channel: str | None,
     headed: bool,
     viewport: str,
+    evidence: str,
     secret_env: tuple[str, ...],
     pass_env: tuple[str, ...],
     **options: Any,
@@ -127,10 +137,12 @@ def _record(
     _one_form(url, argv, agent, cdp)
     suite = load_suite(task_file) if task_file else None
     task = _only_task(suite, task_file)
+    roots = {**(suite.sites if suite else {}), **parse_sites(sites)}
     options |= {
-        "sites": {**(suite.sites if suite else {}), **parse_sites(sites)},
+        "sites": roots,
         "user": load_user(user_file) if user_file else None,
-        "secrets": _secrets(secret_env),
+        "secrets": declared_secrets(secret_env),
+        "evidence": _evidence(evidence, task_file, roots),
     }
     out = output or default_name(task, url or cdp)
     if cdp:
@@ -173,7 +185,19 @@ def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:
     raise UsageError(what=f"{task_file} holds {len(suite.tasks)} tasks: pick one with #ID, of {known}")
 
 
-def _secrets(names: Iterable[str]) -> dict[str, str]:
+def _evidence(said: str, task_file: str | None, sites: Sites) -> Evidence:
+    if said != "suite":
+        evidence = as_evidence(said)
+    elif task_file is None:
+        raise UsageError(what="--evidence suite: name the suite and the task with --task FILE#ID")
+    else:
+        evidence = as_evidence(load_suite(task_file.partition("#")[0]))
+    evidence.pages(sites)  # a site without a root is said before a browser starts
+    return evidence
+
+
+def declared_secrets(names: Iterable[str]) -> dict[str, str]:
+    """Return the values of variables by their names. Raises UsageError for one that is not set."""
     missing = [name for name in names if not os.environ.get(name)]
     if missing:
         raise UsageError(what=f"--secret-env: {', '.join(missing)} is not set")

@@ -48,12 +48,13 @@ def hidden_boxes(data: bytes) -> tuple[Box, ...] | None:
             msgspec.json.decode(lines[1], type=list),
             msgspec.json.decode(lines[3], type=list[int]),
         )
+        hidden = sorted(_hidden(tokens))
     except (msgspec.DecodeError, IndexError, RecursionError):
         return None
     if not boxes:
         return None
     left, top = _scrolled(tokens)
-    found = (boxes[4 * number : 4 * number + 4] for number in sorted(_hidden(tokens)))
+    found = (boxes[4 * number : 4 * number + 4] for number in hidden)
     return tuple(_viewport_box(box, left, top) for box in found if len(box) == 4 and box[2] and box[3])
 
 

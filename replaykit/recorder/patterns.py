@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+
+from replaykit.errors import UsageError
+from replaykit.tasks.regexes import regex_fault
 
 HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"})
 """Headers whose values are never kept, lower-case."""
@@ -47,6 +51,38 @@ _ISSUERS = re.compile(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
 CARD_LENGTHS = range(13, 20)
 """Digits of a card number."""
 
+WINDOW = 16_384
+"""Characters that a given pattern is tried on at a time: what it costs grows with the text, not faster."""
+
+SPAN_MAX = 1024
+"""Longest match of a given pattern that a long text is sure to show, characters."""
+
+Looks = tuple[tuple[str, re.Pattern[str]], ...]
+"""Patterns by name."""
+
+
+def given_looks(patterns: Iterable[str]) -> Looks:
+    """Return patterns that a user gave, by the names `given_1`, `given_2` ...
+
+    Raises UsageError for what is no regular expression, could take for ever, or matches the empty text.
+    """
+    return tuple((f"given_{number}", _given(pattern)) for number, pattern in enumerate(patterns, 1))
+
+
+def spans(look: re.Pattern[str], text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of a given pattern's matches between two places, in windows that overlap."""
+    at, end = first, first
+    while end < last:
+        end = min(last, at + WINDOW)
+        limit = end if end == last else end - SPAN_MAX
+        for match in look.finditer(text, at, end):
+            if match.start() >= limit:
+                break
+            if match.end() > match.start():
+                yield match.span()
+                at = match.end()
+        at = max(at, limit)
+
 
 def is_secret_header(name: str) -> bool:
     """Whether a header's value is never kept."""
@@ -79,3 +115,13 @@ def passes_luhn(text: str) -> bool:
 
 def _is_secret_word(word: str) -> bool:
     return word in FIELD_WORDS or word.endswith(FIELD_ENDS)
+
+
+def _given(pattern: str) -> re.Pattern[str]:
+    fault = regex_fault(pattern)
+    if fault is not None:
+        raise UsageError(what=f"pattern {pattern!r:.80}: {fault[1]}")
+    look = re.compile(pattern)
+    if look.search(""):
+        raise UsageError(what=f"pattern {pattern!r:.80}: it matches the empty text")
+    return look

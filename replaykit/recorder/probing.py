@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Asking, Blob, Ledger
 from replaykit.recorder.messages import Close, Http, Open, Reply
-from replaykit.recorder.tabs import Shown, Tab
+from replaykit.recorder.sights import Shown
+from replaykit.recorder.tabs import Tab
 from replaykit.recorder.viewing import Viewer
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan
 from replaykit.trajectory.observation import Prep, Read
@@ -30,6 +31,7 @@ class Probing:
         self._viewer = viewer
         self._plan = plan
         self._page: int | None = None
+        self._phase = ""
         self._deadline = 0.0
         self._at = 0.0
 
@@ -40,14 +42,14 @@ class Probing:
 
     def in_place(self, tab: Tab, shown: Shown | None, at: float) -> Asking[None]:
         """Read the agent's own page: first what only looks, then what prepares it first."""
-        self._begin(at)
+        self._begin("post", at)
         pages = [page for page in self._plan.pages if page.phase == "post" and page.url == IN_PLACE]
         for page in sorted(pages, key=lambda page: bool(page.prep)):
             yield from self._in_place(page, tab, shown)
 
     def elsewhere(self, phase: str, at: float) -> Asking[None]:
         """Ask APIs, then open all other pages in one tab of their own."""
-        self._begin(at)
+        self._begin(phase, at)
         for http in self._plan.http:
             if http.phase == phase:
                 yield from self._http(http)
@@ -58,9 +60,10 @@ class Probing:
             reply = yield Close(id=0, page=self._page)
             self._at, self._page = reply.at, None
 
-    def _begin(self, at: float) -> None:
+    def _begin(self, phase: str, at: float) -> None:
         self._at = max(self._at, at)
-        self._deadline = self._deadline or at + PROBES_MAX_MS
+        if phase != self._phase:
+            self._phase, self._deadline = phase, self._at + PROBES_MAX_MS
 
     def _in_place(self, page: ProbePage, tab: Tab, shown: Shown | None) -> Asking[None]:
         preps = yield from self._viewer.prepare(tab, page.prep)

@@ -7,7 +7,7 @@ declared secret becomes `⟦secret:ID⟧` in every form of `forms`, so blob ids 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -18,7 +18,15 @@ from msgspec.structs import replace
 from replaykit.recorder.forms import ordered, secrets_pattern
 from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
-from replaykit.recorder.patterns import LOOKS, QUERY_FIELD, is_secret_field, is_secret_header, is_secret_look
+from replaykit.recorder.patterns import (
+    LOOKS,
+    QUERY_FIELD,
+    Looks,
+    is_secret_field,
+    is_secret_header,
+    is_secret_look,
+    spans,
+)
 from replaykit.snapshot import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Header
@@ -27,6 +35,9 @@ _S = TypeVar("_S", bound=Struct)
 
 HIDDEN_HEADER = "⟦header⟧"
 """What stands for a header's value."""
+
+_TOKEN = re.compile(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header|cut:\d+)⟧")
+"""What stands for a secret."""
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
@@ -60,8 +71,8 @@ class Redactor:
     """Takes secrets out of events, texts and blobs.
 
     `secrets`: id to value. `plain`: test data that the task names anyway, which names and looks do not hide.
-    `keep_headers`, `fields`: header names to keep, field names to hide as well. Raises RecorderError for a
-    secret too short to be found safely.
+    `keep_headers`, `fields`: header names to keep, field names to hide as well. `given`: patterns of a user,
+    hidden everywhere as secrets are. Raises RecorderError for a secret too short to be found safely.
     """
 
     def __init__(
@@ -72,6 +83,7 @@ class Redactor:
         keep_headers: Collection[str] = (),
         fields: Collection[str] = (),
         has_patterns: bool = True,
+        given: Looks = (),
     ) -> None:
         self._ids = [name for name, _ in ordered(secrets or {})]
         self._secrets = secrets_pattern(secrets or {})
@@ -79,6 +91,7 @@ class Redactor:
         self._keep = frozenset(name.lower() for name in keep_headers)
         self._fields = frozenset(fields)
         self._looks = LOOKS if has_patterns else ()
+        self._given = given
 
     @property
     def has_secrets(self) -> bool:
@@ -88,12 +101,12 @@ class Redactor:
     def event(self, event: _S) -> _S:
         """Return an event without secrets in any of its texts."""
         # A header holds the task: its test data stays, declared values do not.
-        rewrite = self._declared if isinstance(event, Header) else self.text
+        rewrite = self._asked if isinstance(event, Header) else self.text
         return self._struct(event, rewrite)
 
     def text(self, text: str) -> str:
         """Return a text without secrets; query fields of a URL are judged by their names."""
-        text = self._declared(text)
+        text = self._asked(text)
         for name, look in self._looks:
             text = look.sub(partial(self._looked, name), text)
         return QUERY_FIELD.sub(self._queried, text) if _URL.match(text) else text
@@ -113,15 +126,30 @@ class Redactor:
 
     def scan(self, data: bytes) -> Finding | None:
         """Return what a payload still holds: a declared secret first, else what looks like one."""
-        text = data.decode("utf-8", "surrogateescape")
+        return self.search(data.decode("utf-8", "surrogateescape"))
+
+    def search(self, text: str) -> Finding | None:
+        """Return what a text still holds, likewise."""
         match = self._secrets.search(text) if self._secrets else None
         if match is not None and match.lastindex is not None:
             return Finding(id=self._ids[match.lastindex - 1], is_declared=True, offset=match.start())
+        return next(self._left(text), None)
+
+    def _left(self, text: str) -> Iterator[Finding]:
+        for name, look in self._given:
+            for start, _ in _matches(look, text):
+                yield Finding(id=name, is_declared=False, offset=start)
         for name, look in self._looks:
             for found in look.finditer(text):
                 if self._looked(name, found) != found.group():
-                    return Finding(id=name, is_declared=False, offset=found.start())
-        return None
+                    yield Finding(id=name, is_declared=False, offset=found.start())
+
+    def _asked(self, text: str) -> str:
+        """Hide what somebody asked for: declared values, then what matches a given pattern."""
+        text = self._declared(text)
+        for name, look in self._given:
+            text = _replaced(text, _matches(look, text), f"⟦pattern:{name}⟧")
+        return text
 
     def _declared(self, text: str) -> str:
         return self._secrets.sub(self._token, text) if self._secrets else text
@@ -148,7 +176,7 @@ class Redactor:
 
     def _struct(self, struct: _S, rewrite: Rewrite) -> _S:
         changes = {}
-        for name, has_texts in _fields(type(struct)):
+        for name, has_texts in text_fields(type(struct)):
             value = getattr(struct, name)
             new = self._any(value, rewrite, has_texts=has_texts)
             if new is not value:
@@ -162,6 +190,9 @@ class Redactor:
     def _any(self, value: Any, rewrite: Rewrite, *, has_texts: bool) -> Any:
         if isinstance(value, str):
             return rewrite(value) if has_texts else value
+        if has_texts and isinstance(value, (int, float)) and not isinstance(value, bool):
+            # A free value: a page or a harness may have given a secret as a number.
+            return value if (shown := rewrite(str(value))) == str(value) else shown
         if isinstance(value, Struct):
             return self._struct(value, rewrite)
         if isinstance(value, dict) and value:
@@ -192,7 +223,7 @@ class Redactor:
     def _json_part(self, match: re.Match[str]) -> str:
         first, rest, value, number, bare = match.groups()
         if bare is not None:
-            return _quoted(bare, self._declared(bare))
+            return _quoted(bare, self._asked(bare))
         if rest is None:
             return self._json_string(first, None)
         if value is None and number is None:
@@ -209,7 +240,7 @@ class Redactor:
         return literal if new == value else msgspec.json.encode(new).decode()
 
     def _json_number(self, number: str, name: str) -> str:
-        return _quoted(number, self._value(name, self._declared(number)))
+        return _quoted(number, self._value(name, self._asked(number)))
 
     def _urlencoded(self, text: str) -> str:
         return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
@@ -217,6 +248,23 @@ class Redactor:
     def _multipart(self, text: str) -> str:
         hidden = _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), text)
         return self.text(hidden)
+
+
+def _matches(look: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the matches of a given pattern outside of what stands for secrets already."""
+    at = 0
+    for token in _TOKEN.finditer(text):
+        yield from spans(look, text, at, token.start())
+        at = token.end()
+    yield from spans(look, text, at, len(text))
+
+
+def _replaced(text: str, places: Iterable[tuple[int, int]], token: str) -> str:
+    parts, at = [], 0
+    for start, end in places:
+        parts += [text[at:start], token]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def _unquoted(literal: str) -> str:
@@ -243,7 +291,7 @@ _IDENTIFIERS = frozenset({"id", "secrets"})
 
 
 @cache
-def _fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
+def text_fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
     """Return the fields that hold strings or structs, and whether those strings are free texts."""
     about = inspect.type_info(kind)
     fields = about.fields if isinstance(about, inspect.StructType) else ()

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import RecorderError, UsageError
+from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.session import SessionOptions
 from replaykit.recorder.user import User
 from replaykit.tasks.checks import ProbePlan, plan
@@ -35,7 +36,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     network: Literal["bodies", "meta", "off"] = "bodies"
     """Requests with the bodies that checks read, without them, or none."""
     pre_probes: Literal["auto", "on", "off"] = "auto"
-    """Whether probes run before the agent's first act, too."""
+    """Whether probes run before the agent's first act, too: `auto`, those of the task; `on`, all of them."""
+    evidence: Evidence = Evidence()
+    """Which pages are looked at besides those of the task's own checks; see `as_evidence` for its forms."""
     user: User | None = None
     """Who answers the agent's questions."""
     replies: bool = True
@@ -56,8 +59,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def as_settings(options: Mapping[str, Any]) -> Settings:
     """Turn keywords into settings. Raises UsageError for names and values that mean nothing."""
+    given = dict(options)
+    if "evidence" in given:
+        given["evidence"] = as_evidence(given["evidence"])
     try:
-        settings = msgspec.convert(dict(options), Settings)
+        settings = msgspec.convert(given, Settings)
     except msgspec.ValidationError as error:
         raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
     for name, value in settings.secrets.items():
@@ -96,9 +102,28 @@ def plain_texts(task: Task | None) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def probe_plan(task: Task | None, sites: Sites) -> ProbePlan:
-    """Return what the task's checks need to have looked at."""
-    return ProbePlan() if task is None else plan(fill_task(task, sites).checks, sites)
+def probe_plan(settings: Settings, task: Task | None, sites: Sites) -> ProbePlan:
+    """Return what has to be looked at for the task's checks, and for whatever else the settings name."""
+    return plan(
+        fill_task(task, sites).checks if task else (),
+        sites,
+        others=settings.evidence.checks(task, sites),
+        urls=settings.evidence.pages(sites),
+        pre="all" if settings.pre_probes == "on" else "own",
+    )
+
+
+def stored_options(settings: Settings) -> dict[str, Any]:
+    """Return the options that shape content; values of secrets, paths and tasks are none of them."""
+    said = {
+        "mask": settings.mask,
+        "keep_headers": settings.keep_headers,
+        "screenshots": settings.screenshots,
+        "network": settings.network,
+        "pre_probes": settings.pre_probes,
+        "evidence": settings.evidence.kind,
+    }
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items() if value}
 
 
 def session_options(settings: Settings, task: Task | None, secrets: Mapping[str, str]) -> SessionOptions:

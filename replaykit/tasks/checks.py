@@ -198,23 +198,34 @@ def texts(value: Texts) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def plan(checks: Iterable[Check], sites: Mapping[str, Sequence[str]]) -> ProbePlan:
+def plan(
+    checks: Iterable[Check],
+    sites: Mapping[str, Sequence[str]],
+    *,
+    others: Iterable[Check] = (),
+    urls: Iterable[str] = (),
+    pre: Literal["own", "all"] = "own",
+) -> ProbePlan:
     """Return what the recorder has to look at so that these checks can be graded offline.
 
-    URLs must have their placeholders filled. Pages outside of the sites are left out: a task
-    file must not send the recorder anywhere else.
+    `others` are checks of other tasks: their pages come after the task's own, without those that a script
+    has to prepare, since it could change what is looked at afterwards. `urls` are pages to look at besides.
+    `pre` says which pages are looked at before the run, too. URLs must have their placeholders filled.
+    Pages of checks outside of the sites are left out: a task file must not send the recorder anywhere else.
     """
-    needs = [need for check in checks for need in _needs(check)]
-    pages = _unique((url, prep) for url, prep, _ in needs if url == "last" or _inside(url, sites))
+    own = _allowed((need for check in checks for need in _needs(check)), sites)
+    besides = _allowed((need for check in others for need in _needs(check) if not need[1]), sites)
+    needs = [*own, *besides, *((url, (), None) for url in urls)]
+    early = _pages(needs if pre == "all" else own)
     wanted: list[tuple[Literal["pre", "post"], str, tuple[str, ...]]]
-    wanted = [("pre", url, prep) for url, prep in pages if url != "last"]
-    wanted += [("post", url, prep) for url, prep in pages]
+    wanted = [("pre", url, prep) for url, prep in early if url != "last"]
+    wanted += [("post", url, prep) for url, prep in _pages(needs)]
     return ProbePlan(
         pages=tuple(
             ProbePage(id=f"p{number}", phase=phase, url=url, prep=prep, reads=_reads(needs, url, prep))
             for number, (phase, url, prep) in enumerate(wanted)
         ),
-        step_reads=_reads(needs, "last", ()),
+        step_reads=_reads(own, "last", ()),
     )
 
 
@@ -242,8 +253,21 @@ def _script_read(locator: str) -> ProbeRead | None:
     return ProbeRead(locator=locator, script=locator) if is_script else None
 
 
-def _reads(needs: list[_Need], url: str, prep: tuple[str, ...]) -> tuple[ProbeRead, ...]:
-    return _unique(read for u, p, read in needs if (u, p) == (url, prep) and read is not None)
+def _allowed(needs: Iterable[_Need], sites: Mapping[str, Sequence[str]]) -> list[_Need]:
+    return [need for need in needs if need[0] == "last" or _inside(need[0], sites)]
+
+
+def _pages(needs: Iterable[_Need]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return _unique((url, prep) for url, prep, _ in needs)
+
+
+def _reads(needs: Iterable[_Need], url: str, prep: tuple[str, ...]) -> tuple[ProbeRead, ...]:
+    found = _unique(read for u, p, read in needs if (u, p) == (url, prep) and read is not None)
+    # A probe tells by its reads which scripts prepared it: without one it would pass for the page as it is.
+    return found or ((_PREPARED,) if prep else ())
+
+
+_PREPARED = ProbeRead(locator="document.title", script="document.title")
 
 
 def _inside(url: str, sites: Mapping[str, Sequence[str]]) -> bool:

@@ -1,0 +1,65 @@
+"""`replaykit redact`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from replaykit.cli.console import notice
+from replaykit.cli.record import declared_secrets
+from replaykit.redaction.redact import LEFT_MAX, Redaction, redact
+from replaykit.report.table import safe
+
+
+@click.command(epilog="Example: replaykit redact run.zst -o clean.zst --secret-env SHOP_PASSWORD")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The bundle to write; its tape is written beside it.",
+)
+@click.option(
+    "--secret-env",
+    multiple=True,
+    metavar="NAME",
+    help="Variable whose value is taken out, in all of its forms.",
+)
+@click.option("--pattern", "patterns", multiple=True, metavar="RE", help="What texts may not hold either.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    bundle: Path,
+    output: Path,
+    secret_env: tuple[str, ...],
+    patterns: tuple[str, ...],
+    force: bool,
+) -> None:
+    """Write a bundle without secrets, and its tape with it; the source stays as it is.
+
+    Values of secrets, patterns, secret headers and fields, and what looks like a key or a card number are
+    replaced in every record and every text; pictures are painted over where a secret stood, and left out
+    where nobody knows. What was written is read back: a secret that is still there means no file and exit 3,
+    what still looks like one is listed and means exit 1.
+    """
+    done = redact(bundle, output, secrets=declared_secrets(secret_env), patterns=patterns, force=force)
+    _tell(done)
+    click.echo(f"sha256:{done.digest}")
+    for left in done.left:
+        click.echo(f"left: {safe(left.place)}: {left.id}")
+    if len(done.left) >= LEFT_MAX:
+        notice(f"only the first {LEFT_MAX} places are listed")
+    ctx.exit(1 if done.left else 0)
+
+
+def _tell(done: Redaction) -> None:
+    notice(
+        f"{done.path}: {done.blobs} payloads rewritten, {done.painted} pictures painted over, "
+        f"{done.withheld} payloads left out"
+    )
+    if done.tape is not None:
+        missing = f", {done.replies_left_out} replies left out" if done.replies_left_out else ""
+        notice(f"{done.tape}: keys made anew{missing}")
