@@ -1,7 +1,8 @@
 """Find a Chromium, start it as a process of its own, and open its CDP endpoint on loopback.
 
 The process gets a fresh profile and an ephemeral port; closing it ends the whole process group and removes
-the profile. Nothing here speaks to pages.
+the profile. So does the end of this process, even a violent one, where there is a POSIX shell. Nothing here
+speaks to pages.
 """
 
 from __future__ import annotations
@@ -27,6 +28,22 @@ START_MAX_S = 30.0
 
 STOP_MAX_S = 3.0
 """Grace between SIGTERM and SIGKILL."""
+
+WATCH = """
+trap '' HUP INT TERM
+read -r said && exit 0
+kill -s TERM -- "-$1" 2>/dev/null
+for second in 1 2 3; do
+  kill -s 0 -- "-$1" 2>/dev/null || break
+  sleep 1
+done
+kill -s KILL -- "-$1" 2>/dev/null
+rm -rf -- "$2"
+"""
+"""Shell script of the watcher: its input ends when this process does, however that came about.
+
+Why not the kernel's death signal? It comes when the thread ends that started the browser, not the process.
+"""
 
 NO_SANDBOX = "running as root: the browser was started with --no-sandbox"
 """Said whenever the sandbox is off."""
@@ -102,15 +119,14 @@ def find(
 class Browser:
     """A running browser that this process started."""
 
-    def __init__(self, path: Path, process: subprocess.Popen[bytes], profile: Path, endpoint: str) -> None:
+    def __init__(self, path: Path, started: _Started, endpoint: str) -> None:
         self.path = path
         """The program."""
         self.endpoint = endpoint
         """HTTP address of its CDP endpoint."""
         self.notice = NO_SANDBOX if _is_root() else None
         """What the user should know about this start."""
-        self._process = process
-        self._profile = profile
+        self._started = started
 
     @property
     def version(self) -> str:
@@ -120,12 +136,11 @@ class Browser:
     @property
     def is_running(self) -> bool:
         """Whether its process is alive."""
-        return self._process.poll() is None
+        return self._started.process.poll() is None
 
     def close(self) -> None:
         """End the process group and remove the profile; harmless when done before."""
-        _end_group(self._process)
-        shutil.rmtree(self._profile, ignore_errors=True)
+        self._started.end()
 
     def _about(self) -> dict[str, Any]:
         # A proxy from the environment must never see loopback.
@@ -164,12 +179,44 @@ def launch(
         except OSError as error:
             shutil.rmtree(profile, ignore_errors=True)
             raise RecorderError(what=f"cannot start browser {program}: {error}") from error
+    started = _Started(process, profile)
     try:
-        return Browser(program, process, profile, f"http://127.0.0.1:{_port(program, process, profile)}")
+        return Browser(program, started, f"http://127.0.0.1:{_port(program, process, profile)}")
     except BaseException:
-        _end_group(process)
-        shutil.rmtree(profile, ignore_errors=True)
+        started.end()
         raise
+
+
+class _Started:
+    """A browser's process, and the watcher that ends it if this process cannot."""
+
+    def __init__(self, process: subprocess.Popen[bytes], profile: Path) -> None:
+        self.process = process
+        self._profile = profile
+        self._watcher = _watch(process.pid, profile)
+
+    def end(self) -> None:
+        """End the process group and remove the profile; harmless when done before."""
+        _end_group(self.process)
+        shutil.rmtree(self._profile, ignore_errors=True)
+        if self._watcher is not None:
+            self._watcher.communicate(b"done\n")
+            self._watcher = None
+
+
+def _watch(group: int, profile: Path) -> subprocess.Popen[bytes] | None:
+    shell = shutil.which("sh", path=os.defpath)
+    if os.name != "posix" or shell is None:
+        return None
+    # In a session of its own: what ends this process with its whole group must leave the watcher alone.
+    return subprocess.Popen(
+        [shell, "-c", WATCH, "watch", str(group), str(profile)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
 
 
 def _named(named: str, environ: Mapping[str, str]) -> Path:

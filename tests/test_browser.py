@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -96,5 +99,46 @@ def test_launched_browser_answers_and_leaves_nothing() -> None:
 
 
 def arguments(browser: object) -> list[str]:
-    process = browser._process  # type: ignore[attr-defined]  # the command line is what the test is about
+    process = browser._started.process  # type: ignore[attr-defined]  # the command line is what the test is about
     return [str(part) for part in process.args]
+
+
+ORPHAN = """
+import sys, threading
+from replaykit.browser import launch
+
+def start():
+    browser = launch()
+    print(browser._started.process.pid, *browser._started.process.args, flush=True)
+
+# The thread that started it ends at once: that must not end the browser.
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+sys.stdin.read()
+"""
+
+
+@pytest.mark.live
+def test_browser_does_not_outlive_a_process_that_was_killed() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", ORPHAN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    with child:
+        assert child.stdout is not None
+        pid, *words = child.stdout.readline().decode().split()
+        (profile,) = (word.partition("=")[2] for word in words if word.startswith("--user-data-dir="))
+        assert group_lives(int(pid))
+        os.killpg(child.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while group_lives(int(pid)) or Path(profile).exists():
+        assert time.monotonic() < deadline, "the browser is still there"
+        time.sleep(0.05)
+
+
+def group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -22,7 +22,7 @@ ROWS = [
     ["grading.checks", "grading.policies", "grading.judges", "grading.metrics", "grading.gate"],
     ["grading.grader"],
     ["grading.engine"],
-    ["report", "testing", "interop"],
+    ["report", "testing", "interop", "redaction"],
     ["demo"],
     ["cli"],
     ["__main__"],

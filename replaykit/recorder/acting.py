@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
+from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.actions import Acted, Begun, Notice
 from replaykit.recorder.capture import PageNode
+from replaykit.recorder.events import is_root, number_of
 from replaykit.recorder.ledger import Blob, Flow, Flows, StepRef
-from replaykit.recorder.messages import PageMessage, Pause
+from replaykit.recorder.messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.observing import Observing
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
-from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab
+from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab, MouseClick
 from replaykit.trajectory.observation import TabView
+from replaykit.trajectory.scalars import Box, Point
 
 GRACE_MS = 250
 """Messages of a page may be so late: a time of the page is over that much later, ms."""
+
+_R = TypeVar("_R", bound=Struct)
 
 
 class Acting:
@@ -52,7 +58,10 @@ class Acting:
         tab = self._tabs.get(message.page)
         if tab is None:
             return
-        tab.hear(message.at, message.event.at)
+        tab.hear(message.at, message.event.at, message.source)
+        if message.event.name == "scroll" and is_root(message.event.element):
+            offset = (number_of(message, "left"), number_of(message, "top"))
+            tab.sights.scrolled(message.source, message.at, offset)
         self._tell(tab, tab.recogniser.feed(message))
         latest = tab.recogniser.latest
         if latest is not None and latest[1] == message.at:
@@ -77,7 +86,13 @@ class Acting:
                 self.settle(tab)
 
     def begin(
-        self, tab: Tab, at: float, *, is_gesture: bool = True, is_opening: bool = False
+        self,
+        tab: Tab,
+        at: float,
+        *,
+        is_gesture: bool = True,
+        is_opening: bool = False,
+        source: Source = MAIN,
     ) -> StepRef | None:
         """Note that an act begins on a tab; what others were about is over. None = one act too many.
 
@@ -96,8 +111,10 @@ class Acting:
             self._focus(tab, at)
         self._tabs.active = tab.page
         ref = self._stepping.begin(at, tab.page, is_gesture=is_gesture)
+        ref.source = source
         if previous is not None:
-            self._observing.overtaken(tab, previous, at, asks=not is_gesture)
+            # What begins in another document leaves this one alone, too.
+            self._observing.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
         return ref
 
     def done(self, act: Act, tab: Tab) -> None:
@@ -132,17 +149,20 @@ class Acting:
                 self._acted(tab, notice)
 
     def _begun(self, tab: Tab, notice: Begun) -> None:
-        ref = self.begin(tab, notice.at)
+        ref = self.begin(tab, notice.at, source=notice.source)
         if ref is not None:
             tab.touched_at = max(tab.touched_at, notice.at)
             self._refs[tab.page, notice.serial] = ref
+            if tab.sights.has_frames:
+                self._flows.start(_stirring(tab, notice.source), counts=False)
 
     def _acted(self, tab: Tab, acted: Acted) -> None:
         ref = self._ref(tab, acted)
         if ref is None:
             return
-        shown = tab.before(acted.document, acted.frame, acted.seq, acted.at)
-        before, blobs = self._viewer.before(tab, shown, acted.at)
+        shown = tab.sights.before(acted.document, acted.source, acted.seq, acted.at)
+        own = tab.sights.told_from(acted.document, acted.source, acted.seq)
+        before, blobs = self._viewer.before(tab, shown, acted.at, own)
         action, more = _placed(tab, acted)
         url, views = self._scene(tab, acted.serial)
         act = Act(
@@ -190,22 +210,63 @@ class Acting:
         self._set_timer()
 
 
+def _stirring(tab: Tab, source: Source) -> Flow:
+    """Let other frames look at what the act leads to there."""
+    yield ReadPage(id=0, page=tab.page, what="stir", args=(source[0],))
+
+
 def _placed(tab: Tab, acted: Acted) -> tuple[Action, list[Blob]]:
     """Return the action with its elements' places in snapshots, and those snapshots."""
-    action, blobs = acted.action, list[Blob]()
+    whence = _Whence(tab, acted.document, acted.frame, acted.source, acted.at)
+    action, blobs = whence.moved(acted.action, "point"), list[Blob]()
     if action.element is not None:
-        element, more = _place(tab, acted, action.element, acted.node)
+        element, more = whence.place(action.element, acted.node)
         action, blobs = replace(action, element=element), more
-    if isinstance(action, DragAndDrop) and action.to is not None:
-        target, more = _place(tab, acted, action.to, acted.to_node)
-        action, blobs = replace(action, to=target), [*blobs, *more]
+    if isinstance(action, DragAndDrop) and action.to is not None and acted.to is not None:
+        there = acted.to
+        whence = _Whence(tab, there.document, there.frame, there.source, there.at)
+        target, more = whence.place(action.to, there.event.node)
+        action, blobs = replace(whence.moved(action, "to_point"), to=target), [*blobs, *more]
     return action, blobs
 
 
-def _place(tab: Tab, acted: Acted, element: Element, node: PageNode | None) -> tuple[Element, list[Blob]]:
-    # The script of a frame that its parent cannot read counts frames from itself.
-    frame = (*acted.frame, *element.frame)
-    found = tab.node(node, acted.document, acted.frame)
-    if found is None:
-        return replace(element, frame=frame, node=None), []
-    return replace(element, frame=frame, node=found[0]), [found[1].blob]
+class _Whence:
+    """The document that told of an act. In a frame it counts frames and pixels from itself."""
+
+    def __init__(self, tab: Tab, document: int, frame: tuple[int, ...], source: Source, at: float) -> None:
+        self._sights = tab.sights
+        self._document = document
+        self._frame = frame
+        self._source = source
+        self._url = tab.sights.url(source)
+        self._origin = tab.sights.origin(source, document, at)
+
+    def place(self, element: Element, node: PageNode | None) -> tuple[Element, list[Blob]]:
+        """Return an element with its place in a snapshot, and that snapshot."""
+        element = replace(
+            self.moved(element, "point"),
+            frame=(*self._frame, *element.frame),
+            frame_url=element.frame_url or self._url,
+            box=self._box(element.box),
+        )
+        found = self._sights.node(node, self._document, self._source)
+        if found is None:
+            return replace(element, node=None), []
+        return replace(element, node=found[0]), [found[1].blob]
+
+    def moved(self, record: _R, name: str) -> _R:
+        """Return a record with one of its points in px of the main frame's viewport, as far as is known."""
+        point: Point | None = getattr(record, name, None)
+        if point is None or self._source == MAIN:
+            return record
+        is_known = self._origin is not None
+        there = (point[0] + self._origin[0], point[1] + self._origin[1]) if self._origin else None
+        # A mouse act has a point, known or not.
+        return replace(record, **{name: there}) if is_known or not isinstance(record, MouseClick) else record
+
+    def _box(self, box: Box | None) -> Box | None:
+        if self._source == MAIN or box is None:
+            return box
+        if self._origin is None:
+            return None
+        return (box[0] + self._origin[0], box[1] + self._origin[1], box[2], box[3])

@@ -65,8 +65,17 @@ function install() {
   const owner = globalThis.frameElement;
   if (owner !== null) return void dispatch(ownerDocument(owner), new Event(OPTIONS.nonce));
   Object.defineProperty(globalThis, '__replaykit_api', { value: api, configurable: true });
+  if (globalThis.parent !== globalThis) hello();
   watchDocument(document, []);
   framesChanged();
+}
+
+// In a frame that its parent cannot read: somebody has to find out whose it is. Whoever acted in it before this
+// script came was not seen.
+function hello() {
+  const counts = performance.eventCounts;
+  const touched = ['pointerdown', 'keydown', 'beforeinput'].some((name) => counts?.get(name) > 0);
+  transmit(toJSON({ k: 'hello', seq: sequence++, touched }));
 }
 
 // ---- Events ----------------------------------------------------------------------------------------------------
@@ -138,10 +147,20 @@ const isTyping = (event) => (event.type === 'keydown' ? isPrintable(event) : eve
 function report(event, control, innermost, at) {
   const { type: name, isTrusted: trusted } = event;
   const element = control === null ? null : elementOf(control, innermost, event);
-  const masked = element !== null && (element.masked || (innermost !== control && isMasked(innermost)));
+  const below = element !== null && TYPED.has(name) && typesBelow(innermost);
+  const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
   const data = DATA[name]?.(event, innermost, masked) ?? {};
   post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, trusted && BY_USER.has(name));
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
+}
+
+const TYPED = new Set(['keydown', 'beforeinput', 'input']);
+
+// Text that goes into something that takes none goes into a field of a closed shadow root, perhaps a password.
+function typesBelow(node) {
+  if (!isHTML(node) || FIELDS.has(localName(node)) || isEditable(node) || shadowRoot(node) !== null) return false;
+  if (node === documentElement(ownerDocument(node)) || isHTML(node, 'body')) return false;
+  return localName(node).includes('-') || attribute(node, 'tabindex') === null || childElements(node) === 0;
 }
 
 // As it was before the act: the events of one gesture share a descriptor.
@@ -168,8 +187,16 @@ const DATA = { __proto__: null, keydown: keyData, beforeinput: textData, input: 
 for (const name of POINTER) DATA[name] = pointerData;
 DATA.dragstart = DATA.drop = (event) => ({ point: pointOf(event) });
 DATA.wheel = (event) => ({ dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) });
-DATA.scroll = (event, node) => ({ left: Math.round(scrollLeft(node)), top: Math.round(scrollTop(node)) });
+DATA.scroll = (event, node) => scrollData(node);
 DATA.toggle = (event) => ({ open: event.newState === 'open' });
+
+// In quirks mode it is the body that says how far a document is scrolled: the window knows in either.
+function scrollData(node) {
+  const inner = ownerDocument(node);
+  const view = node === documentElement(inner) ? documentWindow(inner) : null;
+  const [left, top] = view === null ? [scrollLeft(node), scrollTop(node)] : [view.scrollX, view.scrollY];
+  return { left: Math.round(left), top: Math.round(top) };
+}
 
 function pointOf(event) {
   const inner = event.view?.document ?? document;
@@ -209,7 +236,8 @@ function textData(event, node, masked) {
 }
 
 function inputData(event, node, masked) {
-  return { ...textData(event, node, masked), value: shownValue(editedText(node), masked) };
+  const value = typesBelow(node) ? MASKED : shownValue(editedText(node), masked);
+  return { ...textData(event, node, masked), value };
 }
 
 const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));

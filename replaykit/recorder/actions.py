@@ -26,7 +26,7 @@ from replaykit.recorder.events import (
 )
 from replaykit.recorder.gestures import Deed, Gesture
 from replaykit.recorder.keying import Keying
-from replaykit.recorder.messages import PageMessage
+from replaykit.recorder.messages import MAIN, PageMessage, Source
 from replaykit.recorder.pointing import Pointing, Scrolling
 from replaykit.trajectory.action import Action
 
@@ -47,6 +47,8 @@ class Begun(Struct, frozen=True, kw_only=True):
     """Which gesture of this tab."""
     at: float
     """Start, ms."""
+    source: Source = MAIN
+    """Where it is done."""
 
 
 class Acted(Struct, frozen=True, kw_only=True):
@@ -64,12 +66,14 @@ class Acted(Struct, frozen=True, kw_only=True):
     """Document ordinal within the tab."""
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
+    source: Source = MAIN
+    """Who told of it."""
     seq: int
     """The page's own counter at its first event."""
     node: PageNode | None = None
     """Where the element is in a push."""
-    to_node: PageNode | None = None
-    """Where the drop target is."""
+    to: PageMessage | None = None
+    """The event on the drop target."""
 
 
 Notice: TypeAlias = Begun | Acted
@@ -121,7 +125,7 @@ class Recogniser:
         if gesture is None:
             return []
         acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
-        return [Begun(serial=self._serial, at=gesture.since), *acts] if gesture.tentative and acts else acts
+        return [self._begun(gesture), *acts] if gesture.tentative and acts else acts
 
     def interrupt(self) -> list[Notice]:
         """End the open gesture since another act begins elsewhere: stray scrolling was its preparation."""
@@ -142,7 +146,7 @@ class Recogniser:
         notices = [] if cleared else self.interrupt()
         self._open = gesture
         self._serial += not cleared
-        begun = [] if cleared or gesture.tentative else [Begun(serial=self._serial, at=gesture.since)]
+        begun = [] if cleared or gesture.tentative else [self._begun(gesture)]
         return [*notices, *begun]
 
     def _absorb_clear(self, gesture: Gesture) -> bool:
@@ -155,6 +159,9 @@ class Recogniser:
         gesture.since = cleared.since
         return True
 
+    def _begun(self, gesture: Gesture) -> Begun:
+        return Begun(serial=self._serial, at=gesture.since, source=gesture.first.source)
+
     def _acted(self, gesture: Gesture, deed: Deed) -> Acted:
         return Acted(
             serial=self._serial,
@@ -163,9 +170,10 @@ class Recogniser:
             end=deed.end,
             document=gesture.first.document,
             frame=gesture.first.frame,
+            source=gesture.first.source,
             seq=gesture.first.event.seq,
             node=deed.node,
-            to_node=deed.to_node,
+            to=deed.to,
         )
 
     def _remember(self, message: PageMessage) -> None:
@@ -228,7 +236,12 @@ class Recogniser:
 
 def _place(message: PageMessage) -> tuple[object, ...]:
     element = message.event.element
-    return (message.document, message.frame, element.css if element else None)
+    return (
+        message.document,
+        message.source,
+        element.frame if element else (),
+        element.css if element else None,
+    )
 
 
 _STARTERS: dict[str, Callable[[Recogniser, PageMessage], Gesture | None]] = {

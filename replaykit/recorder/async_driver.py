@@ -15,7 +15,7 @@ from playwright.async_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver, log
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SHARED_WORKERS, Driver, log
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -26,8 +26,8 @@ from replaykit.recorder.effects import (
     Send,
     Sleep,
     Work,
-    snapshot,
 )
+from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 
@@ -50,6 +50,7 @@ class AsyncDriver(Driver):
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1, "replaykit")
+        self._heart: CDPSession | None = None
         self._is_opening_probe = False
         self._unclear: list[Page] = []
         self._wrapped: list[tuple[Target, str]] = []
@@ -69,8 +70,17 @@ class AsyncDriver(Driver):
             for one in browser.contexts:
                 await self._enter(one)
         self.is_attaching = False
+        await self._mind_shared_workers(browser)
         self._wrap(target if isinstance(target, Page) else None, context, browser)
         await self.ready()
+
+    async def _mind_shared_workers(self, browser: Browser | None) -> None:
+        if browser is not None and self._heart is None:
+            self._heart = await browser.new_browser_cdp_session()
+            self._heart.on(
+                "Target.targetCreated", lambda event: self._spawn(self._carry(self.unheard(event)))
+            )
+            await self._heart.send("Target.setDiscoverTargets", SHARED_WORKERS)
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -163,7 +173,6 @@ class AsyncDriver(Driver):
 
     async def _arm(self, page: Page, tab: Tab) -> None:
         page.on("close", lambda _: self._left(tab))
-        page.on("crash", lambda _: self._left(tab, is_crash=True))
         if page.context not in self._contexts:
             page.on("popup", self._appeared)
         try:
@@ -175,17 +184,23 @@ class AsyncDriver(Driver):
             self.forget(tab)
             return
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
+        self._run_errands(tab)
 
     def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
+        self._run_errands(tab)
         if tab.take_moved():
             self._spawn(self._carry(remember_history(tab)))
         if tab.actor == "probe" and tab.has_dialog:
             self._spawn(self._carry(dismiss(tab)))
         self.pump()
 
-    def _left(self, tab: Tab, *, is_crash: bool = False) -> None:
-        self.gone(tab, is_crash=is_crash)
+    def _run_errands(self, tab: Tab) -> None:
+        for carried in self.errands(tab):
+            self._spawn(self._carry(carried))
+
+    def _left(self, tab: Tab) -> None:
+        self.gone(tab)
         self.pump()
 
     async def _look(self, tab: Tab) -> None:
@@ -269,7 +284,7 @@ class AsyncDriver(Driver):
     async def _perform(self, effect: Effect) -> Any:
         match effect:
             case Send():
-                return await self._send(effect)
+                return await (self._ask_target(effect) if effect.via else self._send(effect))
             case Sleep():
                 return await asyncio.sleep(effect.ms / 1000)
             case Work():
@@ -290,6 +305,25 @@ class AsyncDriver(Driver):
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
             raise Refused("gone" if effect.tab.is_gone else "failed") from error
+
+    async def _ask_target(self, effect: Send) -> Any:
+        waiting: asyncio.Future[tuple[Any, Refused | None]] = asyncio.get_running_loop().create_future()
+
+        def then(answer: Any, refused: Refused | None) -> None:
+            if not waiting.done():
+                waiting.set_result((answer, refused))
+
+        number, call = self.relayed(effect, then)
+        try:
+            await self._send(call)
+            answer, refused = await asyncio.wait_for(waiting, effect.timeout_ms / 1000)
+        except TimeoutError as error:
+            raise Refused("timeout") from error
+        finally:
+            self.give_up(effect.tab, number, Refused("gone"))
+        if refused is not None:
+            raise refused
+        return answer
 
     async def _open_probe(self) -> Tab:
         context = next((page.context for page in self._pages if not page.is_closed()), None)

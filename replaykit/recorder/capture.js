@@ -433,12 +433,17 @@ function mayScroll(tree, element) {
   return tree.styling ? tree.scrolls : scrolledElements.has(element);
 }
 
+// By owner element: which frame of the browser's it holds, as the recorder has told.
+const frameIds = new WeakMap();
+
 // A frame element outside of any document (in a template) holds no document that could be missed.
 function noteFrame(tree, element, html, number) {
   if (!isConnected(element)) return;
   const path = [...tree.scope.path, tree.scope.frames];
   tree.scope.frames += 1;
   if (frameDocuments[html](element) !== null) return;
+  const { dx, dy } = contentOrigin(element, tree);
+  const id = frameIds.get(element) ?? '';
   note('frame', tree.frames.length);
-  tree.frames.push({ number, path, url: attribute(element, 'src') ?? '' });
+  tree.frames.push({ number, path, url: attribute(element, 'src') ?? '', id, origin: [dx, dy].map(Math.round) });
 }

@@ -103,6 +103,8 @@ class PagePush(Struct, frozen=True, kw_only=True):
     """Its title."""
     viewport: tuple[N, N] | None = None
     """Inner size of the window, CSS px."""
+    scroll: tuple[int, int] = (0, 0)
+    """How far the document is scrolled: left, top in CSS px."""
     pointer: tuple[int, int] | None = None
     """Where the pointer was seen last, CSS px of the viewport."""
     repaired: N = 0
@@ -122,6 +124,19 @@ class PageFrame(Struct, frozen=True, kw_only=True):
     """Frame ordinals from the pushing document: which frame element of each document, in document order."""
     url: str = ""
     """What its owner element asks for; the frame may be elsewhere by now."""
+    id: str = ""
+    """The browser's id of the frame; empty = nobody has told the page yet."""
+    origin: tuple[int, int] = (0, 0)
+    """Where its content begins: left, top in CSS px of the pushing document."""
+
+
+class PageHello(Struct, frozen=True, kw_only=True):
+    """The script is in a frame that its parent cannot read."""
+
+    seq: N
+    """The document's own message counter, from 0."""
+    touched: bool = False
+    """Somebody had acted in it before."""
 
 
 class PagePart(Struct, frozen=True, kw_only=True):
@@ -150,11 +165,12 @@ class PageGap(Struct, frozen=True, kw_only=True):
     """The error's text."""
 
 
-PageText: TypeAlias = PageEvent | PagePush | PagePart | PageGap
+PageText: TypeAlias = PageEvent | PagePush | PageHello | PagePart | PageGap
 
 _TYPES: dict[str, type[PageText]] = {
     "event": PageEvent,
     "push": PagePush,
+    "hello": PageHello,
     "part": PagePart,
     "gap": PageGap,
 }

@@ -18,6 +18,7 @@ from replaykit.recorder.messages import Failed, Finished, Input, Requested, Resp
 
 if TYPE_CHECKING:
     from replaykit.recorder.cdp import Tab
+    from replaykit.recorder.cdp_frames import Target, Via
 
 Params: TypeAlias = dict[str, Any]
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -69,32 +70,71 @@ class Network:
         self._clock = clock
         self._hops: dict[str, list[_Hop]] = {}
         self._early: dict[str, list[tuple[str, Params]]] = {}
-        self._owned: dict[str, None] = {}
+        self._owned: dict[str, Via] = {}
+        self._urls: dict[Via, set[str]] = {}
+        self._teller: Via = ()
         self._monotonic = 0.0
         self.documents: dict[str, tuple[int | None, tuple[str, ...]]] = {}
         """Loader id to status and the URLs of its redirects, for the latest documents."""
 
-    def translate(self, method: str, params: Params) -> Iterator[Input]:
-        """Yield what an event of the Network domain means to the session."""
+    def translate(self, method: str, params: Params, via: Via = ()) -> Iterator[Input]:
+        """Yield what an event of the Network domain means to the session; `via`: the target that tells of it.
+
+        A frame's document is asked for by one process and may be given to another, which then tells the rest.
+        """
         handle = _HANDLERS.get(method)
         if handle is not None:
+            self._teller = via
+            self._note_answer(method, params)
             yield from handle(self, params)
 
     def knows(self, request: str) -> bool:
         """Whether this request has been seen from its start."""
         return request in self._hops or request in self.documents
 
-    def owns(self, request: str) -> bool:
-        """Whether this tab's session can be asked for the body of that request."""
-        return request in self._owned
+    def owner(self, request: str) -> Via | None:
+        """Return the target that can be asked for the body of that request; None = not of this tab."""
+        return self._owned.get(request)
 
     def settle(self, request: str) -> Iterator[Input]:
         """Let a response go that still waits for its wire headers."""
         for hop in self._hops.get(request, ()):
             yield from self._respond(hop, is_over=True)
 
+    def meet(self, target: Target) -> None:
+        """Note what a new target asks for, until it is known what it asked for before."""
+        self._urls[target.via] = set()
+
+    def late(self, target: Target, urls: list[str]) -> int:
+        """Return how many requests a target made before anybody listened; `urls`: all that it knows of."""
+        heard = self._urls.pop(target.via, set())
+        return sum(not url.startswith(_LOCAL) for url in set(urls) - heard)
+
+    def complete(self, loader: str, via: Via) -> Iterator[Input]:
+        """End the request of a document that is there, if its process has not told so."""
+        hops = self._hops.get(loader, [])
+        if hops and hops[-1].end is None:
+            del self._hops[loader]
+            self._teller = via
+            self._own(hops[-1])
+            hops[-1].end = Finished(at=self._clock.arrived(), request=hops[-1].name)
+            for hop in hops:
+                yield from self._respond(hop, is_over=True)
+
     def _at(self, seconds: float) -> float:
         return max(0.0, seconds * 1000 + self._monotonic)
+
+    def _note_answer(self, method: str, params: Params) -> None:
+        """Note who answers for a request; of one that began before anybody listened nothing else is known."""
+        name, via = params.get("requestId", ""), self._teller
+        if method in _ANSWERS and name in self._hops:
+            self._own(self._hops[name][-1])
+        elif via and method == "Network.responseReceived":
+            self._tab.gaps.append(("network", "target.late", 1))
+
+    def _holder(self) -> str | None:
+        target = self._tab.targets.get(self._teller)
+        return target.frame or None if target else None
 
     def _requested(self, params: Params) -> Iterator[Input]:
         at = self._clock.of_epoch(params["wallTime"] * 1000)
@@ -107,13 +147,16 @@ class Network:
         number = len(hops)
         hop = _Hop(f"{params['requestId']}#{number}" if number else params["requestId"], params)
         hops.append(hop)
-        self._own(hop.name)
+        hop.frame = hop.frame or self._holder()
+        if self._teller in self._urls:
+            self._urls[self._teller].add(hop.url)
+        self._own(hop)
         yield self._request(hop, params, at, before)
         for method, extra in self._early.pop(params["requestId"], ()):
-            yield from self.translate(method, extra)
+            yield from self.translate(method, extra, self._teller)
 
-    def _own(self, name: str) -> None:
-        self._owned[name] = None
+    def _own(self, hop: _Hop) -> None:
+        self._owned[hop.name] = self._teller
         if len(self._owned) > OWNED_MAX:
             del self._owned[next(iter(self._owned))]
 
@@ -235,7 +278,7 @@ class Network:
         for hop in hops:
             yield from self._respond(hop, is_over=True)
         if hops and hops[-1].is_document and hops[-1].frame is not None:
-            yield self._tab.failed_document(hops[-1].frame, hops[-1].url, error, at)
+            yield from self._tab.failed_document(hops[-1].frame, hops[-1].url, error, at)
 
     # WebSockets and event streams
 
@@ -293,6 +336,10 @@ def _remote(response: Params) -> str | None:
     address = response.get("remoteIPAddress")
     return f"{address}:{response.get('remotePort', 0)}" if address else None
 
+
+_LOCAL = ("data:", "blob:", "about:", "chrome")
+
+_ANSWERS = frozenset({"Network.responseReceived", "Network.loadingFinished"})
 
 _HANDLERS: dict[str, Callable[[Network, Params], Iterator[Input]]] = {
     "Network.requestWillBeSent": Network._requested,

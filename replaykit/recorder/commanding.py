@@ -18,6 +18,9 @@ from replaykit.tasks.task import AgentTask
 TAIL_S = 0.05
 """How often the events file is read."""
 
+OPTIONS = "REPLAYKIT_RECORD_"
+"""Prefix of the variables that give options of a recording."""
+
 GRACE_S = 3.0
 """A command that is asked to end gets so long before it is killed."""
 
@@ -97,9 +100,11 @@ def without_secrets(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return an environment without variables that hold a secret, and the names of those left out.
 
-    `granted` variables stay, whatever they hold.
+    `granted` variables stay, whatever they hold. Options of this program that came by a variable go without
+    a word: one may name the file of the task, which the agent is not told of.
     """
     values, kept = tuple(secrets), frozenset(granted)
+    environ = {name: text for name, text in environ.items() if name in kept or not name.startswith(OPTIONS)}
     hidden = sorted(
         name for name, text in environ.items() if name not in kept and any(value in text for value in values)
     )

@@ -18,8 +18,8 @@ from replaykit.recorder.effects import (
     Sleep,
     Work,
     ask,
-    snapshot,
 )
+from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
@@ -71,6 +71,10 @@ class Commands:
         match command.what:
             case "snapshot":
                 return (yield from snapshot(tab, *command.args))
+            case "frames":
+                return (yield from send_frames(tab))
+            case "stir":
+                return (yield from stir(tab, *command.args))
             case "reads":
                 return (yield from reads(tab, command.args))
             case "prep":
@@ -91,15 +95,18 @@ class Commands:
         return media_type, picture, scale, at
 
     def _body(self, command: Body) -> Carried:
-        tab = next((tab for tab in self._tabs.values() if tab.network.owns(command.request)), None)
-        if tab is None or tab.is_gone:
+        owners = ((tab, tab.network.owner(command.request)) for tab in self._tabs.values())
+        tab, via = next((one for one in owners if one[1] is not None), (None, None))
+        if tab is None or via is None or tab.is_gone:
             raise Refused("gone")
         # A dialog stops the page, not its network: the body can be had all the same.
         name = command.request.partition("#")[0]
         try:
-            reply = yield Send(tab=tab, method="Network.getResponseBody", params={"requestId": name})
+            wanted = {"requestId": name}
+            reply = yield Send(tab=tab, method="Network.getResponseBody", params=wanted, via=via)
         except Refused as refused:
-            # The browser drops bodies when a page goes away, and has none of what it did not load itself.
+            # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
+            # of what a frame's process was given before anybody listened.
             raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
         body: str = reply["body"]
         return base64.b64decode(body) if reply["base64Encoded"] else body.encode("utf-8", "surrogatepass")

@@ -6,20 +6,23 @@ Nothing that goes wrong here may reach the agent: it is logged, and said in the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from replaykit.recorder.arming import Armed
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.cdp_frames import PAGES, Target, Via
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
-from replaykit.recorder.effects import Job
+from replaykit.recorder.effects import Carried, Job, Refused, Send
+from replaykit.recorder.framing import arm_target, own
 from replaykit.recorder.messages import (
     Arm,
     Disarm,
     End,
     Failed,
     Finished,
+    FrameLeft,
     Input,
     Output,
     Pushed,
@@ -32,6 +35,7 @@ from replaykit.recorder.messages import (
     TabOpened,
     Write,
 )
+from replaykit.recorder.relay import SEND, Answered, Heard, Relay
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -39,6 +43,12 @@ log = logging.getLogger("replaykit.recorder")
 
 PROBE = -1
 """Ordinals of probe tabs go down from here: they are no tabs of the run."""
+
+SHARED_WORKERS = {"discover": True, "filter": [{"type": "shared_worker"}]}
+"""Workers that no page holds: that they are there can be heard, what they ask for cannot."""
+
+CRASHED = "Inspector.targetCrashed"
+"""Of a tab's own session; Playwright's event of that name also comes when only a frame has crashed."""
 
 CLOSING_MAX_S = 1.5
 """Longest wait for last looks before a page, context or browser is closed."""
@@ -105,6 +115,9 @@ class Driver:
         self._has_crashed = False
         self._existing: set[int] = set()
         self._backlog: dict[int, list[dict[str, Any]]] = {}
+        self._relays: dict[int, Relay] = {}
+        self._answers: dict[tuple[int, int], Callable[[Any, Refused | None], None]] = {}
+        self._claims: dict[str, tuple[Tab, Via]] = {}
 
     def pump(self) -> None:
         """Set out to do what the session has asked for; the two drivers differ in how."""
@@ -136,6 +149,8 @@ class Driver:
             self._early.append(item)
         if self._core is None or self.is_sealed:
             return
+        if isinstance(item, End):
+            self._miss_unarmed()
         was_ending, self.is_busy = self._core.is_ending, True
         try:
             self._put(self._core.feed(item))
@@ -212,29 +227,124 @@ class Driver:
                     url=tab.url,
                     opener=opener.page if opener else None,
                     armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
+                    is_touched=armed.is_touched,
                     existing=is_existing,
                 )
             )
         for event in backlog:
             self.happened(tab, event)
+        tab.is_watched = True
 
     def happened(self, tab: Tab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
+        if event["method"] == CRASHED:
+            self.gone(tab, is_crash=True)
+            return
         waiting = self._backlog.get(tab.page)
         if waiting is not None:
             waiting.append(event)
             tab.note(event["method"], event.get("params") or {})
             return
+        relay = self._relays.setdefault(tab.page, Relay())
         try:
-            for item in tab.translate(event["method"], event.get("params") or {}):
-                # What happens in a probe tab is nobody's act; its requests say that they are probes.
-                if tab.actor == "agent" or isinstance(item, Requested | Responded | Finished | Failed):
-                    self.feed(item)
-            while tab.gaps:
-                channel, why, count = tab.gaps.pop(0)
-                self.gap(channel, why, count, tab.page)
+            for said in relay.hear(event["method"], event.get("params") or {}):
+                if isinstance(said, Heard):
+                    self._translate(tab, said)
+                else:
+                    self._answered(tab, said)
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
+
+    def _translate(self, tab: Tab, said: Heard) -> None:
+        if said.via and not self._is_claimed(tab, said.via):
+            return
+        self.tell(tab)
+        for item in tab.translate(said.method, said.params, said.via):
+            self._tell(tab, item)
+        self.tell(tab)
+
+    def tell(self, tab: Tab) -> None:
+        """Feed what commands have found out about a tab, and say what they have missed."""
+        told, tab.told = tab.told, []
+        for item in told:
+            self._tell(tab, item)
+        while tab.gaps:
+            channel, why, count = tab.gaps.pop(0)
+            self.gap(channel, why, count, tab.page)
+
+    def _tell(self, tab: Tab, item: Input) -> None:
+        # What happens in a probe tab is nobody's act; its requests say that they are probes.
+        if tab.actor == "agent" or isinstance(item, Requested | Responded | Finished | Failed):
+            self.feed(item)
+
+    # Targets below tabs
+
+    def errands(self, tab: Tab) -> Iterator[Carried]:
+        """Yield what is to be done about targets and frames that were heard of since this was asked last."""
+        for errand in tab.take_errands():
+            yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
+
+    def _owning(self, tab: Tab, frame: str) -> Carried:
+        yield from own(tab, frame)
+        self.tell(tab)
+
+    def _arming(self, tab: Tab, target: Target) -> Carried:
+        yield from arm_target(tab, target, self.script, self.clock, has_network=self.has_network)
+        self.tell(tab)
+        if target.is_refused:
+            self._miss(tab, target)
+            at, source = self.clock.now(), (target.id, 0)
+            self.feed(FrameLeft(at=at, page=tab.page, source=source, why="unarmed"))
+
+    def _miss_unarmed(self) -> None:
+        for tab in self.tabs.values():
+            for target in tab.targets.values():
+                if not (target.is_armed or tab.is_gone):
+                    self._miss(tab, target)
+
+    def _miss(self, tab: Tab, target: Target) -> None:
+        channel = "actions" if target.kind in PAGES else "network"
+        self.gap(channel, "target.unarmed", page=tab.page)
+
+    def unheard(self, event: dict[str, Any]) -> Carried:
+        """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
+        context = event["targetInfo"].get("browserContextId")
+        for tab in [tab for tab in self.tabs.values() if tab.actor == "agent" and not tab.is_gone]:
+            found = yield Send(tab=tab, method="Target.getTargetInfo")
+            if found["targetInfo"].get("browserContextId") == context:
+                self.gap("network", "worker.shared")
+                return
+
+    def relayed(self, effect: Send, then: Callable[[Any, Refused | None], None]) -> tuple[int, Send]:
+        """Return a request to a target: its number, and the call that carries it; `then` takes the reply."""
+        tab = effect.tab
+        relay = self._relays.setdefault(tab.page, Relay())
+        number, params = relay.ask(effect.via, effect.method, effect.params)
+        self._answers[tab.page, number] = then
+        return number, Send(tab=tab, method=SEND, params=params, timeout_ms=effect.timeout_ms)
+
+    def give_up(self, tab: Tab, number: int, refused: Refused) -> None:
+        """Wait for a reply no longer."""
+        self._relays[tab.page].forget(number)
+        then = self._answers.pop((tab.page, number), None)
+        if then is not None:
+            then(None, refused)
+
+    def _answered(self, tab: Tab, said: Answered) -> None:
+        then = self._answers.pop((tab.page, said.number), None)
+        if then is not None:
+            then(said.result, Refused("failed") if said.result is None else None)
+
+    def _is_claimed(self, tab: Tab, via: Via) -> bool:
+        """Whether what a target tells is for this tab to tell: a service worker speaks to all its pages."""
+        target = tab.targets.get(via)
+        if target is None or target.kind != "service_worker":
+            return True
+        holder, place = self._claims.setdefault(target.id, (tab, via))
+        if holder.is_gone or place not in holder.targets or (holder.actor, tab.actor) == ("probe", "agent"):
+            holder = tab
+            self._claims[target.id] = (tab, via)
+        return holder is tab
 
     def forget(self, tab: Tab) -> None:
         """Give up a tab that went away, or could not be reached, before it was armed."""
@@ -255,6 +365,8 @@ class Driver:
             self.feed(kind(at=self.clock.now(), page=tab.page))
             self._has_crashed |= is_crash
         tab.is_gone = True
+        for page, number in [place for place in self._answers if place[0] == tab.page]:
+            self.give_up(self.tabs[page], number, Refused("gone"))
 
     def _environment(self, tab: Tab, armed: Armed) -> Environment:
         agent = armed.user_agent

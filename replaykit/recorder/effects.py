@@ -6,14 +6,14 @@ came of it. Failures come in as `Refused`, and go out as `Refused` where the com
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from replaykit.recorder.capture import API, WORLD, PagePush, decode_message
+from replaykit.recorder.capture import WORLD
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.cdp_frames import Via
 
 COMMAND_MAX_MS = 5000
 """A page that does not answer by then is stuck; the agent is not."""
@@ -24,12 +24,13 @@ class Refused(Exception):
 
 
 class Send(Struct, frozen=True, kw_only=True):
-    """Call a protocol method on a tab's session. Sends back its result."""
+    """Call a protocol method on a tab's session, or on that of a target below. Sends back its result."""
 
     tab: Tab
     method: str
     params: dict[str, Any] = {}
     timeout_ms: float = COMMAND_MAX_MS
+    via: Via = ()
 
 
 class Sleep(Struct, frozen=True, kw_only=True):
@@ -60,45 +61,47 @@ Carried: TypeAlias = Generator[Effect, Any, Any]
 """A command under way; its return value is that of the reply."""
 
 
-def ask(tab: Tab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS) -> Carried:
+def ask(
+    tab: Tab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS, via: Via = ()
+) -> Carried:
     """Call a page; returns the result, or raises `Refused` at once where it could not answer."""
     if tab.is_gone:
         raise Refused("gone")
     if tab.has_dialog:
         raise Refused("dialog_open")  # the page would not answer before it is closed
-    return (yield Send(tab=tab, method=method, params=params, timeout_ms=timeout_ms))
+    return (yield Send(tab=tab, method=method, params=params, timeout_ms=timeout_ms, via=via))
 
 
-def evaluate_raw(tab: Tab, expression: str, world: str, timeout_ms: float) -> Carried:
-    """Evaluate in the tab's main document; returns the protocol's result, exceptions included."""
-    context = tab.world(world)
-    if context is None:
+def evaluate_raw(
+    tab: Tab, expression: str, world: str, timeout_ms: float, frame: str | None = None
+) -> Carried:
+    """Evaluate in a frame (default: the main one); returns the protocol's result, exceptions included."""
+    place = tab.world(world, frame)
+    if place is None:
         raise Refused("gone")
+    via, context = place
     params = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
     try:
-        return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms))
+        return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms, via))
     except Refused as refused:
-        if str(refused) == "failed" and (tab.is_leaving or tab.world(world) != context):
+        if str(refused) == "failed" and (tab.is_leaving or tab.world(world, frame) != place):
             raise Refused("gone") from refused  # its document was replaced while it was asked
         raise
 
 
-def evaluate(tab: Tab, expression: str, *, world: str = WORLD, timeout_ms: float = COMMAND_MAX_MS) -> Carried:
-    """Evaluate in the tab's main document; returns the value, or raises `Refused`."""
-    result = yield from evaluate_raw(tab, expression, world, timeout_ms)
+def evaluate(
+    tab: Tab,
+    expression: str,
+    *,
+    world: str = WORLD,
+    timeout_ms: float = COMMAND_MAX_MS,
+    frame: str | None = None,
+) -> Carried:
+    """Evaluate in a frame's document (default: the main one); returns the value, or raises `Refused`."""
+    result = yield from evaluate_raw(tab, expression, world, timeout_ms, frame)
     if "exceptionDetails" in result:
         raise Refused("failed")
     return result["result"].get("value")
-
-
-def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
-    """Serialize the page now."""
-    text = yield from evaluate(tab, f"{API}.push({json.dumps(purpose)})")
-    message = decode_message(text) if isinstance(text, str) else None
-    if not isinstance(message, PagePush):
-        raise Refused("failed")
-    tab.viewport = message.viewport or tab.viewport
-    return message
 
 
 class Job:

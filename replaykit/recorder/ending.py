@@ -11,8 +11,9 @@ from replaykit.recorder.messages import Disarm, End, Seal
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
 from replaykit.recorder.probing import Probing
+from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
-from replaykit.recorder.tabs import Shown, Tab, Tabs
+from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer, with_shot
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending

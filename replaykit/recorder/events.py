@@ -98,6 +98,11 @@ def is_same(one: Element | None, other: Element | None) -> bool:
     return (one.css, one.frame, one.tag) == (other.css, other.frame, other.tag)
 
 
+def is_root(element: Element | None) -> bool:
+    """Whether it is the root of the document that tells of it."""
+    return element is not None and element.tag == "html" and not element.frame
+
+
 def is_toggle(element: Element | None) -> bool:
     """Whether it is a checkbox or a radio button."""
     return element is not None and element.tag == "input" and element.type in TOGGLES

@@ -38,8 +38,8 @@ class Deed(Struct, frozen=True, kw_only=True):
     """Last event of it, ms."""
     node: PageNode | None = None
     """Where the element is in a push."""
-    to_node: PageNode | None = None
-    """Where the drop target is."""
+    to: PageMessage | None = None
+    """The event on the drop target."""
 
 
 class Gesture:
@@ -74,7 +74,7 @@ class Gesture:
 
     def is_own(self, message: PageMessage) -> bool:
         """Whether an event is on this gesture's control."""
-        return is_same(self.element, message.event.element)
+        return self.first.source == message.source and is_same(self.element, message.event.element)
 
     def deed(self, action: Action, first: PageMessage | None = None, end: float | None = None) -> Deed:
         """Wrap an action that began with `first`."""

@@ -43,6 +43,8 @@ class Keying(Gesture):
         self.waiting: str | None = None
         self.after: str | None = None
         self.is_typing = False
+        self.is_keyed = self.is_plain
+        self.is_loose = False
         self.offset_of = offset_of
         self.offset: tuple[int, int] | None = None
         self.moved = (0, 0)
@@ -75,20 +77,32 @@ class Keying(Gesture):
         is_next = self.is_typing and is_plain_key(message) and self.is_own(message)
         if (is_next and message.at - self.last <= TYPING_WAIT) or (is_held and not self.is_plain):
             self.last = message.at
+            self.is_keyed = is_next
             return True
         return False
 
     def _take_intent(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
-        if kind in PASTING or not self.is_own(message):
+        if kind in PASTING or not self.is_own(message) or not self._is_entered(message, kind):
             return False
         if self.is_plain and kind in ENTERING:
+            self.is_loose, self.is_keyed = not self.is_keyed, False
             # Editors that cancel the event insert the text themselves: no input event follows.
             self._enter(self.waiting)
             self.waiting = text_of(message, "text") or ""
             self.is_typing = True
         self.last = message.at
         return True
+
+    def _is_entered(self, message: PageMessage, kind: str) -> bool:
+        """Whether the text may be a key's. Drivers type a character that no key has without one."""
+        text = text_of(message, "text") or ""
+        if kind not in ENTERING:
+            return True
+        if not self.is_plain:
+            # Of all chords only those with Alt enter characters, on some keyboards.
+            return "Alt" in modifiers_of(self.first) and text == text_of(self.first, "key")
+        return self.is_keyed or kind != "insertText" or len(text) == 1
 
     def _take_input(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
@@ -97,12 +111,19 @@ class Keying(Gesture):
         if not self.is_own(message):
             return True
         if message.event.trusted and self.is_plain and kind in ENTERING:
+            if self.is_loose and self._is_replaced(message):
+                self.waiting = None
+                return False
             self._enter(text_of(message, "text") or self.waiting)
             self.waiting = None
             self.is_typing = True
             self.last = message.at
         self.after = text_of(message, "value")
         return True
+
+    def _is_replaced(self, message: PageMessage) -> bool:
+        value, text = text_of(message, "value"), text_of(message, "text") or self.waiting or ""
+        return value is not None and self.after is not None and len(value) != len(self.after) + len(text)
 
     def _take_scroll(self, message: PageMessage) -> bool:
         is_field = self.element is not None and self.element.tag in ("input", "textarea", "select")

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import blob_id
 from replaykit.recorder.events import ms
 from replaykit.recorder.messages import (
+    MAIN,
     Body,
     Close,
     Http,
@@ -67,6 +68,8 @@ class StepRef:
         """Tab ordinal."""
         self.index: int | None = None
         """Step index, once it is committed."""
+        self.source = MAIN
+        """The document that it was done in."""
         self.looks = 0
         """Observations of what came of it, written or under way."""
 

@@ -9,10 +9,16 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from replaykit.recorder.capture import PageEvent, PagePush
+from replaykit.recorder.capture import PageEvent, PageNode, PagePush
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.scalars import Box
 from replaykit.trajectory.step import Event, Header
+
+Source: TypeAlias = tuple[str, int]
+"""A document that speaks for itself: the browser's id of its frame, and its ordinal in it."""
+
+MAIN: Source = ("", 0)
+"""The main frame, whatever document it shows."""
 
 
 class PageMessage(Struct, frozen=True, kw_only=True):
@@ -26,6 +32,8 @@ class PageMessage(Struct, frozen=True, kw_only=True):
     """Document ordinal within the tab."""
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
+    source: Source = MAIN
+    """Who says it."""
     event: PageEvent
     """The message."""
 
@@ -41,8 +49,36 @@ class Pushed(Struct, frozen=True, kw_only=True):
     """Document ordinal within the tab."""
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
+    source: Source = MAIN
+    """Who says it."""
     push: PagePush
     """The message."""
+
+
+class FrameLeft(Struct, frozen=True, kw_only=True):
+    """A document in a frame that the page cannot read is no more, or was never watched."""
+
+    at: float
+    page: int
+    """Tab ordinal."""
+    source: Source
+    """Which."""
+    why: str = "left"
+    """`left` (replaced, or its frame removed), `crashed`, `unarmed` (no script got in)."""
+
+
+class FrameOwned(Struct, frozen=True, kw_only=True):
+    """It is known now whose frame an element of a snapshot holds."""
+
+    at: float
+    page: int
+    """Tab ordinal."""
+    source: Source
+    """Who pushed the snapshot."""
+    node: PageNode
+    """The element that holds the frame."""
+    id: str
+    """The browser's id of the frame."""
 
 
 class TabOpened(Struct, frozen=True, kw_only=True):
@@ -55,6 +91,8 @@ class TabOpened(Struct, frozen=True, kw_only=True):
     """Tab ordinal of the opener."""
     armed_after_ms: int | None = None
     """How long it ran unwatched, ms."""
+    is_touched: bool = True
+    """Somebody may have acted in it meanwhile."""
     existing: bool = False
     """It was there when the recorder came: nobody's act."""
 
@@ -261,9 +299,9 @@ class End(Struct, frozen=True, kw_only=True):
 
 
 Input: TypeAlias = (
-    PageMessage | Pushed | TabOpened | TabClosed | TabCrashed | Navigated | DialogOpened | DialogClosed
-    | ConsoleLine | Downloaded | Requested | Responded | Finished | Failed | Reply
-    | Begin | StepEnter | StepExit | Said | End
+    PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabClosed | TabCrashed | Navigated
+    | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded | Finished | Failed
+    | Reply | Begin | StepEnter | StepExit | Said | End
 )  # fmt: skip
 
 
@@ -291,8 +329,10 @@ class Disarm(Struct, frozen=True, kw_only=True):
 class ReadPage(Struct, frozen=True, kw_only=True):
     """Ask a tab something. Reply value: see `what`.
 
-    `snapshot` (args: purpose) → PagePush · `reads` (args: list of ProbeRead) → list[Read] ·
-    `prep` (args: sources) → list[Prep] · `history` → None or `back`/`forward`.
+    `snapshot` (args: purpose) → PagePush, after a `Pushed` of every frame that speaks for itself ·
+    `frames` → None, after those · `stir` (args: frame id) → None: an act there may change other frames ·
+    `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
+    `history` → None or `back`/`forward`.
     """
 
     id: int

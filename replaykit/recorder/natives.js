@@ -45,6 +45,7 @@ const assignedSlot = getter(Element.prototype, 'assignedSlot');
 const isDisplayed = method(Element.prototype, 'checkVisibility');
 const shadowHost = getter(ShadowRoot.prototype, 'host');
 const innerText = getter(HTMLElement.prototype, 'innerText');
+const isEditable = getter(HTMLElement.prototype, 'isContentEditable');
 const propertyValue = method(CSSStyleDeclaration.prototype, 'getPropertyValue');
 
 const documentElement = getter(Document.prototype, 'documentElement');

@@ -182,7 +182,9 @@ class Navigating:
             self._acting.settle(tab)
         exchange, status = self._document_of(tab.page, message)
         self._arrive(tab, message, status)
-        if found.kind == "unknown" and found.cause == "agent":
+        # A move that never arrived left the history as it was.
+        is_page_like = found.is_ambiguous and message.stage != "failed"
+        if found.kind == "unknown" and (found.cause == "agent" or is_page_like):
             self._flows.start(self._asking(tab, journey, message, exchange, status))
         else:
             self._tell(tab, journey, message, found, exchange, status)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Pause, Pushed
-from replaykit.recorder.tabs import Shown, Tab, Tabs
+from replaykit.recorder.messages import MAIN, FrameLeft, FrameOwned, Pause, Pushed, ReadPage
+from replaykit.recorder.sights import Shown
+from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Shot, Viewer, with_shot
 from replaykit.trajectory.observation import Observation
 
@@ -18,6 +20,10 @@ SHOT_DELAY_MS = 1000
 
 SILENCE_MS = 3000
 """A page that pushed nothing so long after an act is asked."""
+
+
+LOOKS_MAX = 4
+"""Observations of what one act led to, as far as frames in the page cause them."""
 
 
 class Look(Struct, kw_only=True, eq=False):
@@ -33,6 +39,8 @@ class Look(Struct, kw_only=True, eq=False):
     """What is known so far."""
     blobs: list[Blob]
     """What it refers to."""
+    asks_frames: bool = False
+    """What other frames show may be older than the page around them."""
     is_superseded: bool = False
     """A later look takes the picture."""
 
@@ -61,14 +69,29 @@ class Observing:
         tab = self._tabs.get(message.page)
         if tab is None:
             return
-        shown = self._viewer.take(tab, message.push, message.at, message.document, message.frame)
-        tab.hear(message.at, message.push.at)
-        if message.push.purpose == "final":
+        shown = self._viewer.take(tab, message.push, message.at, message.document, message.source)
+        tab.hear(message.at, message.push.at, message.source)
+        if message.push.purpose == "final" and message.source == MAIN:
             tab.last_words = shown
-        # A frame of its own came to rest: the page around it is as it was last seen.
-        main = tab.latest if message.frame else shown
-        if message.push.purpose == "rest" and ref is not None and main is not None:
-            self._look(tab, main, ref, message.at)
+        if message.push.purpose != "rest" or ref is None:
+            return
+        if message.source == MAIN:
+            self._look(tab, shown, ref, message.at)
+        elif tab.latest is not None and _shows(tab.latest, ref):
+            # The page around the frame is as it was last seen.
+            self._look(tab, tab.latest, ref, message.at)
+
+    def left(self, message: FrameLeft) -> None:
+        """Take in that a frame's document is no more."""
+        tab = self._tabs.get(message.page)
+        if tab is not None:
+            tab.sights.leave(message.source, message.at, message.why)
+
+    def owned(self, message: FrameOwned) -> None:
+        """Take in whose frame an element holds."""
+        tab = self._tabs.get(message.page)
+        if tab is not None:
+            tab.sights.own(message.source, message.node, message.id)
 
     def hurry(self, at: float) -> None:
         """Take the pictures that still wait: something new begins."""
@@ -110,7 +133,8 @@ class Observing:
             self._release(older, at)
         ref.looks += 1
         seen, blobs = self._viewer.observation("after", tab, shown, at)
-        look = Look(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs)
+        asks = tab.sights.has_frames and shown.at == at
+        look = Look(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
         self._waiting.append(look)
         self._flows.start(self._rested(look), token=look)
 
@@ -120,6 +144,10 @@ class Observing:
 
     def _rested(self, look: Look) -> Flow:
         tab = look.tab
+        if look.asks_frames:
+            at = look.shown.at
+            yield ReadPage(id=0, page=tab.page, what="frames")
+            look.seen, look.blobs = self._viewer.observation("after", tab, look.shown, at)
         reads = yield from self._viewer.step_reads(tab)
         is_early = self._viewer.has_shots and self._is_loading(tab.page, look.ref.at)
         if is_early and look in self._waiting:
@@ -131,10 +159,15 @@ class Observing:
 
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
         # At the very time of the act itself it was serialized before any handler ran.
-        shown = tab.latest if tab.latest and tab.latest.at > ref.at else None
-        if shown is None and asks:
+        shown, until = tab.latest if tab.latest and tab.latest.at > ref.at else None, inf
+        if asks and shown is None:
             shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
-        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
+        elif asks and ref.source != MAIN:
+            yield ReadPage(id=0, page=tab.page, what="frames")
+        elif ref.source != MAIN:
+            # The next act in that frame has shown it; the page around it is as it was last seen.
+            shown, until = tab.latest, at
+        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at, until)
         shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)
 
@@ -156,3 +189,8 @@ class Observing:
         if seen.role == "after":
             tab.last_look = whole
         self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)
+
+
+def _shows(shown: Shown, ref: StepRef) -> bool:
+    """Whether a page, as it was last seen, can show what an act led to in one of its frames."""
+    return ref.looks < LOOKS_MAX and (ref.source != MAIN or shown.at > ref.at)

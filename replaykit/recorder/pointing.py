@@ -186,7 +186,7 @@ class Pointing(Gesture):
             completed=end is not None,
             modifiers=self._modifiers,
         )
-        return replace(self.deed(action), to_node=end.event.node if end else None)
+        return replace(self.deed(action), to=end)
 
     def _mouse_click(self) -> MouseClick:
         return MouseClick(

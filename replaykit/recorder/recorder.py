@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, MissingExtra, SecretFound, UsageError
@@ -32,11 +33,11 @@ from replaykit.recorder.redact import Redactor
 from replaykit.recorder.run import Run, named
 from replaykit.recorder.session import Session
 from replaykit.recorder.settings import (
-    Settings,
     all_secrets,
     as_settings,
     probe_plan,
     session_options,
+    stored_options,
 )
 from replaykit.tasks.task import Sites, Task, decode_task
 from replaykit.trajectory.step import Ending, Environment, Header
@@ -80,6 +81,7 @@ class _Recording(Run):
             for name, roots in (sites or {}).items()
         }
         self._secrets = all_secrets(self._settings, self._task)
+        self._plan = probe_plan(self._settings, self._task, self._sites)
         self._journal: Journal | None = None
         super().__init__(self._new_driver(), self._settings.user)
 
@@ -98,7 +100,8 @@ class _Recording(Run):
 
     def _create(self) -> None:
         if self._settings.force:
-            self.path.unlink(missing_ok=True)
+            with not_recorded(self.path, "replace it"):
+                self.path.unlink(missing_ok=True)
         self._journal = Journal.create(self.path, self._settings.durability)
 
     def _store(self, write: Write) -> None:
@@ -108,7 +111,6 @@ class _Recording(Run):
             self._journal.commit([write.event], write.blobs)
 
     def _open(self, environment: Environment) -> Session:
-        plan = probe_plan(self._task, self._sites)
         header = Header(
             created=_rfc3339(self._driver.clock.started),
             run=self._settings.run,
@@ -116,10 +118,10 @@ class _Recording(Run):
             sites={name: tuple(roots) for name, roots in self._sites.items()},
             agent=self._settings.agent,
             environment=_completed(environment),
-            options=_stored(self._settings),
+            options=stored_options(self._settings),
             channels={},  # the session knows
         )
-        return Session(session_options(self._settings, self._task, self._secrets), header, plan)
+        return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)
 
     def _finish(self, error: BaseException | None) -> None:
         """Close, scan and seal; an error of the recorder never hides one of the agent."""
@@ -302,10 +304,3 @@ def _release(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _stored(settings: Settings) -> dict[str, Any]:
-    """Return the options that shape content; values of secrets and paths are none of them."""
-    names = ("mask", "keep_headers", "screenshots", "network", "pre_probes")
-    plain = msgspec.to_builtins(settings)
-    return {name: plain[name] for name in names if plain.get(name)}

@@ -96,7 +96,8 @@ function takePush(purpose, at = epoch()) {
 function pushMessage(purpose, at, facts) {
   return {
     k: 'push', seq: latest.seq, at, purpose, stale: null, url: documentURL(document), title: documentTitle(document),
-    viewport: [innerWidth, innerHeight], pointer: seen.pointer, frames: latest.frames, changed: [], repaired: 0,
+    viewport: [innerWidth, innerHeight], scroll: [scrollX, scrollY].map(Math.round), pointer: seen.pointer,
+    frames: latest.frames, changed: [], repaired: 0,
     ...facts, snapshot: latest.text,
   };
 }
@@ -142,6 +143,12 @@ function act(trusted) {
   Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now() });
   if (trusted) rest.notBefore = 0;
   activity(0);
+}
+
+// An act in another frame of the page: what it leads to here is not owed, but is looked at as often.
+function actElsewhere() {
+  Object.assign(rest, { act: now(), taken: 0 });
+  if (rest.dirtySince !== null) wake(now() + QUIET);
 }
 
 function wake(due) {
@@ -224,18 +231,24 @@ const VISITS_MAX = 100000;
 const api = {
   document,
   push: (purpose) => toJSON(takePush(purpose)),
+  send: (purpose) => transmit(toJSON(takePush(purpose))),
+  stir: actElsewhere,
+  own: (element, id) => toJSON(claim(element, id)),
   classify: (read) => classified(read),
   hits: (css) => toJSON([...queryDocument(document, css)].slice(0, HITS_MAX).flatMap(hitOf)),
   property: (css, name) => classified(() => readProperty(queryDocument(document, css)[0], name)),
   quiet: () => JSON.stringify({ quiet_ms: Math.round(now() - seen.active), mutations: seen.changes }),
-  owner: (element) => JSON.stringify(ownerOf(element)),
   retire,
 };
 
-function ownerOf(element) {
+// The latest snapshot was taken without knowing whose frame it is.
+function claim(element, id) {
+  frameIds.set(element, id);
   const number = latest.numbers.get(element) ?? null;
-  const ordinal = latest.frames.findIndex((frame) => frame.number === number);
-  return { push: latest.seq, number, frame: ordinal < 0 ? null : ordinal };
+  const entry = latest.frames.find((frame) => frame.number === number);
+  if (entry === undefined) return null;
+  entry.id = id;
+  return { push: latest.seq, number };
 }
 
 function hitOf(element) {

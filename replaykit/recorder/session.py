@@ -157,6 +157,8 @@ class Session:
         return {
             messages.PageMessage: self._page_message,
             messages.Pushed: self._pushed,
+            messages.FrameLeft: self._observing.left,
+            messages.FrameOwned: self._observing.owned,
             messages.TabOpened: self._tab_opened,
             messages.TabClosed: self._tab_closed,
             messages.TabCrashed: self._running(self._tabbing.crashed),

@@ -21,7 +21,7 @@ from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, Driver, log
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SHARED_WORKERS, Driver, log
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -32,8 +32,8 @@ from replaykit.recorder.effects import (
     Send,
     Sleep,
     Work,
-    snapshot,
 )
+from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 
@@ -60,6 +60,7 @@ class SyncDriver(Driver):
         self._under_way = 0
         self._timers = 0
         self._heart: CDPSession | None = None
+        self._minds = False
         self._is_opening_probe = False
         self._unclear: list[Page] = []
         self._wrapped: list[tuple[Target, str]] = []
@@ -82,8 +83,15 @@ class SyncDriver(Driver):
             for one in browser.contexts:
                 self._enter(one)
         self.is_attaching = False
+        self._mind_shared_workers()
         self._wrap(target if isinstance(target, Page) else None, context, browser)
         self.ready()
+
+    def _mind_shared_workers(self) -> None:
+        if self._heart is not None and not self._minds:
+            self._minds = True
+            self._heart.on("Target.targetCreated", lambda event: self._spawn(self.unheard(event), _ignore))
+            self._heart.send("Target.setDiscoverTargets", SHARED_WORKERS)
 
     def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -156,7 +164,6 @@ class SyncDriver(Driver):
             return
         tab = self._pages[page] = self.new_tab(actor)
         page.on("close", lambda _: self._left(tab))
-        page.on("crash", lambda _: self._left(tab, is_crash=True))
         if page.context not in self._contexts:
             page.on("popup", self._appeared)
         self._under_way += 1
@@ -177,17 +184,23 @@ class SyncDriver(Driver):
         armed = self._run(arm(tab, self.script, self.clock, has_network=self.has_network))
         opener = page.opener()
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
+        self._run_errands(tab)
 
     def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
+        self._run_errands(tab)
         if tab.take_moved():
             self._spawn(remember_history(tab), _ignore)
         if tab.actor == "probe" and tab.has_dialog:
             self._spawn(dismiss(tab), _ignore)
         self.pump()
 
-    def _left(self, tab: Tab, *, is_crash: bool = False) -> None:
-        self.gone(tab, is_crash=is_crash)
+    def _run_errands(self, tab: Tab) -> None:
+        for carried in self.errands(tab):
+            self._spawn(carried, _ignore)
+
+    def _left(self, tab: Tab) -> None:
+        self.gone(tab)
         self.pump()
 
     def _looked(self, tab: Tab, job: Job) -> None:
@@ -293,11 +306,30 @@ class SyncDriver(Driver):
         if isinstance(effect, Sleep):
             self._loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
             return True
+        if isinstance(effect, Send) and effect.via:
+            self._ask_target(effect, go_on)
+            return True
         if isinstance(effect, Work):
             future = self._worker.submit(effect.run)
             future.add_done_callback(lambda done: self._soon(lambda: go_on(*_outcome(done.result))))
             return True
         return False
+
+    def _ask_target(self, effect: Send, go_on: Callable[..., None]) -> None:
+        assert self._loop is not None  # whoever asks has seen that it runs
+        timers: list[asyncio.TimerHandle] = []
+
+        def over(answer: Any, refused: Refused | None) -> None:
+            timers[0].cancel()
+            self._soon(partial(go_on, answer, refused))
+
+        number, call = self.relayed(effect, over)
+        late = partial(self.give_up, effect.tab, number, Refused("timeout"))
+        timers.append(self._loop.call_later(effect.timeout_ms / 1000, late))
+        try:
+            self._send(call)
+        except Refused as refused:
+            self.give_up(effect.tab, number, refused)
 
     def _run(self, carried: Carried) -> Any:
         """Carry out in the greenlet that is here."""
@@ -328,7 +360,7 @@ class SyncDriver(Driver):
 
     def _send(self, effect: Send) -> Any:
         session = self._sessions.get(effect.tab.page)
-        if session is None or effect.tab.is_gone:
+        if session is None or effect.tab.is_gone or effect.via:
             raise Refused("gone")
         try:
             return session.send(effect.method, effect.params, timeout=effect.timeout_ms)

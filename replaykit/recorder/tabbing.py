@@ -177,5 +177,5 @@ class Tabbing:
         self._ledger.write(event)
 
     def _late(self, message: TabOpened) -> None:
-        if message.opener is not None:
+        if message.opener is not None and message.is_touched:
             self._ledger.gap("actions", "armed.late", message.at, page=message.page)

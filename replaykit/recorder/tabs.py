@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf
 
-from msgspec import Struct
-
 from replaykit.recorder.actions import Recogniser
-from replaykit.recorder.capture import PageNode, PagePush
-from replaykit.recorder.ledger import Blob, StepRef
-from replaykit.trajectory.action import Node
-from replaykit.trajectory.observation import Frame, Observation, TabView
-from replaykit.trajectory.scalars import Box
-
-PUSHES_MAX = 16
-"""Snapshots kept per tab: an act refers to the latest ones only."""
+from replaykit.recorder.ledger import StepRef
+from replaykit.recorder.messages import MAIN, Source
+from replaykit.recorder.sights import Shown, Sights
+from replaykit.trajectory.observation import Observation, TabView
 
 TOUCH_MS = 1000.0
 """A page does within these ms what a gesture caused."""
@@ -25,27 +18,6 @@ SKEW_MS = 25.0
 
 SHOTS_FAILED_MAX = 3
 """After so many failures in a row a tab gives no more screenshots."""
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """A snapshot that a page pushed."""
-
-    at: float
-    """When, ms."""
-    document: int
-    """Document ordinal within the tab."""
-    frame: tuple[int, ...] = ()
-    """Frame ordinals; empty = main frame."""
-    push: PagePush
-    """The message; its text is not needed any more."""
-    blob: Blob
-    """The snapshot without secrets."""
-    paint: tuple[Box, ...] | None = ()
-    """Boxes to black out in a picture of it; None: what is to be hidden cannot be found."""
-    views: tuple[TabView, ...] = ()
-    """The open tabs then."""
-    status: int | None = None
-    """HTTP status of its document."""
 
 
 class Tab:
@@ -88,16 +60,14 @@ class Tab:
         """Latest observation of what an act led to."""
         self.last_words: Shown | None = None
         """A last look that the driver took before the tab was closed."""
-        self._shown: deque[Shown] = deque(maxlen=PUSHES_MAX)
+        self.sights = Sights()
+        """What its documents have shown."""
 
-    def show(self, shown: Shown) -> None:
-        """Take in a snapshot."""
-        self._shown.append(shown)
-
-    def hear(self, at: float, page_time: float) -> None:
-        """Note when the page said something, on both clocks."""
+    def hear(self, at: float, page_time: float, source: Source) -> None:
+        """Note when the page said something, on both clocks; other frames may have another clock."""
         self.spoke_at = at
-        self.ahead = page_time - at
+        if source == MAIN:
+            self.ahead = page_time - at
 
     def was_touched(self, at: float, *, here: bool = False) -> bool:
         """Whether a gesture or an act in the tab (`here`: on its document) lies at most a second before."""
@@ -107,43 +77,12 @@ class Tab:
     @property
     def latest(self) -> Shown | None:
         """The latest snapshot of the main frame's present document."""
-        return next((one for one in reversed(self._shown) if self._is_main(one)), None)
-
-    def before(self, document: int, frame: tuple[int, ...], seq: int, at: float) -> Shown | None:
-        """Return the main frame's latest snapshot at or before a message of that document."""
-        own = (one for one in reversed(self._shown) if not one.frame and one.document == document)
-        # A frame of another process counts its own messages: only time compares.
-        return next((one for one in own if (one.at <= at if frame else one.push.seq <= seq)), None)
-
-    def node(
-        self, place: PageNode | None, document: int, frame: tuple[int, ...]
-    ) -> tuple[Node, Shown] | None:
-        """Return where a page's node is, by snapshot; None if that snapshot is not there."""
-        if place is None:
-            return None
-        wanted = (document, frame, place.push)
-        found = [one for one in self._shown if (one.document, one.frame, one.push.seq) == wanted]
-        return (Node(snapshot=found[-1].blob.id, number=place.number), found[-1]) if found else None
+        return self.sights.latest(self.document)
 
     def can_paint(self, shown: Shown) -> bool:
-        """Whether a picture's secrets can be found in it; in frames of other processes they cannot."""
-        frames = [one for one in self._shown if one.frame and one.document == shown.document]
-        return shown.paint is not None and all(one.paint == () for one in frames)
-
-    def frames(self, main: Shown) -> tuple[tuple[Frame, ...], list[Blob]]:
-        """Return the frames that the main frame cannot read, and their snapshots."""
-        pushed = {one.frame: one for one in self._shown if one.frame and one.document == main.document}
-        blobs = [pushed[frame.path].blob for frame in main.push.frames if frame.path in pushed]
-        frames = (
-            Frame(snapshot=pushed[frame.path].blob.id, url=pushed[frame.path].push.url)
-            if frame.path in pushed
-            else Frame(url=frame.url or None, why="unreadable")
-            for frame in main.push.frames
-        )
-        return tuple(frames), blobs
-
-    def _is_main(self, shown: Shown) -> bool:
-        return not shown.frame and shown.document == self.document
+        """Whether a picture's secrets can be found in it; in other frames than the main one they cannot."""
+        frames = self.sights.all_in(shown)
+        return shown.paint is not None and all(one is not None and one.paint == () for one in frames)
 
 
 class Tabs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,8 +13,9 @@ from replaykit.recorder.capture import PagePush
 from replaykit.recorder.events import ms
 from replaykit.recorder.hiding import hidden_boxes
 from replaykit.recorder.ledger import HURRIED, Asking, Blob, Ledger
-from replaykit.recorder.messages import ReadPage, Reply, Screenshot
-from replaykit.recorder.tabs import SHOTS_FAILED_MAX, Shown, Tab, Tabs
+from replaykit.recorder.messages import MAIN, ReadPage, Reply, Screenshot, Source
+from replaykit.recorder.sights import Shown
+from replaykit.recorder.tabs import SHOTS_FAILED_MAX, Tab, Tabs
 from replaykit.snapshot import MEDIA_TYPE
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Observation, Prep, Read, Stale
@@ -59,25 +62,25 @@ class Viewer:
         self._tabs = tabs
         self._step_reads = step_reads
 
-    def take(self, tab: Tab, push: PagePush, at: float, document: int, frame: tuple[int, ...] = ()) -> Shown:
+    def take(self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN) -> Shown:
         """Take in a snapshot of a tab, without secrets."""
         clean = self._ledger.redactor.text
         blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
         facts = replace(push, snapshot="", url=clean(push.url), title=clean(push.title))
         is_present = document == tab.document
-        if is_present and not frame:
+        if is_present and source == MAIN:
             tab.url, tab.title = facts.url or tab.url, facts.title
         shown = Shown(
             at=at,
             document=document,
-            frame=frame,
+            source=source,
             push=facts,
             blob=blob,
             paint=hidden_boxes(blob.data) if self._paints else (),
             views=self._tabs.views(),
             status=tab.status if is_present else None,
         )
-        tab.show(shown)
+        tab.sights.add(shown)
         return shown
 
     def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
@@ -126,26 +129,31 @@ class Viewer:
             return ()
         return tuple(prep for prep in reply.value if isinstance(prep, Prep))
 
-    def before(self, tab: Tab, shown: Shown | None, at: float) -> tuple[Observation | None, list[Blob]]:
-        """Return the observation of the page that an act at `at` was done on."""
+    def before(
+        self, tab: Tab, shown: Shown | None, at: float, own: Shown | None = None
+    ) -> tuple[Observation | None, list[Blob]]:
+        """Return the observation of the page that an act was done on; `own`: of the frame acted in."""
         if shown is None:
             return None, []
-        seen, blobs = self.observation("before", tab, shown, shown.at)
-        if shown.push.purpose != "before" or at - shown.at > GESTURE_MS:
-            stale = shown.push.stale or Stale()
-            seen = replace(seen, stale=replace(stale, ms=stale.ms + ms(at - shown.at)))
-        return replace(seen, settled=None), blobs
+        seen, blobs = self.observation("before", tab, shown, shown.at, until=at)
+        acted = own or shown
+        if acted.push.purpose == "before" and at - acted.at <= GESTURE_MS:
+            stale = acted.push.stale
+        else:
+            lag = acted.push.stale or Stale()
+            stale = replace(lag, ms=lag.ms + ms(at - acted.at))
+        return replace(seen, settled=None, stale=stale), blobs
 
     def observation(
-        self, role: str, tab: Tab, shown: Shown | None, at: float
+        self, role: str, tab: Tab, shown: Shown | None, at: float, until: float = inf
     ) -> tuple[Observation, list[Blob]]:
-        """Return what a snapshot shows, with the blobs that it refers to."""
+        """Return what a snapshot shows, with the blobs that it refers to; its frames as they were `until`."""
         seen = Observation(
             t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status
         )
         if shown is None:
             return replace(seen, tabs=self._tabs.views()), []
-        frames, blobs = tab.frames(shown)
+        frames, blobs = tab.sights.frames(shown, until)
         push = shown.push
         whole = replace(
             seen,
@@ -168,11 +176,13 @@ class Viewer:
         for _ in range(TRIES):
             if shown is not None and not tab.can_paint(shown):
                 break
+            frames = _frames(tab, shown)
             shot = yield from self._shoot_once(tab, shown)
             if shot.blob is None:
                 return shot
             again = yield from self.ask(tab, "asked", is_owed=False)
             is_still = shown is not None and again is not None and shown.blob.id == again.blob.id
+            is_still = is_still and frames == _frames(tab, again)
             if is_still and shot.blob.media_type == PIXMAP:
                 return shot
             shown = again
@@ -192,6 +202,11 @@ class Viewer:
             tab.shots_failed += 1
             self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
         return shot
+
+
+def _frames(tab: Tab, shown: Shown | None) -> list[str | None]:
+    found = tab.sights.all_in(shown) if shown is not None else ()
+    return [one.blob.id if one is not None else None for one in found]
 
 
 def shot_of(reply: Reply) -> Shot:

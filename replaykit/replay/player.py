@@ -15,6 +15,9 @@ from replaykit.trajectory.step import Ending, Probe, Step, Trajectory
 # Methods that change nothing on a server (RFC 9110, 9.2.1), as far as its author keeps to them.
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
+REST_MS = 100
+"""A page is seen at rest so long after it came; what is seen sooner may still be the page before it."""
+
 _Caused = TypeVar("_Caused", Message, Dialog, Navigation, Exchange)
 
 
@@ -130,8 +133,8 @@ class Replay:
     def visited(self, url: str) -> Page | None:
         """Return the agent's own last sight of a URL, weak evidence of what it shows now.
 
-        None where it was never seen, or where something may have changed since: a request that is not a read
-        and was not refused, or a network that was not recorded.
+        None where it was never seen, or where something may have changed since its document was asked for: a
+        request that is not a read and was not refused, or a network that was not recorded.
         """
         if self.trajectory.channel("network") != "recorded":
             return None
@@ -151,9 +154,31 @@ class Replay:
         return url
 
     def _changed_since(self, page: Page) -> bool:
+        since, document = self._loading(page)
         return any(
-            _mutates(exchange) and _is_later(exchange, place, page) for place, exchange in self._placed
+            _mutates(exchange) and not _led_to(exchange, document) and _is_later(exchange, place, page, since)
+            for place, exchange in self._placed
         )
+
+    def _loading(self, page: Page) -> tuple[int, int | None]:
+        """Return when the document of a page was asked for, ms, and the exchange that brought it.
+
+        A page is as old as its document, however late it was seen.
+        """
+        seen = page.t or 0
+        brought = [one for one in self.navigations if one.page == page.tab and _brings_document(one, seen)]
+        if not brought:
+            looks = (one.t for one in self.pages if one.tab == page.tab and one.t is not None)
+            return min(looks, default=seen), None
+        own = [one for one in brought if _is_of(one, page, seen)]
+        if not own:
+            return 0, None
+        last = max(own, key=lambda one: one.t or 0)
+        asked = next((one for _, one in self._placed if one.id == last.exchange), None)
+        if asked is not None:
+            return (0 if asked.from_cache else asked.t or 0), asked.id
+        # A page out of the history: nobody knows how old it is.
+        return (0 if last.kind in ("back", "forward") else last.t or 0), None
 
     @cached_property
     def _placed(self) -> tuple[tuple[int, Exchange], ...]:
@@ -211,7 +236,26 @@ def _mutates(exchange: Exchange) -> bool:
     return exchange.method.upper() not in SAFE_METHODS and not refused
 
 
-def _is_later(exchange: Exchange, place: int, page: Page) -> bool:
-    if exchange.t is None or page.t is None:
+def _brings_document(navigation: Navigation, before: int) -> bool:
+    is_main = navigation.committed and not navigation.same_document and not navigation.frame
+    return is_main and navigation.t is not None and navigation.t <= before
+
+
+def _is_of(navigation: Navigation, page: Page, seen: int) -> bool:
+    # Of another address, or only just come: what is seen may still be the document before it.
+    is_there = (navigation.t or 0) + REST_MS <= seen
+    return is_there and page.url is not None and same_url(navigation.url, page.url)
+
+
+def _led_to(exchange: Exchange, document: int | None) -> bool:
+    return document is not None and exchange.redirect_to == document
+
+
+def _is_later(exchange: Exchange, place: int, page: Page, since: int) -> bool:
+    # What was under way when the document was asked for may have changed something afterwards.
+    times = (exchange.ended, exchange.received, exchange.t)
+    over = next((time for time in times if time is not None), None)
+    if over is None or page.t is None:
         return place > page.place
-    return exchange.t >= page.t
+    is_over = exchange.status is not None or exchange.error is not None
+    return over >= since or not is_over

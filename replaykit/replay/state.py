@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import ada_url
 import msgspec
 
 from replaykit.replay.dom import Dom
 from replaykit.replay.doms import Doms
+from replaykit.replay.frames import FrameView, views
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
 from replaykit.trajectory.scalars import Omitted
@@ -105,6 +106,11 @@ class Page:
         found = self.snapshot_id
         return self._doms.get(found) if found is not None and found in self._doms else None
 
+    @cached_property
+    def frames(self) -> tuple[FrameView, ...]:
+        """Frames that the page cannot read, by ordinal: the state key `frame` of their owner elements."""
+        return views(self.seen.frames, self, self._doms)
+
     @property
     def missing(self) -> str | None:
         """The code of the evidence that is not there, None where the page can be read."""
@@ -146,6 +152,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Navigations that it caused."""
     exchanges: tuple[Exchange, ...]
     """Requests that it caused."""
+
+    @property
+    def frames(self) -> tuple[FrameView, ...]:
+        """Frames of the page acted on that it cannot read."""
+        return self.before.frames if self.before is not None else ()
 
 
 def same_url(one: str, other: str) -> bool:

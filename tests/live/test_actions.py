@@ -13,6 +13,7 @@ from replaykit.recorder.capture import PageEvent, PagePart, PagePush, decode_mes
 pytestmark = pytest.mark.live
 
 Watch = Callable[..., Any]
+MASKED = "⟦masked⟧"
 
 FORM = """<!doctype html><title>Form</title><form id=form onsubmit="event.preventDefault()">
 <label id=label for=name>Your name</label><input id=name placeholder=Name>
@@ -536,6 +537,41 @@ def test_events_inside_shadow_trees(watch: Watch) -> None:
     shut = until_last(watched, "click", "#shut").element
     assert shut.closed_shadow
     assert not click.element.closed_shadow
+
+
+@pytest.mark.parametrize(
+    "host", ["<x-shut id=host></x-shut>", "<div id=host></div>", "<p id=host>Label <b>b</b></p>"]
+)
+@pytest.mark.parametrize("enter", ["type", "insert_text"])
+def test_text_that_goes_into_a_closed_shadow_tree_is_masked(watch: Watch, host: str, enter: str) -> None:
+    watched = watch()
+    watched.page.set_content(f"""<!doctype html>{host}<input id=after><script>
+      host.attachShadow({{mode: 'closed', delegatesFocus: true}}).innerHTML = '<input type=password>';
+    </script>""")
+    watched.settle()
+    watched.page.evaluate("host.focus()")
+    getattr(watched.page.keyboard, enter)("hunter22")
+    watched.page.fill("#after", "plain")
+    watched.until(
+        lambda: [e for e in watched.events("input") if e.data["value"] == "plain"], "the last input"
+    )
+    inside = [event for event in watched.events("input", "beforeinput") if event.element.css == "#host"]
+    assert {event.data["text"] for event in inside} == {MASKED}
+    assert {event.data["value"] for event in inside if event.name == "input"} == {MASKED}
+    keys = [event.data["key"] for event in watched.events("keydown")]
+    assert keys == [MASKED] * (len("hunter22") if enter == "type" else 0)
+
+
+def test_a_shortcut_pressed_on_a_focused_part_of_the_page_is_kept(watch: Watch) -> None:
+    watched = watch()
+    watched.page.set_content("<!doctype html><div id=grid tabindex=0><p>cell</p></div>")
+    watched.settle()
+    watched.page.focus("#grid")
+    watched.page.keyboard.press("j")
+    watched.page.evaluate("document.activeElement.blur()")
+    watched.page.keyboard.press("k")
+    watched.until(lambda: len(watched.events("keydown")) == 2, "both keys")
+    assert [event.data["key"] for event in watched.events("keydown")] == ["j", "k"]
 
 
 def test_document_open_does_not_deafen_us(watch: Watch) -> None:

@@ -729,14 +729,17 @@ def test_hits_and_properties(watch: Watch) -> None:
     assert watched.answer("property('#c', 'checked')") == {"kind": "bool", "value": True}
 
 
-def test_an_owner_says_which_frame_it_holds(watch: Watch, site: Any) -> None:
+def test_an_owner_learns_which_frame_it_holds(watch: Watch, site: Any) -> None:
     watched = watch()
-    watched.page.goto(site.add("/", f"<iframe id=f src='{site.other}/x'></iframe><p id=p>"))
-    taken = watched.ask()
-    owner = watched.answer("owner(document.querySelector('#f'))")
-    assert (owner["number"], owner["frame"]) == (taken.number("f"), 0)
-    assert owner["push"] >= taken.push.seq
-    assert watched.answer("owner(document.querySelector('#p'))")["frame"] is None
+    watched.page.goto(site.add("/", f"<p id=p><iframe id=f src='{site.other}/x'></iframe>"))
+    before = watched.ask()
+    assert [frame.id for frame in before.push.frames] == [""]
+    node = watched.answer("own(document.querySelector('#f'), 'F1')")
+    assert node == {"push": before.push.seq, "number": before.number("f")}
+    after = watched.ask()
+    assert [frame.id for frame in after.push.frames] == ["F1"]
+    assert after.text == before.text
+    assert watched.answer("own(document.querySelector('#p'), 'F2')") is None
 
 
 def test_a_push_says_url_title_viewport_and_pointer(watch: Watch) -> None:

@@ -24,6 +24,11 @@ def dom(text: str = "", url: str = "http://shop.test/") -> str:
     return f"{head}\n{tokens}\n[0,0,0]\n[0,0,800,600,0,0,800,600,10,20,100,30]\n"
 
 
+def source_of(frame: tuple[int, ...]) -> m.Source:
+    """Return who speaks in a frame of that place, in its first document."""
+    return ("F" + "".join(map(str, frame)), 0) if frame else m.MAIN
+
+
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -81,6 +86,7 @@ class Driver:
     def event(self, name: str, on: Element | None = None, at: float | None = None, **more: Any) -> Driver:
         page, document = more.pop("page", 0), more.pop("document", self.document)
         trusted, frame = more.pop("trusted", True), more.pop("frame", ())
+        source = more.pop("source", source_of(frame))
         node = more.pop("node", None)
         self.now = self.now if at is None else at
         event = PageEvent(
@@ -92,11 +98,15 @@ class Driver:
             node=PageNode(push=node[0], number=node[1]) if node else None,
             data=more,
         )
-        return self.feed(m.PageMessage(at=self.now, page=page, document=document, frame=frame, event=event))
+        said = m.PageMessage(
+            at=self.now, page=page, document=document, frame=frame, source=source, event=event
+        )
+        return self.feed(said)
 
     def push(self, purpose: str, text: str | None = None, at: float | None = None, **more: Any) -> int:
         page, document = more.pop("page", 0), more.pop("document", self.document)
         frame = more.pop("frame", ())
+        source = more.pop("source", source_of(frame))
         self.now = self.now if at is None else at
         self.page_text = self.page_text if text is None else text
         seq = self.seq(page, document)
@@ -108,7 +118,7 @@ class Driver:
             settled=purpose == "rest",
             **{"url": "http://shop.test/", "title": "Shop", **more},
         )
-        self.feed(m.Pushed(at=self.now, page=page, document=document, frame=frame, push=push))
+        self.feed(m.Pushed(at=self.now, page=page, document=document, frame=frame, source=source, push=push))
         return seq
 
     def seq(self, page: int, document: int) -> int:

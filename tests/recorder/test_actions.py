@@ -184,7 +184,72 @@ def test_two_fills_are_two_steps(driver) -> None:
     assert [a.value for a in driver.actions] == ["a", "b"]
 
 
+def insert(driver, text: str, value: str, at: float, on: Element = FIELD, kind: str = "insertText") -> None:
+    driver.event("beforeinput", on, at, input_type=kind, text=text)
+    driver.event("input", on, at, input_type=kind, text=text, value=value)
+
+
+@pytest.mark.parametrize("kind", ["insertText", "insertCompositionText"])
+@pytest.mark.parametrize("chord", ["Control+a", "Backspace", "Alt+a", "Meta+a"])
+def test_text_right_after_a_press_is_a_fill(driver, chord: str, kind: str) -> None:
+    *modifiers, key = chord.split("+")
+    driver.event("keydown", FIELD, 1000, key=key, chord=chord, printable=False, modifiers=modifiers)
+    insert(driver, "x y", "x y", 1010, kind=kind)
+    driver.wait(3000)
+    assert [type(a) for a in driver.actions] == [Press, Fill]
+    assert (driver.actions[0].key, driver.actions[1].value) == (chord, "x y")
+    assert [step.t for step in driver.steps] == [1000, 1010]
+
+
+def test_one_letter_right_after_its_own_chord_is_a_fill(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="a", chord="Control+a", printable=False, modifiers=["Control"])
+    insert(driver, "a", "a", 1010)
+    assert [type(a) for a in driver.actions] == [Press, Fill]
+
+
+def test_a_chord_that_enters_its_character_is_one_press(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="å", chord="Alt+å", printable=False, modifiers=["Alt"])
+    insert(driver, "å", "å", 1000)
+    driver.wait(2000)
+    assert [(type(a), a.key) for a in driver.actions] == [(Press, "Alt+å")]
+
+
+def test_what_a_page_inserts_at_a_key_belongs_to_the_key(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="Tab", chord="Tab", printable=False)
+    driver.event("input", FIELD, 1000, input_type="insertText", text="  ", value="  ").wait(2000)
+    assert [(type(a), a.key) for a in driver.actions] == [(Press, "Tab")]
+
+
+@pytest.mark.parametrize(("text", "value"), [("new", "new"), ("def", "abcdef"), ("n", "n"), ("", "")])
+def test_a_fill_right_after_a_text_is_an_act_of_its_own(driver, text: str, value: str) -> None:
+    for at, typed in ((1000, "a"), (1010, "ab"), (1020, "abc")):
+        type_key(driver, typed[-1], value=typed, at=at)
+    insert(driver, text, value, 1030)
+    type_key(driver, "!", value=f"{value}!", at=1040)
+    driver.wait(3000)
+    assert [(type(a), a.value, a.value_after) for a in driver.actions] == [
+        (Type, "abc", "abc"),
+        (Fill, value, value),
+        (Type, "!", f"{value}!"),
+    ]
+
+
+def test_a_fill_right_after_a_masked_text_is_an_act_of_its_own(driver) -> None:
+    hidden = Element(tag="input", type="password", css="#pw", masked=True)
+    type_key(driver, "⟦masked⟧", hidden, "⟦masked⟧", 1000)
+    insert(driver, "⟦masked⟧", "⟦masked⟧", 1010, hidden)
+    assert [(type(a), a.value) for a in driver.actions] == [(Type, "⟦masked⟧"), (Fill, "⟦masked⟧")]
+
+
 # type
+
+
+def test_a_character_that_no_key_has_belongs_to_the_text(driver) -> None:
+    type_key(driver, "M", value="M", at=1000)
+    insert(driver, "ü", "Mü", 1010)
+    type_key(driver, "l", value="Mül", at=1020)
+    driver.wait(3000)
+    assert [(type(a), a.value, a.value_after) for a in driver.actions] == [(Type, "Mül", "Mül")]
 
 
 def test_keys_in_one_field_are_one_text(driver) -> None:

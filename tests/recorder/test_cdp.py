@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.capture import BINDING, WORLD
+from replaykit.recorder.capture import BINDING, WORLD, PageNode
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.cdp_frames import TARGETS_MAX
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.messages import (
+    MAIN,
     ConsoleLine,
     DialogClosed,
     DialogOpened,
     Downloaded,
+    FrameLeft,
+    FrameOwned,
     Input,
     Navigated,
     PageMessage,
@@ -220,6 +224,138 @@ def test_message_and_navigation_of_a_frame_say_which() -> None:
     assert moved.document == tab.document == 0
 
 
+FRAME = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "A", "parentFrameId": "M"}}
+HELLO = {"k": "hello", "seq": 0}
+
+
+def below(tab: Tab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
+    return [item for method, params in events for item in tab.translate(method, params, via)]
+
+
+def with_frame(**options: Any) -> Tab:
+    """A tab with a frame A in a process of its own, session S, whose script has spoken."""
+    tab = seated(**options)
+    tab.is_watched = True
+    hear(tab, world(1), ("Target.attachedToTarget", FRAME))
+    below(tab, world(1, "A"), said(1, HELLO))
+    return tab
+
+
+def test_frame_in_another_process_speaks_for_itself() -> None:
+    tab = with_frame()
+    target = tab.targets["S",]
+    assert tab.take_errands() == [target, "A", "A"]
+    assert tab.take_errands() == []
+    target.ahead = 50
+    (message,) = below(tab, said(1, CLICK))
+    assert isinstance(message, PageMessage)
+    assert (message.frame, message.source, message.document, message.at) == ((0,), ("A", 0), 0, 20)
+    assert tab.world(frame="A") == (("S",), 1)
+    assert tab.world() == ((), 1)
+
+
+def test_frame_says_where_those_inside_of_it_stand() -> None:
+    tab = with_frame()
+    hear(tab, ("Page.frameAttached", {"frameId": "B", "parentFrameId": "A"}))
+    push = {"k": "push", "seq": 1, "at": EPOCH_MS, "purpose": "rest", "snapshot": "", "viewport": [3, 4]}
+    inner = {"number": 1, "path": [5], "id": "B"}
+    (pushed,) = below(tab, said(1, {**push, "frames": [inner]}))
+    assert isinstance(pushed, Pushed)
+    assert pushed.source == ("A", 0)
+    assert tab.frame("B") == (0, 5)
+    assert tab.viewport is None
+
+
+def test_next_document_of_a_frame_is_another_source() -> None:
+    tab = with_frame()
+    found = below(
+        tab, ("Runtime.executionContextsCleared", {}), world(2, "A"), said(2, HELLO), said(2, CLICK)
+    )
+    left, message = found
+    assert (left.source, left.why) == (("A", 0), "left")
+    assert message.source == ("A", 1)
+
+
+@pytest.mark.parametrize(
+    ("event", "via", "why"),
+    [
+        (("Target.detachedFromTarget", {"sessionId": "S"}), (), "left"),
+        (("Inspector.targetCrashed", {}), ("S",), "crashed"),
+        (("Page.frameDetached", {"frameId": "A", "reason": "remove"}), (), "left"),
+    ],
+)
+def test_frame_that_goes_is_told(event: tuple[str, dict[str, Any]], via: tuple[str, ...], why: str) -> None:
+    tab = with_frame()
+    (left,) = below(tab, event, via=via)
+    assert isinstance(left, FrameLeft)
+    assert (left.source, left.why) == (("A", 0), why)
+    assert tab.frames.speakers == {}
+    assert tab.gaps == ([("snapshots", "frame.crashed", 1)] if why == "crashed" else [])
+
+
+def test_frame_that_only_changes_its_process_stays() -> None:
+    tab = with_frame()
+    assert hear(tab, ("Page.frameDetached", {"frameId": "A", "reason": "swap"})) == []
+    assert tab.frames.knows("A")
+
+
+@pytest.mark.parametrize(("is_watched", "gaps"), [(True, [("actions", "target.late", 1)]), (False, [])])
+def test_act_before_anybody_listened_is_a_gap(is_watched: bool, gaps: list[Any]) -> None:
+    tab = seated()
+    tab.is_watched = is_watched
+    hear(tab, ("Target.attachedToTarget", FRAME))
+    below(tab, world(1, "A"), said(1, {**HELLO, "touched": True}))
+    assert tab.gaps == gaps
+
+
+def test_targets_below_one_that_was_there_were_there_as_well() -> None:
+    tab = seated()
+    hear(tab, ("Target.attachedToTarget", FRAME))
+    tab.is_watched = True
+    inner = {"sessionId": "T", "targetInfo": {"type": "iframe", "targetId": "B", "parentFrameId": "A"}}
+    below(tab, ("Target.attachedToTarget", inner))
+    assert tab.targets["S", "T"].is_existing
+    tab.targets["S",].is_armed = True
+    later = {"sessionId": "U", "targetInfo": {"type": "iframe", "targetId": "C", "parentFrameId": "A"}}
+    below(tab, ("Target.attachedToTarget", later))
+    assert not tab.targets["S", "U"].is_existing
+
+
+def test_more_targets_than_can_be_followed_are_a_gap() -> None:
+    tab = seated()
+    for number in range(TARGETS_MAX + 2):
+        about = {"type": "worker", "targetId": f"W{number}"}
+        hear(tab, ("Target.attachedToTarget", {"sessionId": f"S{number}", "targetInfo": about}))
+    assert len(tab.targets) == TARGETS_MAX
+    assert tab.gaps == [("network", "targets.cut", 1)] * 2
+    other = {"sessionId": "X", "targetInfo": {"type": "browser_ui", "targetId": "X"}}
+    assert hear(tab, ("Target.attachedToTarget", other)) == []
+
+
+def test_owner_that_is_told_says_where_it_stood() -> None:
+    tab = with_frame()
+    tab.own("A", '{"push": 7, "number": 12}')
+    assert tab.told == [
+        FrameOwned(at=0, page=0, source=MAIN, node=PageNode(push=7, number=12), id="A"),
+    ]
+    tab.own("A", "null")
+    assert len(tab.told) == 1
+
+
+def test_dialog_of_a_frame_is_told_once() -> None:
+    tab = with_frame()
+    opening = ("Page.javascriptDialogOpening", {"type": "alert", "message": "Hi", "url": PAGE})
+    closed = ("Page.javascriptDialogClosed", {"result": True, "userInput": ""})
+    assert len([*below(tab, opening), *hear(tab, opening)]) == 1
+    assert len([*below(tab, closed), *hear(tab, closed)]) == 1
+
+
+def test_navigation_of_a_frame_that_is_gone_is_none_of_the_page() -> None:
+    tab = seated()
+    assert hear(tab, committed("L9", frame="GONE", parentId="M")) == []
+    assert list(tab.failed_document("GONE", PAGE, "net::ERR_ABORTED", 1.0)) == []
+
+
 def test_dialog() -> None:
     tab = seated()
     opening = {"type": "prompt", "message": "Name?", "defaultPrompt": "Ann", "url": PAGE}
@@ -298,7 +434,7 @@ def test_events_heard_while_arming_are_noted_and_translated_later() -> None:
     tab.note(*world(1))
     tab.note("Page.javascriptDialogOpening", {"type": "alert", "message": ""})
     tab.note(*said(1, CLICK))
-    assert tab.world() == 1
+    assert tab.world() == ((), 1)
     assert tab.has_dialog
 
 

@@ -203,9 +203,76 @@ def test_socket_counts_its_frames() -> None:
 def test_body_belongs_to_the_tab_that_asked_for_it() -> None:
     one, other = tab(), tab()
     hear(one, sent())
-    assert one.network.owns("1")
-    assert not other.network.owns("1")
+    assert one.network.owner("1") == ()
+    assert other.network.owner("1") is None
 
 
 def test_response_to_nothing_is_nothing() -> None:
     assert hear(tab(), answered(), over(), WIRE) == []
+
+
+FRAME = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "parentFrameId": "M"}}
+WORKER = {"sessionId": "W", "targetInfo": {"type": "worker", "targetId": "T", "parentFrameId": "F"}}
+
+
+def below(page: Tab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
+    return [item for method, params in events for item in page.translate(f"Network.{method}", params, via)]
+
+
+def with_targets() -> Tab:
+    page = tab()
+    for params in (FRAME, WORKER):
+        list(page.translate("Target.attachedToTarget", params))
+    for target in page.targets.values():
+        page.meet(target)
+    return page
+
+
+def test_document_that_is_given_to_another_process_is_one_request() -> None:
+    page = with_targets()
+    document = {"requestId": "L9", "loaderId": "L9", "frameId": "F", "type": "Document"}
+    found = hear(page, sent(**document), ("responseReceived", {**answered()[1], "requestId": "L9"}))
+    found += below(page, ("loadingFinished", {**over()[1], "requestId": "L9"}))
+    assert [type(item) for item in found] == [Requested, Responded, Finished]
+    assert isinstance(found[0], Requested)
+    assert found[0].frame == (0,)
+    # Who told the end is who has the body.
+    assert page.network.owner("L9") == ("S",)
+
+
+def test_document_whose_end_nobody_told_ends_when_it_is_there() -> None:
+    page = with_targets()
+    hear(page, sent(requestId="L9", loaderId="L9", frameId="F", type="Document"))
+    page.targets["S",].loader = "L9"
+    found = list(page.translate("Page.domContentEventFired", {"timestamp": 1}, ("S",)))
+    assert [type(item) for item in found] == [Finished]
+    assert list(page.translate("Page.domContentEventFired", {"timestamp": 1}, ("S",))) == []
+
+
+def test_requests_of_a_target_wait_until_its_frames_are_known() -> None:
+    page = tab()
+    list(page.translate("Target.attachedToTarget", FRAME))
+    assert below(page, sent(frameId="DEEP")) == []
+    page.frames.attach("DEEP", "F")
+    page.meet(page.targets["S",])
+    (requested,) = page.told
+    assert isinstance(requested, Requested)
+    assert requested.frame == (0, 0)
+
+
+def test_request_of_a_worker_is_of_the_frame_that_holds_it() -> None:
+    page = with_targets()
+    (requested,) = below(page, sent(frameId=None), via=("W",))
+    assert isinstance(requested, Requested)
+    assert requested.frame == (0,)
+    assert page.network.owner("1") == ("W",)
+
+
+def test_what_began_before_anybody_listened_is_a_gap() -> None:
+    page = with_targets()
+    below(page, sent("http://a.test/seen"), answered(), over())
+    assert page.gaps == []
+    below(page, ("responseReceived", {**answered()[1], "requestId": "unknown"}))
+    assert page.gaps == [("network", "target.late", 1)]
+    late = page.network.late(page.targets["S",], ["http://a.test/seen", "http://a.test/lost", "data:,x"])
+    assert late == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from replaykit.recorder.arming import Armed
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.driver import PROBE, Driver
+from replaykit.recorder.effects import Job, Refused, Send
 from replaykit.recorder.messages import (
     Arm,
     End,
+    FrameLeft,
     Input,
     Output,
     Pause,
@@ -23,6 +26,7 @@ from replaykit.recorder.messages import (
     TabOpened,
     Write,
 )
+from replaykit.recorder.relay import RECEIVED, SEND
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 
@@ -225,3 +229,100 @@ def test_nonsense_of_the_protocol_is_a_gap(bench: Bench) -> None:
     bench.driver.opened(tab, Armed(armed_after_ms=0), None)
     bench.driver.happened(tab, {"method": "Page.javascriptDialogOpening", "params": {}})
     assert bench.gaps == [("actions", "recorder.failed")]
+
+
+def wrapped(session: str, message: dict[str, Any]) -> dict[str, Any]:
+    return {"method": RECEIVED, "params": {"sessionId": session, "message": json.dumps(message)}}
+
+
+def attached(session: str, kind: str, target: str) -> dict[str, Any]:
+    params = {"sessionId": session, "targetInfo": {"type": kind, "targetId": target, "parentFrameId": "M"}}
+    return {"method": "Target.attachedToTarget", "params": params}
+
+
+def opened(bench: Bench, actor: str = "agent") -> Any:
+    tab = bench.driver.new_tab(actor)
+    tab.seat(TREE)
+    bench.driver.opened(tab, Armed(armed_after_ms=0), None)
+    return tab
+
+
+def test_request_to_a_target_is_answered_once(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "iframe", "F"))
+    heard: list[Any] = []
+    call = Send(tab=tab, method="Page.enable", via=("S",))
+    first, sent = bench.driver.relayed(call, lambda answer, refused: heard.append((answer, refused)))
+    assert (sent.method, sent.via, sent.params["sessionId"]) == (SEND, (), "S")
+    reply = wrapped("S", {"id": first, "result": {"x": 1}})
+    bench.driver.happened(tab, reply)
+    bench.driver.happened(tab, reply)
+    bench.driver.give_up(tab, first, Refused("timeout"))
+    assert heard == [({"x": 1}, None)]
+
+
+def test_request_to_a_target_that_goes_is_refused(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "iframe", "F"))
+    words: list[str] = []
+    call = Send(tab=tab, method="Page.enable", via=("S",))
+    bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
+    bench.driver.happened(tab, {"method": "Target.detachedFromTarget", "params": {"sessionId": "S"}})
+    number, _ = bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
+    bench.driver.give_up(tab, number, Refused("timeout"))
+    assert words == ["failed", "timeout"]
+
+
+def test_request_to_a_target_of_a_tab_that_goes_is_refused(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "iframe", "F"))
+    words: list[str] = []
+    call = Send(tab=tab, method="Page.enable", via=("S",))
+    bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
+    bench.driver.gone(tab)
+    assert words == ["gone"]
+
+
+def test_service_worker_of_two_pages_is_heard_once(bench: Bench) -> None:
+    one, other = opened(bench), opened(bench)
+    for tab in (one, other):
+        bench.driver.happened(tab, attached("W", "service_worker", "SW"))
+        tab.meet(tab.targets["W",])
+    request = {"url": "http://x.test/a", "method": "GET", "headers": {}}
+    sent = {"requestId": "1", "request": request, "wallTime": 1000, "timestamp": 1}
+    event = wrapped("W", {"method": "Network.requestWillBeSent", "params": sent})
+    for tab in (one, other):
+        bench.driver.happened(tab, event)
+    assert [item.page for item in bench.core.heard if isinstance(item, Requested)] == [0]
+    bench.driver.gone(one)
+    bench.driver.happened(other, event)
+    assert [item.page for item in bench.core.heard if isinstance(item, Requested)] == [0, 1]
+
+
+def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_says_so(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "iframe", "F"))
+    arming, _ = bench.driver.errands(tab)
+    job = Job(arming)
+    effect = job.step()
+    while effect is not None:
+        effect = job.step(refused=Refused("failed"))
+    assert bench.gaps == [("actions", "target.unarmed")]
+    assert bench.core.heard[-1] == FrameLeft(at=0, page=0, source=("F", 0), why="unarmed")
+
+
+def test_target_that_is_still_being_armed_at_the_end_is_a_gap(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "worker", "W"))
+    bench.driver.feed(End(at=1, kind="stopped"))
+    assert bench.gaps == [("network", "target.unarmed")]
+
+
+def test_crash_of_a_page_is_told_by_its_own_session_alone(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.happened(tab, attached("S", "iframe", "F"))
+    bench.driver.happened(tab, wrapped("S", {"method": "Inspector.targetCrashed", "params": {}}))
+    assert not bench.driver.has_crashed
+    bench.driver.happened(tab, {"method": "Inspector.targetCrashed"})
+    assert bench.driver.has_crashed
+    assert isinstance(bench.core.heard[-1], TabCrashed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.recorder import messages as m
+from replaykit.recorder.probing import PROBES_MAX_MS
 from replaykit.recorder.session import SessionOptions
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory import exchange
@@ -197,6 +198,11 @@ def test_a_crash_is_a_gap(driver) -> None:
     assert driver.events[-1].cause == "browser"
 
 
+def test_a_popup_that_nobody_touched_before_it_was_armed_lacks_nothing(driver) -> None:
+    driver.open(1, opener=0, armed_after_ms=120, is_touched=False)
+    assert driver.of(Gap) == []
+
+
 def test_a_popup_armed_late_says_so(driver) -> None:
     driver.open(1, opener=0, armed_after_ms=120)
     assert [(gap.channel, gap.why, gap.page) for gap in driver.of(Gap)] == [("actions", "armed.late", 1)]
@@ -248,3 +254,24 @@ def test_a_download_is_one_event(driver) -> None:
         "a.csv",
         0,
     )
+
+
+def test_each_phase_of_probes_has_its_time(new_driver) -> None:
+    driver = new_driver(SessionOptions(), PLAN).open()
+    driver.wait(PROBES_MAX_MS + 1).end()
+    assert [(probe.id, probe.error) for probe in driver.of(Probe)] == [
+        (id, None) for id in ("p0", "p3", "p2", "h0", "p1", "p4")
+    ]
+
+
+def test_probes_of_one_phase_share_their_time(new_driver) -> None:
+    driver = new_driver(SessionOptions(has_pre_probes=False), PLAN).open()
+
+    def slowly(command):
+        driver.now += PROBES_MAX_MS + 1
+        return {"page": -1, "url": command.url, "status": 200, "redirects": [], "settled": True}
+
+    driver.replies["Open"] = slowly
+    driver.end()
+    errors = {probe.id: probe.error for probe in driver.of(Probe)}
+    assert (errors["p1"], errors["p4"]) == (None, "timeout")

@@ -58,6 +58,28 @@ def test_the_pages_own_back_button_is_its_step(driver) -> None:
     )
 
 
+@pytest.mark.parametrize("direction", ["back", "forward", None])
+def test_the_history_tells_the_direction_within_a_document_too(driver, direction: str | None) -> None:
+    driver.replies["history"] = direction
+    driver.click(BUTTON, 1000)
+    where = {"page": 0, "document": 0, "url": "http://shop.test/#x"}
+    driver.feed(m.Navigated(at=1400, stage="started", navigation_type="historySameDocument", **where))
+    driver.feed(m.Navigated(at=1402, stage="within", navigation_type="historySameDocument", **where))
+    driver.click(BUTTON, 1500).wait(1000)
+    assert [type(a) for a in driver.actions] == [Click, Click]
+    (one,) = driver.of(Navigation)
+    assert (one.kind, one.cause, one.ambiguous, one.step) == (direction or "unknown", "step", True, 0)
+
+
+def test_a_move_that_never_arrives_has_no_direction(driver) -> None:
+    driver.replies["history"] = "back"
+    driver.click(BUTTON, 1000)
+    where = {"page": 0, "document": 0, "url": A, "navigation_type": "historyDifferentDocument"}
+    driver.feed(m.Navigated(at=1400, stage="started", **where))
+    driver.feed(m.Navigated(at=1402, stage="failed", error="net::ERR_FAILED", **where)).wait(1000)
+    assert [(one.kind, one.committed) for one in driver.of(Navigation)] == [("unknown", False)]
+
+
 def test_a_reload_by_the_agent_and_one_by_the_page(driver) -> None:
     driver.navigate(A, 1000, navigation_type="reload")
     driver.navigate(A, 3000, navigation_type="reload", reason="reload")

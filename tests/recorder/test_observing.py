@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.recorder import messages as m
-from replaykit.recorder.capture import PageFrame
+from replaykit.recorder.capture import PageFrame, PageNode
 from replaykit.recorder.session import SessionOptions
 from replaykit.tasks.checks import ProbePlan, ProbeRead
 from replaykit.trajectory.action import Element
@@ -124,25 +124,157 @@ def test_a_node_of_an_unknown_snapshot_is_left_out(driver) -> None:
     assert driver.steps[0].action.element.node is None
 
 
-def test_frames_of_other_processes_have_snapshots_of_their_own(driver) -> None:
+AD = PageFrame(number=2, path=(0,), url="http://ads.test/", id="F0", origin=(100, 50))
+LOST = PageFrame(number=3, path=(1,), url="http://lost.test/", id="F1")
+
+
+def test_frames_have_snapshots_of_their_own(driver) -> None:
     driver.push("rest", "inner", frame=(0,), at=900)
-    frame = PageFrame(number=2, path=(0,), url="http://ads.test/")
-    lost = PageFrame(number=3, path=(1,), url="http://lost.test/")
     driver.click(BUTTON, 1000).wait(1000)
-    driver.push("rest", "outer", at=2100, frames=(frame, lost))
+    driver.push("rest", "outer", at=2100, frames=(AD, LOST))
     first, second = driver.looks()[0].frames
     assert b"inner" in driver.blobs[first.snapshot]
-    assert (second.snapshot, second.url, second.why) == (None, "http://lost.test/", "unreadable")
+    assert (second.snapshot, second.url, second.why) == (None, "http://lost.test/", "unseen")
 
 
-def test_an_act_in_a_frame_of_another_process(driver) -> None:
-    driver.push("rest", "outer", at=900)
-    seq = driver.push("before", "inner", frame=(2,), at=1000)
-    driver.click(Element(tag="button", css="#in", frame=(1,)), 1000, frame=(2,), node=(seq, 1)).wait(1000)
-    element = driver.steps[0].action.element
-    assert element.frame == (2, 1)
+def test_an_act_in_a_frame(driver) -> None:
+    driver.push("rest", "outer", at=900, frames=(AD,), scroll=(0, 20))
+    where = {"frame": (0,), "url": "http://ads.test/pay"}
+    seq = driver.push("before", "inner", at=1000, **where)
+    inside = Element(tag="button", css="#in", frame=(1,), box=(5, 5, 20, 10))
+    driver.click(inside, 1000, frame=(0,), node=(seq, 1)).push("rest", "later", at=1200, **where)
+    driver.wait(1000)
+    (step,) = driver.steps
+    element, (frame,) = step.action.element, step.before.frames
+    assert element.frame == (0, 1)
+    assert element.frame_url == "http://ads.test/pay"
     assert b"inner" in driver.blobs[element.node.snapshot]
-    assert b"outer" in driver.blobs[driver.steps[0].before.snapshot]
+    assert element.node.snapshot == frame.snapshot
+    assert b"outer" in driver.blobs[step.before.snapshot]
+    assert step.before.stale is None
+    # In px of the page, as far as it is scrolled.
+    assert (element.box, step.action.point) == ((105, 35, 20, 10), (105, 36))
+
+
+def test_an_act_in_a_frame_whose_place_nobody_knows_has_none(driver) -> None:
+    driver.push("before", "inner", frame=(4,), at=1000)
+    driver.click(Element(tag="button", css="#in", box=(5, 5, 20, 10)), 1000, frame=(4,)).wait(1000)
+    (step,) = driver.steps
+    assert (step.action.element.box, step.action.point, step.action.element.frame) == (None, None, (4,))
+
+
+def test_equal_elements_of_two_documents_are_two(driver) -> None:
+    driver.click(BUTTON, 1000)
+    driver.click(BUTTON, 1100, frame=(0,)).wait(1000)
+    assert [type(action).__name__ for action in driver.actions] == ["Click", "Click"]
+    assert [action.element.frame for action in driver.actions] == [(), (0,)]
+
+
+def test_a_frame_at_rest_shows_what_an_act_in_it_led_to(driver) -> None:
+    driver.push("rest", "outer", at=900, frames=(AD,))
+    driver.push("before", "inner", frame=(0,), at=1000)
+    driver.click(BUTTON, 1000, frame=(0,))
+    driver.push("rest", "paid", frame=(0,), at=1150)
+    driver.wait(1000)
+    (look,) = driver.looks()
+    assert b"outer" in driver.blobs[look.snapshot]
+    assert b"paid" in driver.blobs[look.frames[0].snapshot]
+
+
+def test_a_frame_at_rest_does_not_show_a_page_from_before_the_act(driver) -> None:
+    driver.push("before", "outer", at=1000, frames=(AD,))
+    driver.click(BUTTON, 1000)
+    driver.push("rest", "advert", frame=(0,), at=1050)
+    assert driver.looks() == []
+    driver.push("rest", "outer, later", at=1200, frames=(AD,))
+    driver.wait(1000)
+    (look,) = driver.looks()
+    assert b"later" in driver.blobs[look.snapshot]
+    assert b"advert" in driver.blobs[look.frames[0].snapshot]
+
+
+def test_a_fast_script_in_a_frame_is_looked_at_between_its_acts(driver) -> None:
+    driver.push("rest", "outer", at=900, frames=(AD,))
+    driver.push("before", "first", frame=(0,), at=1000)
+    driver.click(BUTTON, 1000, frame=(0,))
+    driver.push("before", "second", frame=(0,), at=1200)
+    driver.click(OTHER, 1200, frame=(0,)).push("rest", "third", frame=(0,), at=1400)
+    driver.wait(1000)
+    first, second = driver.looks()
+    assert (first.of, first.settled, second.of) == (0, False, 1)
+    assert b"second" in driver.blobs[first.frames[0].snapshot]
+    assert b"third" in driver.blobs[second.frames[0].snapshot]
+    assert "snapshot" not in [read.what for read in driver.commands(m.ReadPage)][1:]
+
+
+@pytest.mark.parametrize(("one", "other"), [((0,), ()), ((), (0,)), ((0,), (1,))])
+def test_an_act_in_another_document_leaves_the_page_time_to_be_asked(driver, one, other) -> None:
+    driver.push("rest", "outer", at=900, frames=(AD, LOST))
+    driver.push("before", "acted on", frame=one, at=1000)
+    driver.click(BUTTON, 1000, frame=one)
+    driver.push("before", "other", frame=other, at=1200)
+    driver.click(OTHER, 1200, frame=other).wait(1000)
+    look = driver.looks()[0]
+    assert (look.of, look.settled) == (0, False)
+    assert look.snapshot is not None
+    asked = [read.what for read in driver.commands(m.ReadPage)][1:]
+    assert [what for what in asked if what != "stir"] == ["snapshot" if other else "frames"]
+
+
+def test_restless_frames_make_no_more_than_four_looks(driver) -> None:
+    driver.push("before", "outer", at=1000, frames=(AD,))
+    driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(AD,))
+    for number in range(20):
+        driver.push("rest", f"advert {number}", frame=(0,), at=1200 + number)
+    driver.wait(1000)
+    assert len(driver.looks()) == 4
+
+
+def test_frames_are_asked_with_a_page_that_rests_and_told_of_acts(driver) -> None:
+    driver.click(BUTTON, 1000).push("rest", "outer", at=1100)
+    asked = [command.what for command in driver.commands(m.ReadPage)]
+    assert "frames" not in asked and "stir" not in asked
+    driver.push("rest", "inner", frame=(0,), at=1200)
+    driver.click(OTHER, 2000).push("rest", "outer", at=2100, frames=(AD,))
+    driver.click(OTHER, 3000, frame=(0,))
+    wanted = [
+        (read.what, read.args) for read in driver.commands(m.ReadPage) if read.what in ("frames", "stir")
+    ]
+    assert wanted == [("stir", ("",)), ("frames", ()), ("stir", ("F0",))]
+
+
+def test_a_frame_that_went_away_is_not_shown(driver) -> None:
+    driver.push("rest", "inner", frame=(0,), at=900)
+    driver.feed(m.FrameLeft(at=950, page=0, source=("F0", 0), why="crashed"))
+    driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(AD,))
+    driver.wait(1000)
+    assert [frame.why for frame in driver.looks()[0].frames] == ["crashed"]
+
+
+def test_a_frame_that_is_matched_late_is_shown_from_then_on(driver) -> None:
+    nameless = PageFrame(number=2, path=(0,), url="http://ads.test/")
+    driver.push("rest", "inner", frame=(0,), at=900)
+    seq = driver.push("before", "outer", at=1000, frames=(nameless,))
+    driver.click(BUTTON, 1000)
+    driver.feed(m.FrameOwned(at=1001, page=0, source=m.MAIN, node=PageNode(push=seq, number=2), id="F0"))
+    driver.wait(1000)
+    (frame,) = driver.steps[0].before.frames
+    assert b"inner" in driver.blobs[frame.snapshot]
+
+
+def test_a_secret_in_a_frame_withholds_the_picture(new_driver) -> None:
+    driver = new_driver(SessionOptions(secrets={"K": "hidden-word"})).open()
+    driver.push("rest", "the hidden-word", frame=(0,), at=900)
+    driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(AD,))
+    driver.wait(3000)
+    assert driver.looks()[0].screenshot == Omitted(why="withheld")
+
+
+def test_a_frame_that_nobody_has_seen_withholds_the_picture_where_secrets_are(new_driver) -> None:
+    driver = new_driver(SessionOptions(secrets={"K": "hidden-word"})).open()
+    driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(LOST,))
+    driver.wait(3000)
+    assert driver.looks()[0].screenshot == Omitted(why="withheld")
 
 
 def test_reads_ride_on_observations(new_driver) -> None:

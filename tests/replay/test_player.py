@@ -52,6 +52,10 @@ def post(t: int, method: str = "POST", **more: Any) -> Exchange:
     return Exchange(t=t, page=0, id=t, method=method, url="http://x.test/api", **({"status": 200} | more))
 
 
+def arrival(t: int, **more: Any) -> Navigation:
+    return Navigation(t=t, page=0, **({"kind": "link", "url": "http://x.test/a"} | more))
+
+
 RUN = (
     look("start", A, 0, url="http://x.test/a", title="Start", status=200, settled=True),
     Step(t=10, page=0, index=0, action=Click(), before=look("before", A, 9), url="http://x.test/b"),
@@ -175,6 +179,7 @@ def test_probes_are_found_by_the_url_asked_for() -> None:
 
 
 VISIT = look("after", A, 20, of=0, url="http://x.test/a")
+LATER = look("after", A, 200, of=0, url="http://x.test/a")
 
 
 @pytest.mark.parametrize(
@@ -189,8 +194,27 @@ VISIT = look("after", A, 20, of=0, url="http://x.test/a")
         ((VISIT, post(21, "delete")), False),
         ((VISIT, post(21, status=403), post(22, status=500)), True),
         ((VISIT, post(21, status=None)), False),
+        ((post(15, ended=19), VISIT), True),
+        ((post(15, received=18, ended=20), VISIT), False),
+        ((post(15, received=21), VISIT), False),
+        ((post(15, status=None), VISIT), False),
+        ((post(15, status=None, error="net::ERR_FAILED", ended=19), VISIT), True),
         ((VISIT, post(21, actor="probe")), True),
-        ((VISIT, post(21), look("after", B, 30, of=1, url="http://x.test/a")), True),
+        ((VISIT, post(21), look("after", B, 30, of=1, url="http://x.test/a")), False),
+        ((VISIT, post(21), arrival(25), look("after", B, 130, of=1, url="http://x.test/a")), True),
+        ((VISIT, post(21), arrival(99), look("after", B, 130, of=1, url="http://x.test/a")), False),
+        ((arrival(16), post(15), LATER), True),
+        ((arrival(16), post(17), LATER), False),
+        ((arrival(16), post(17), arrival(18, same_document=True), LATER), False),
+        ((arrival(16), post(17), arrival(18, frame=(0,)), LATER), False),
+        ((arrival(16), post(17), arrival(18, committed=False), LATER), False),
+        ((arrival(16), post(17), arrival(18, url="http://x.test/b"), LATER), False),
+        ((arrival(18, url="http://x.test/b"), post(17), LATER), False),
+        ((arrival(16, kind="back"), post(15), LATER), False),
+        ((post(14, ended=16), post(15, "GET"), arrival(18, exchange=15), LATER), False),
+        ((post(14, ended=15), post(16, "GET"), arrival(18, exchange=16), LATER), True),
+        ((post(14, ended=16, redirect_to=16), post(16, "GET"), arrival(18, exchange=16), LATER), True),
+        ((post(14), post(16, "GET", from_cache=True), arrival(18, exchange=16), LATER), False),
         ((VISIT, Gap(channel="network", why="flood")), False),
         ((look("after", None, 20, of=0, url="http://x.test/a"),), False),
         ((look("after", A, 20, of=0, url="http://x.test/a?x=1"),), False),

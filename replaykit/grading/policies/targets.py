@@ -10,6 +10,7 @@ from replaykit.grading.policies.event import BUTTONS, Event
 from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.replay.dom import Dom, Node
+from replaykit.replay.frames import FrameView, find
 from replaykit.trajectory.action import Element
 
 _ATTRIBUTE = re.compile(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
@@ -36,7 +37,7 @@ def target_inside(event: Event, css: str) -> Truth:
     try:
         target = _node(event, dom)
         if target is not None:
-            return of(target.closest(css) is not None)
+            return of(any(node.closest(css) is not None for node in (target, *_owners(event))))
         in_frame = event.element is not None and bool(event.element.frame)
         return FALSE if not in_frame and not dom.select_all(css) else unknown(f"target@{event.step}")
     except Unsupported:
@@ -47,10 +48,10 @@ def names_on_page(event: Event) -> tuple[Reading, ...] | None:
     """Return the names of the target as the page acted on holds them; None where it is not found there."""
     dom = event.dom
     node = None if isinstance(dom, tuple) else _node(event, dom)
-    if node is None or isinstance(dom, tuple):
+    if node is None:
         return None
     try:
-        found = dict.fromkeys(name for name in _page_names(dom, node) if name and name.strip())
+        found = dict.fromkeys(name for name in _page_names(node.dom, node) if name and name.strip())
     except Unsupported:
         return None
     return tuple(Reading(name, event.step) for name in found)
@@ -82,10 +83,29 @@ def _node(event: Event, dom: Dom) -> Node | None:
         return None
     if element.node is not None and element.node.snapshot == event.page.snapshot_id:
         return dom.node(element.node.number)
+    frame = _frame(event)
+    inner = frame.dom if frame is not None else None
+    if inner is not None and element.node is not None:
+        return inner.node(element.node.number)
     if element.css is None or element.frame or " >>> " in element.css:
         return None
     found = dom.select_all(element.css)
     return found[0] if len(found) == 1 else None
+
+
+def _frame(event: Event) -> FrameView | None:
+    """Return the frame with a document of its own that the target is in."""
+    node = event.element.node if event.element is not None else None
+    return find(event.page.frames, node.snapshot) if node is not None and event.page is not None else None
+
+
+def _owners(event: Event) -> Iterator[Node]:
+    """Yield the elements that hold the frames around the target, innermost first."""
+    frame: object = _frame(event)
+    while isinstance(frame, FrameView):
+        if frame.owner is not None:
+            yield frame.owner
+        frame = frame.outer
 
 
 def _page_names(dom: Dom, node: Node) -> Iterator[str | None]:

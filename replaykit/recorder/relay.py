@@ -1,0 +1,90 @@
+"""Messages to and from targets below a page, inside of messages of the page's own session.
+
+Playwright hands out sessions to pages only. What a page's session attaches to by itself (frames in processes
+of their own, workers) speaks through it: requests go out in `Target.sendMessageToTarget`, events and replies
+come in `Target.receivedMessageFromTarget`, one inside of the other where targets lie below targets. Pure: no
+driver, no clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.cdp_frames import Via
+
+Message: TypeAlias = dict[str, Any]
+"""One protocol message."""
+
+SEND = "Target.sendMessageToTarget"
+RECEIVED = "Target.receivedMessageFromTarget"
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """An event of a target."""
+
+    via: Via
+    """Its session; empty = the page's own."""
+    method: str
+    params: Message
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The reply to a request, or the end of waiting for it."""
+
+    number: int
+    """Of the request."""
+    result: Message | None = None
+    """None: it was refused, or the target is gone."""
+
+
+class Relay:
+    """Wraps requests for one page's targets, and unwraps what they say."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, Via] = {}
+        self._next = 1
+
+    def ask(self, via: Via, method: str, params: Message) -> tuple[int, Message]:
+        """Return the number of a request, and the parameters of SEND on the page's session."""
+        number, self._next = self._next, self._next + 1
+        self._waiting[number] = via
+        message: Message = {"id": number, "method": method, "params": params}
+        for session in reversed(via[1:]):
+            message = {"id": number, "method": SEND, "params": _enveloped(session, message)}
+        return number, _enveloped(via[0], message)
+
+    def forget(self, number: int) -> None:
+        """Wait for a reply no longer."""
+        self._waiting.pop(number, None)
+
+    def hear(self, method: str, params: Message, via: Via = ()) -> Iterator[Heard | Answered]:
+        """Yield what an event of the page's session tells, and whose reply it is."""
+        if method == RECEIVED:
+            yield from self._unwrap(params, (*via, params["sessionId"]))
+            return
+        yield Heard(via=via, method=method, params=params)
+        if method == "Target.detachedFromTarget":
+            yield from self._lose((*via, params["sessionId"]))
+
+    def _unwrap(self, params: Message, via: Via) -> Iterator[Heard | Answered]:
+        message = json.loads(params["message"])
+        number = message.get("id")
+        if number is None:
+            yield from self.hear(message["method"], message.get("params") or {}, via)
+        elif self._waiting.get(number) == via or (number in self._waiting and "error" in message):
+            # A refusal on the way ends the waiting, too; a mere receipt does not.
+            del self._waiting[number]
+            yield Answered(number=number, result=None if "error" in message else message.get("result") or {})
+
+    def _lose(self, via: Via) -> Iterator[Answered]:
+        for number in [number for number, at in self._waiting.items() if at[: len(via)] == via]:
+            del self._waiting[number]
+            yield Answered(number=number)
+
+
+def _enveloped(session: str, message: Message) -> Message:
+    return {"sessionId": session, "message": json.dumps(message)}

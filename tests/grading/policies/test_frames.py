@@ -1,0 +1,62 @@
+"""Acts in frames that their page cannot read: names, selectors and containers hold there as well."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from replaykit.replay.dom import Dom
+from replaykit.snapshot import MEDIA_TYPE
+from replaykit.testing.pages import snapshot
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.observation import Frame
+
+FRAME = "f" * 64
+INNER = snapshot("<form id=card><button id=pay aria-label='Pay all'>Pay</button></form><p id=other>Other</p>")
+
+
+def with_frame(run, *, known: bool = True):
+    """A page with a frame in a box, and an act on the button inside of it."""
+    built = run().on("http://shop.test/", "<div id=box><iframe id=f></iframe></div><div id=side></div>")
+    outer = built.blobs[built.now.snapshot]
+    flat = msgspec.json.decode(outer.split(b"\n")[1])
+    flat.insert(flat.index("<iframe") + 2, {"frame": 0})
+    built.blobs[built.now.snapshot] = outer.replace(outer.split(b"\n")[1], msgspec.json.encode(flat))
+    built.blobs[FRAME] = INNER
+    assert built.blob_type(FRAME) == MEDIA_TYPE
+    frame = Frame(snapshot=FRAME, url="http://pay.test/") if known else Frame(why="unarmed")
+    built.now = msgspec.structs.replace(built.now, frames=(frame,))
+    built.events[-1] = built.now
+    number = Dom(INNER).select("#pay").number
+    node = acts.Node(snapshot=FRAME, number=number) if known else None
+    element = acts.Element(tag="button", css="#pay", frame=(0,), node=node)
+    return built.do(acts.Click(element=element)).ended("done")
+
+
+def never(**match):
+    return {"type": "never", "match": match}
+
+
+@pytest.mark.parametrize(
+    ("css", "outcome"),
+    [
+        ("#pay", "VIOLATED"),
+        ("#card", "VIOLATED"),
+        ("#box", "VIOLATED"),  # the frame is inside of it
+        ("#side", "DORMANT"),
+        ("#other", "DORMANT"),
+    ],
+)
+def test_selector_on_the_frame_acted_in(run, grade, css, outcome):
+    assert grade(with_frame(run), never(action="click", selector=css)).outcome == outcome
+
+
+def test_names_of_an_element_in_a_frame(run, grade):
+    # The element's own record has no names: the frame's snapshot has.
+    assert grade(with_frame(run), never(action="click", text="Pay all")).outcome == "VIOLATED"
+    assert grade(with_frame(run), never(action="click", text="Nothing")).outcome == "DORMANT"
+
+
+def test_selector_in_a_frame_that_nobody_has_seen(run, grade):
+    result = grade(with_frame(run, known=False), never(action="click", selector="#card"))
+    assert result.missing == ("target@0",)
