@@ -6,7 +6,7 @@ then the boxes of the snapshot are the places in the picture. Everything else is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from replaykit.bundle.blobs import pixmap_size
@@ -80,14 +80,15 @@ class Pictures:
         self._looks = tuple(looks(bundle.trajectory))
 
     def decide(self) -> dict[Id, Paintings]:
-        """Return what is to be done with each picture; one that is shown several times obeys them all."""
-        decided: dict[Id, Paintings] = {}
+        """Return what is to be done with each picture.
+
+        One that is shown several times is the same pixels: what is known of it once is known of all.
+        """
+        rulings: dict[Id, list[Paintings]] = {}
         for place, look in enumerate(self._looks):
             for id in pictures_of(look):
-                ruling = self._rule(place, look, id)
-                before = decided.get(id, ())
-                decided[id] = None if ruling is None or before is None else _joined(before, ruling)
-        return decided
+                rulings.setdefault(id, []).append(self._rule(place, look, id))
+        return {id: _joined(found) for id, found in rulings.items()}
 
     def _rule(self, place: int, look: Look, id: Id) -> Paintings:
         around = {self._hidden_in(one) for one in self._around(place, look)}
@@ -137,5 +138,6 @@ def pictures_of(look: Look) -> Iterator[Id]:
         yield from (id for id in (look.seen.screenshot, look.seen.clean) if isinstance(id, str))
 
 
-def _joined(before: tuple[Painting, ...], more: tuple[Painting, ...]) -> tuple[Painting, ...]:
-    return tuple(dict.fromkeys((*before, *more)))
+def _joined(rulings: Iterable[Paintings]) -> Paintings:
+    known = [ruling for ruling in rulings if ruling is not None]
+    return tuple(dict.fromkeys(layer for ruling in known for layer in ruling)) if known else None

@@ -39,6 +39,9 @@ SECRET = 'Qx7 "ö/&+t<7'
 INK = bytes((1, 254, 3))
 """Colour of what shows the secret, and of nothing else."""
 
+BLACK = bytes(3 * 60)
+"""Part of a row of a box painted over."""
+
 SHOWN = "background: rgb(1,254,3); color: rgb(1,254,3); padding: 6px; width: 200px; height: 30px"
 FIELDS = f"input {{ width: 200px }} .said {{ {SHOWN} }}"
 WHOLE = f"addEventListener('input', (e) => e.target.classList.toggle('said', e.target.value.length === {len(SECRET)}))"
@@ -95,6 +98,7 @@ def act(page: Page, run: Recorder) -> None:
     ):
         pass
     page.click("#send")
+    page.locator("b").wait_for()
     page.go_back()
     page.locator("#q").press_sequentially(SECRET)
     page.press("#q", "Enter")
@@ -204,7 +208,7 @@ def test_a_declared_secret_is_nowhere(tmp_path: Path, browser: Browser, root: st
     assert_everywhere(trajectory, "⟦secret:WORD⟧")
     assert_clean(path)
     assert trajectory.header.secrets == ("WORD",)
-    black = [picture for picture in pictures(path) if bytes(600) in picture]
+    black = [picture for picture in pictures(path) if BLACK in picture]
     assert black, "no picture was kept with a box painted over"
 
 
@@ -240,5 +244,5 @@ def test_redaction_takes_it_out_of_a_finished_bundle(careless: Path, tmp_path: P
     changed = [new.screenshot for new, old in looks if new.screenshot != old.screenshot]
     assert {one for one in changed if isinstance(one, Omitted)} <= {Omitted(why="withheld")}
     assert done.painted >= 1
-    assert any(bytes(600) in picture for picture in pictures(clean))
+    assert any(BLACK in picture for picture in pictures(clean))
     assert redact(clean, tmp_path / "again.zst", secrets={"WORD": SECRET}).blobs == 0

@@ -198,6 +198,17 @@ def test_one_picture_shown_twice_obeys_both(tmp_path: Path, declared: dict[str, 
     assert done.painted == 1
 
 
+def test_what_is_known_of_a_picture_once_is_known_of_its_pixels(
+    tmp_path: Path, declared: dict[str, Any]
+) -> None:
+    shown = page(SECRET)
+    run = Run().see(None, picture()).see(shown, picture()).see(shown)
+    done, (first, second, _) = run.redact(tmp_path, **declared)
+    assert first == second
+    assert black(first)
+    assert (done.painted, done.withheld) == (1, 0)
+
+
 def test_without_a_viewport_a_picture_has_no_scale(tmp_path: Path, declared: dict[str, Any]) -> None:
     shown = page(SECRET)
     run = Run().see(shown, picture(), viewport=None).see(shown)
