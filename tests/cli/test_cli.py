@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from replaykit.testing import Builder, trajectory
+from replaykit.trajectory.action import Click, Element
 
 TASK: dict[str, Any] = {
     "id": "t1",
@@ -216,6 +217,18 @@ def make(kind: str, tmp_path: Path, bundle: Path) -> list[str | Path]:
         "show of a folder": ["show", tmp_path],
         "verify missing": ["verify", tmp_path / "nope.zst"],
     }[kind]
+
+
+def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
+    pay, leave = (Click(element=Element(tag="button", name=name)) for name in ("Pay", "Leave"))
+    told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
+    told.step(pay, origin="declared", seen=False).step(pay, origin="both")
+    shown = run("show", told.answer("done").write(tmp_path / "run.zst")).stdout
+    first, second, third = shown.splitlines()[6:9]
+    assert "Leave -> CLICK (said: <button> Pay -> CLICK)" in first
+    assert "Pay -> CLICK | FAILED (said, but the page saw nothing of it)" in second
+    assert "Pay -> CLICK" in third
+    assert "said" not in third
 
 
 @pytest.mark.parametrize(
