@@ -32,10 +32,17 @@ if TYPE_CHECKING:
         TapeError,
         TaskError,
     )
-    from replaykit.grading.engine import grade_many
-    from replaykit.grading.grader import grade
+    from replaykit.grading.calibration import agree
+    from replaykit.grading.engine import grade_many, iter_grades
+    from replaykit.grading.farm.rows import merge
+    from replaykit.grading.farm.shards import read_rows
+    from replaykit.grading.grader import grade, grade_async
+    from replaykit.grading.judges.packing import pack
+    from replaykit.grading.judging import plan_judges, run_judges
     from replaykit.grading.metrics import summarize
     from replaykit.grading.verdict import Evidence, Outcome, Report, Verdict
+    from replaykit.interop.exporting import export_run
+    from replaykit.interop.importing import import_run
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
     from replaykit.redaction.redact import redact
     from replaykit.replay.player import Replay
@@ -63,13 +70,23 @@ __all__ = [
     "TaskError",
     "Verdict",
     "__version__",
+    "agree",
+    "export_run",
     "extract",
     "grade",
+    "grade_async",
     "grade_many",
+    "import_run",
+    "iter_grades",
     "load_policies",
     "load_tasks",
+    "merge",
     "open_bundle",
+    "pack",
+    "plan_judges",
+    "read_rows",
     "redact",
+    "run_judges",
     "salvage",
     "seal",
     "summarize",
@@ -91,8 +108,8 @@ _HOMES = {
     "InteropError": _ERRORS,
     "JudgeError": _ERRORS,
     "Outcome": "replaykit.grading.verdict",
-    "RecorderError": _ERRORS,
     "Recorder": "replaykit.recorder.recorder",
+    "RecorderError": _ERRORS,
     "Replay": "replaykit.replay.player",
     "ReplayError": _ERRORS,
     "ReplaykitError": _ERRORS,
@@ -101,13 +118,23 @@ _HOMES = {
     "Task": "replaykit.tasks.task",
     "TaskError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
+    "agree": "replaykit.grading.calibration",
+    "export_run": "replaykit.interop.exporting",
     "extract": "replaykit.bundle.extraction",
     "grade": "replaykit.grading.grader",
+    "grade_async": "replaykit.grading.grader",
     "grade_many": "replaykit.grading.engine",
+    "import_run": "replaykit.interop.importing",
+    "iter_grades": "replaykit.grading.engine",
     "load_policies": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
+    "merge": "replaykit.grading.farm.rows",
     "open_bundle": "replaykit.bundle.reader",
+    "pack": "replaykit.grading.judges.packing",
+    "plan_judges": "replaykit.grading.judging",
+    "read_rows": "replaykit.grading.farm.shards",
     "redact": "replaykit.redaction.redact",
+    "run_judges": "replaykit.grading.judging",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
     "summarize": "replaykit.grading.metrics",

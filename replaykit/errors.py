@@ -30,9 +30,20 @@
     │   ├── Unsupported                   a locator outside the static language
     │   └── LocatorLimit                  a locator that asks for too much work
     ├── JudgeError                      a judge cannot be built or asked
-    │   └── TapeError                     a tape of replies is damaged
+    │   ├── TapeError                     a tape of replies is damaged
+    │   └── LabelError                    a file of labels cannot be read
     ├── EngineError                     many bundles cannot be graded together
+    │   ├── WorkerDied                      a bundle ended the process that graded it
+    │   ├── TimeLimit                       grading took too long
+    │   ├── InternalError                   a defect of replaykit
+    │   └── NondeterministicVerdict         two gradings of one kind differ
     ├── InteropError                    another tool's layout is not what it should be
+    │   ├── UnknownLayout                   the path is not of the format
+    │   ├── UnsupportedVersion              a version of the layout outside of the range
+    │   ├── MalformedSource                 a part is missing, of the wrong type, or undecodable
+    │   ├── UnsafeSource                    a source that would have code run or leave its folder
+    │   ├── SourceLimitExceeded             larger than a limit of importing
+    │   └── CannotExport                    the target needs what the bundle does not hold
     └── MissingExtra                    an optional dependency is not installed
 
 Each class has keyword fields, one message template over them, an exit code and, where one helps, a hint that
@@ -243,14 +254,88 @@ class TapeError(JudgeError):
     template = "{source}: line {line}: {reason}"
 
 
+class LabelError(JudgeError):
+    """A file of labels cannot be read. Fields: source, line, reason."""
+
+    template = "{source}: line {line}: {reason}"
+
+
 class EngineError(ReplaykitError):
     """Many bundles cannot be graded together. Fields: what."""
+
+
+class WorkerDied(EngineError):
+    """A bundle ended the process that graded it, more than once. Fields: source, attempts."""
+
+    template = "{source}: the worker that graded it died {attempts} times"
+
+
+class TimeLimit(EngineError):
+    """Grading took too long. Fields: source, limit."""
+
+    template = "{source}: not graded within {limit} s"
+
+
+class InternalError(EngineError):
+    """A defect of replaykit, met while one bundle was graded. Fields: source, error, reason."""
+
+    template = "{source}: {error}: {reason}"
+    hint = "This is a defect of replaykit: please report it with the bundle."
+
+
+class NondeterministicVerdict(EngineError):
+    """Two gradings of the same run, task and tape differ. Fields: trajectory, first, second."""
+
+    template = "{trajectory}: two verdicts of one kind differ: {first} and {second}"
+    hint = "This is a defect of replaykit, or results of different releases in one folder: please report it."
 
 
 class InteropError(ReplaykitError):
     """Another tool's layout is not what it should be. Fields: source, what."""
 
     template = "{source}: {what}"
+
+
+class UnknownLayout(InteropError):
+    """The path is not of the format. Fields: format, source, found, expected."""
+
+    template = "cannot import {format} from {source}: it is {found}; expected {expected}"
+    hint = "`replaykit import --list` names the formats; FORMAT `auto` tells them by their files."
+
+
+class UnsupportedVersion(InteropError):
+    """A version outside of the range. Fields: format, source, place, found, expected, advice."""
+
+    template = "cannot import {format} from {source}: {place} has version {found}; expected {expected}"
+    hint = "{advice}"
+
+
+class MalformedSource(InteropError):
+    """A part is missing, wrong or undecodable. Fields: format, source, place, found, expected."""
+
+    template = "cannot import {format} from {source}: {place} is {found}; expected {expected}"
+    hint = "Copy the source again from the tool that wrote it, or leave this run out."
+
+
+class UnsafeSource(InteropError):
+    """A source that would run code or leave its folder. Fields: format, source, place, found, expected."""
+
+    template = "cannot import {format} from {source}: {place} is {found}; expected {expected}"
+    hint = "Nothing was run or followed. Do not open this source with other tools either."
+
+
+class SourceLimitExceeded(InteropError):
+    """A limit of importing is exceeded. Fields: format, source, place, found, limit, allowed, unit."""
+
+    template = "cannot import {format} from {source}: {place} is {found} {unit}; expected at most {allowed}"
+    hint = "If you trust the source, allow more with --limit {limit}=NUMBER."
+
+
+class CannotExport(InteropError):
+    """The target needs what the bundle does not hold. Fields: format, source, missing, advice."""
+
+    template = "cannot export {format} from {source}: {missing}"
+    hint = "{advice}"
 
 
 class MissingExtra(ReplaykitError):

@@ -1,8 +1,9 @@
-"""Where bytes of a bundle come from: a local file, or standard input spooled to one."""
+"""Where bytes of a bundle come from: a local file, standard input spooled to one, or a URL."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -12,6 +13,8 @@ from typing import BinaryIO, Protocol
 
 from replaykit.bundle.format import FILE_MAX, Place
 from replaykit.errors import SourceError
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
 class Source(Protocol):
@@ -102,8 +105,18 @@ class LocalSource:
         return SourceError(source=self.name, operation=operation, reason=reason)
 
 
+def is_remote(source: str) -> bool:
+    """Whether a source is a URL, and no path."""
+    return _SCHEME.match(source) is not None
+
+
 def open_source(source: str | Path) -> Source:
-    """Open a path; `-` is standard input, spooled to a temporary file."""
+    """Open a path or a URL; `-` is standard input, spooled to a temporary file."""
+    if is_remote(str(source)):
+        # Loaded for URLs alone: HTTP costs more than opening a bundle.
+        from replaykit.bundle.remote import open_remote
+
+        return open_remote(str(source))
     return _spool() if str(source) == "-" else LocalSource(source)
 
 

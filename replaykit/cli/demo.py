@@ -56,6 +56,7 @@ def command(folder: Path) -> None:
         click.echo(f"Recorded just now in a real browser, graded with the site stopped: {recorded}")
         click.echo(f"{as_line(own.verdicts[0])}\n{describe(own.verdicts[0])}")
     write_report(report, folder / "report.json")
+    write_report(report, folder / "report.html", sources=shipped)
     click.echo("\n".join(_next(folder, shipped[0], recorded)))
 
 
@@ -116,10 +117,10 @@ def _fixtures() -> tuple[ModuleType, ModuleType]:
 def _next(folder: Path, shipped: Path, recorded: Path | None) -> list[str]:
     example = recorded or shipped
     return [
-        f"Written: {folder / 'report.json'}",
+        f"Written: {folder / 'report.json'}, {folder / 'report.html'} (open it in a browser)",
         "Next:",
         f"  replaykit show {example}",
-        f"  replaykit grade {example} -o {folder / 'one.json'}",
+        f"  replaykit grade {example} -o {folder / 'one.html'}",
         f"  replaykit verify {example}",
         "  replaykit record --help",
     ]

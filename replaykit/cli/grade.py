@@ -9,16 +9,23 @@ from typing import Any
 import click
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.source import is_remote
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, SourceError, UsageError
-from replaykit.grading.engine import build_report, failed, grade_many
+from replaykit.grading.calibration import read_calibration
+from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.farm.rows import failed
 from replaykit.grading.gate import KINDS, GateOptions, exit_code
 from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.reward import write_reward
 from replaykit.report.write import FORMATS, render, write_report
 from replaykit.tasks.suite import load_suite
+
+DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwebagentbench", "miniwob"]
+"""Dialects that `--dialect` chooses from."""
 
 
 @click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
@@ -32,15 +39,24 @@ from replaykit.tasks.suite import load_suite
 @click.option(
     "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer grades, bugs included."
 )
-@click.option("--dialect", type=click.Choice(["native", "webarena"]), help="Whose rules the checks follow.")
-@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Ask this judge too (webvoyager).")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Whose rules the checks follow.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Ask this judge too: webvoyager, webjudge, agent_reward, a file of settings, or file.py@NAME.",
+)
 @click.option(
     "--judge-mode",
-    type=click.Choice(["none", "off"]),
+    type=click.Choice(["none", "new", "refresh", "off"]),
     default="none",
     show_default=True,
-    help="none: replies come from the tape only; off: no judge is evaluated.",
+    help="none: replies come from the tape only; new: a model is asked for missing ones, refresh: for all; "
+    "off: no judge is evaluated.",
 )
+@click.option("--judge-model", metavar="MODEL", help="Model of all judges, as provider:name.")
+@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
 @click.option(
     "--compose", type=click.Choice(["rules_first", "and", "or"]), help="How checks and judge make one result."
@@ -52,8 +68,22 @@ from replaykit.tasks.suite import load_suite
     show_default=True,
     help="Share of judgements that may be errors.",
 )
+@click.option(
+    "--require-calibration",
+    "calibration",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Let only judges decide that `replaykit agree -o FILE` compared with people.",
+)
 @click.option("--require-strong", is_flag=True, help="Weak evidence leaves a check undecided.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--resume",
+    "results",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep results here as they come; what is there already is not graded again.",
+)
 @click.option(
     "--fail-on",
     default="check,policy",
@@ -70,7 +100,7 @@ from replaykit.tasks.suite import load_suite
     "outputs",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report; the format follows the extension (.json .jsonl .txt).",
+    help="Write the report; the format follows the extension (.json .jsonl .txt .html).",
 )
 @click.option("--format", "format", type=click.Choice(list(FORMATS)), help="Format on stdout, and of -o.")
 @click.option(
@@ -106,39 +136,44 @@ def _grade(
     fail_on: str,
     fail_under: tuple[str, ...],
     max_error_share: float,
+    calibration: Path | None,
     jobs: int,
+    results: Path | None,
     outputs: tuple[Path, ...],
     format: str | None,
     label: str | None,
+    judges: tuple[str, ...],
     **options: Any,
 ) -> Report:
     sources = find_bundles(bundles)
     gate = GateOptions(
-        fail_on=_kinds(fail_on), fail_under=_thresholds(fail_under), max_error_share=max_error_share
+        fail_on=_kinds(fail_on),
+        fail_under=_thresholds(fail_under),
+        max_error_share=max_error_share,
+        calibrated=None if calibration is None else read_calibration(calibration),
     )
     suite = load_suite(task_file) if task_file else None
-    how = GradeOptions(suite=suite, sites=parse_sites(sites), **options)
-    if len(sources) == 1:
+    named = tuple(named_judge(name) for name in judges)
+    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=named, **options)
+    if len(sources) == 1 and results is None:
         # One bundle that cannot be graded is the command's own failure, told in full.
         with open_bundle(sources[0]) as bundle:
             report = build_report([grade(bundle, options=how)], gate=gate, label=label)
     else:
-        report = _grade_many(sources, how, gate, jobs, label)
-    click.echo(render(report, format or "text"), nl=False)
+        report = _grade_many(sources, how, gate=gate, jobs=jobs, results=results, label=label)
+    click.echo(render(report, format or "text", sources), nl=False)
     for output in outputs:
-        write_report(report, output, format)
+        write_report(report, output, format, sources)
     return report
 
 
-def _grade_many(
-    sources: list[str], how: GradeOptions, gate: GateOptions, jobs: int, label: str | None
-) -> Report:
+def _grade_many(sources: list[str], how: GradeOptions, **said: Any) -> Report:
     with progress("grading", len(sources)) as tick:
 
         def advance(_: str, verdict: Verdict) -> None:
             tick(verdict.task_id)
 
-        return grade_many(sources, how, gate=gate, jobs=jobs, label=label, on_progress=advance)
+        return grade_many(sources, how, on_progress=advance, **said)
 
 
 def find_bundles(named: tuple[str, ...]) -> list[str]:
@@ -148,7 +183,9 @@ def find_bundles(named: tuple[str, ...]) -> list[str]:
 
 def _expand(name: str) -> Iterator[str]:
     path = Path(name)
-    if path.is_dir():
+    if is_remote(name):
+        yield name
+    elif path.is_dir():
         yield from (str(found) for found in sorted(path.rglob("*.zst")))
     elif path.exists():
         yield name

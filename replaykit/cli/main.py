@@ -13,16 +13,27 @@ import click
 from replaykit.errors import ReplaykitError
 
 COMMANDS = {
+    "agree": ("replaykit.cli.agree", "Compare people's labels with judges, checks or other people."),
     "demo": ("replaykit.cli.demo", "Grade the shipped recordings; record one where a browser is found."),
+    "diff": ("replaykit.cli.diff", "Compare two reports, or two recorded runs."),
     "doctor": ("replaykit.cli.doctor", "Say what is installed, found and writable."),
+    "export": ("replaykit.cli.export", "Write bundles in other tools' layouts."),
     "extract": ("replaykit.cli.extract", "Write a bundle as plain files: story, pictures, snapshots."),
     "grade": ("replaykit.cli.grade", "Grade bundles offline: checks, policies, judges from their tape."),
+    "harbor": ("replaykit.cli.harbor", "Harbor's verifier, and task folders for it."),
+    "import": ("replaykit.cli.import_", "Write runs of other tools as bundles."),
     "install-browser": ("replaykit.cli.install_browser", "Find a browser, or install one."),
+    "judge": ("replaykit.cli.judge", "Ask models about recorded runs; replies go onto a tape."),
+    "label": ("replaykit.cli.label", "Say of recorded runs, blind, whether they succeeded."),
+    "pack": ("replaykit.cli.pack", "Write a bundle that carries its tape."),
+    "policies": ("replaykit.cli.policies", "Try policies on recorded runs."),
     "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
     "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
     "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
     "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
+    "tasks": ("replaykit.cli.tasks", "Check task files, count what is in them, take a sample."),
     "verify": ("replaykit.cli.verify", "Check structure and digests; say whether it can be graded."),
+    "view": ("replaykit.cli.view", "Write runs and verdicts as one HTML file."),
 }
 """Command to (module, one line of help). The module's `command` is loaded when it is asked for."""
 

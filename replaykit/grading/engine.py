@@ -1,25 +1,31 @@
-"""Many bundles: in this process, or in a pool; the same report whichever way."""
+"""Many bundles: in this process, in a pool, or on somebody's cluster; the same report whichever way."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from itertools import repeat
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Executor
+from contextlib import closing, nullcontext
 from pathlib import Path
 
-import msgspec
-
-from replaykit.bundle.reader import open_bundle
-from replaykit.errors import EngineError, ReplaykitError
+from replaykit.grading.farm.chunks import Chunks
+from replaykit.grading.farm.crews import Crew, Foreign, Processes, run
+from replaykit.grading.farm.rows import Row, merge
+from replaykit.grading.farm.shards import Shards
+from replaykit.grading.farm.work import Graded, Item, Result, grade_item
 from replaykit.grading.gate import GateOptions, decide
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import GradeOptions
 from replaykit.grading.metrics import summarize
-from replaykit.grading.verdict import ErrorInfo, Report, Verdict
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.tasks.task import Task
 
-CHUNK = 16
-"""Bundles per message to a worker: a message costs as much as a grading."""
+CHUNK_SECONDS = 0.5
+"""Time of a chunk's work."""
+
+LIMIT_SECONDS = 120.0
+"""A bundle that takes longer is an error, in processes of our own."""
+
+PER_JOB = 2
+"""Chunks that are open at once, for each worker."""
 
 Progress = Callable[[str, Verdict], None]
 """Called with (source, verdict) as verdicts arrive."""
@@ -30,94 +36,115 @@ def grade_many(
     options: GradeOptions | None = None,
     *,
     gate: GateOptions | None = None,
+    label: str | None = None,
+    runs: int | None = None,
+    on_progress: Progress | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    label: str | None = None,
-    on_progress: Progress | None = None,
+    results: str | Path | None = None,
+    chunk_seconds: float = CHUNK_SECONDS,
+    in_flight: int | None = None,
+    limit_seconds: float | None = LIMIT_SECONDS,
 ) -> Report:
     """Grade bundles into one report whose bytes depend on nothing but their content and the options.
 
-    A bundle that cannot be read or graded is one verdict with an `error`; the others go on.
-    `jobs` > 1 starts processes; `executor` is any `concurrent.futures.Executor` instead.
+    A bundle that cannot be read or graded is one verdict with an `error`; the others go on. Tasks of the
+    suite without a bundle count as not done, and with `runs` so do the runs that a task has too few of.
+    For the other arguments see `iter_grades`. Raises EngineError, NondeterministicVerdict.
     """
-    names = [str(source) for source in sources]
-    options = options or GradeOptions()
-    verdicts = []
-    for name, verdict in _graded(names, options, jobs, executor):
-        verdicts.append((name, verdict))
+    rows = []
+    for row in iter_grades(
+        sources,
+        options,
+        jobs=jobs,
+        executor=executor,
+        results=results,
+        chunk_seconds=chunk_seconds,
+        in_flight=in_flight,
+        limit_seconds=limit_seconds,
+    ):
+        rows.append(row)
         if on_progress:
-            on_progress(name, verdict)
-    return build_report([verdict for _, verdict in merge(verdicts)], gate=gate, label=label)
+            on_progress(row.source, row.verdict)
+    tasks = options.suite.tasks if options is not None and options.suite is not None else ()
+    kept = [row.verdict for row in merge(rows)]
+    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
+
+
+def iter_grades(
+    sources: Iterable[str | Path],
+    options: GradeOptions | None = None,
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    results: str | Path | None = None,
+    chunk_seconds: float = CHUNK_SECONDS,
+    in_flight: int | None = None,
+    limit_seconds: float | None = LIMIT_SECONDS,
+) -> Iterator[Row]:
+    """Yield rows as bundles are graded, in no order, in constant memory.
+
+    `jobs` > 1 starts processes; `executor` is any `concurrent.futures.Executor` instead. `results`: folder of
+    rows; a bundle whose row is there, graded the same way, is not graded again, and new rows are appended.
+    `in_flight`: chunks open at once, by default two a job. Raises EngineError.
+    """
+    options = options or GradeOptions()
+    found: Iterator[list[Result]]
+    with Shards(results) if results is not None else nullcontext() as shards:
+        items = _items(sources, shards)
+        count = len(sources) if isinstance(sources, Sized) else None
+        if executor is None and (jobs == 1 or count == 1):
+            found = ([grade_item(item, options)] for item in items)
+        else:
+            chunks = Chunks(items, seconds=chunk_seconds, workers=jobs, count=count)
+            found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
+        for chunk in found:
+            yield from _stored(chunk, shards)
 
 
 def build_report(
-    verdicts: Sequence[Verdict], *, gate: GateOptions | None = None, label: str | None = None
+    verdicts: Sequence[Verdict],
+    *,
+    gate: GateOptions | None = None,
+    label: str | None = None,
+    tasks: Sequence[Task] = (),
+    runs: int | None = None,
 ) -> Report:
-    """Put verdicts, their metrics and the gate into one report."""
-    summary = summarize(verdicts)
-    decided = decide(verdicts, summary, gate or GateOptions())
+    """Put verdicts, their metrics and the gate into one report; `tasks` are those that should be in it."""
+    gate = gate or GateOptions()
+    summary = summarize(verdicts, max_error_share=gate.max_error_share, tasks=tasks, runs=runs)
+    decided = decide(verdicts, summary, gate)
     return Report(label=label, verdicts=tuple(verdicts), summary=summary, gate=decided)
 
 
-def merge(verdicts: Iterable[tuple[str, Verdict]]) -> list[tuple[str, Verdict]]:
-    """Order by task id, trajectory, base name; the same trajectory counts once."""
-    ordered = sorted(verdicts, key=_order)
-    seen: set[str] = set()
-    kept = []
-    for name, verdict in ordered:
-        if verdict.trajectory is None or verdict.trajectory not in seen:
-            kept.append((name, verdict))
-        seen.add(verdict.trajectory or "")
-    return kept
+def _items(sources: Iterable[str | Path], shards: Shards | None) -> Iterator[Item]:
+    for source in sources:
+        name = str(source)
+        yield Item(source=name, known=shards.key(name) if shards else None)
 
 
-def grade_file(source: str, options: GradeOptions) -> Verdict:
-    """Grade one file; an error of ours becomes a verdict that says so."""
-    try:
-        with open_bundle(source) as bundle:
-            return grade(bundle, options=options)
-    except ReplaykitError as error:
-        return failed(source, error)
+def _crewed(
+    executor: Executor | None,
+    chunks: Chunks,
+    options: GradeOptions,
+    jobs: int,
+    in_flight: int,
+    limit_seconds: float | None,
+) -> Iterator[list[Result]]:
+    if executor is not None:
+        foreign: Crew = Foreign(executor, options)
+        yield from run(foreign, chunks, in_flight)
+        return
+    with closing(Processes(jobs, options, limit_seconds)) as crew:
+        yield from run(crew, chunks, in_flight)
 
 
-def failed(source: str, error: ReplaykitError) -> Verdict:
-    """Return the verdict of a bundle that could not be graded; paths are cut to base names."""
-    name = Path(source).name
-    fields = {key: str(value).replace(source, name) for key, value in error.fields.items()}
-    return Verdict(
-        task_id=name, trajectory=None, suite=None, error=ErrorInfo(kind=type(error).__name__, fields=fields)
-    )
-
-
-def _order(row: tuple[str, Verdict]) -> tuple[bytes, bytes, bytes]:
-    name, verdict = row
-    return verdict.task_id.encode(), (verdict.trajectory or "").encode(), Path(name).name.encode()
-
-
-def _graded(
-    names: Sequence[str], options: GradeOptions, jobs: int, executor: Executor | None
-) -> Iterator[tuple[str, Verdict]]:
-    if executor is None and (jobs == 1 or len(names) < 2):
-        yield from ((name, grade_file(name, options)) for name in names)
-    elif executor is not None:
-        yield from _pooled(executor, names, options)
-    else:
-        # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
-        context = multiprocessing.get_context("forkserver")
-        with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-            yield from _pooled(pool, names, options)
-
-
-def _pooled(pool: Executor, names: Sequence[str], options: GradeOptions) -> Iterator[tuple[str, Verdict]]:
-    encoded = msgspec.json.encode(options)
-    chunks = [names[at : at + CHUNK] for at in range(0, len(names), CHUNK)]
-    try:
-        for chunk, rows in zip(chunks, pool.map(_grade_chunk, chunks, repeat(encoded)), strict=True):
-            yield from zip(chunk, msgspec.json.decode(rows, type=list[Verdict]), strict=True)
-    except BrokenProcessPool as error:
-        raise EngineError(what=f"a worker died while {len(names)} bundles were graded: {error}") from error
-
-
-def _grade_chunk(names: Sequence[str], encoded: bytes) -> bytes:
-    options = msgspec.json.decode(encoded, type=GradeOptions)
-    return msgspec.json.encode([grade_file(name, options) for name in names])
+def _stored(results: Sequence[Result], shards: Shards | None) -> Iterator[Row]:
+    """Yield the rows of a chunk, written first where they are new."""
+    if shards is not None:
+        shards.write(result.row for result in results if isinstance(result, Graded))
+    for result in results:
+        if isinstance(result, Graded):
+            yield result.row
+        elif shards is not None:
+            yield shards.row(result.source)

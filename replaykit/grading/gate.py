@@ -26,6 +26,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Metric to its least value."""
     max_error_share: float = 0.05
     """Share of judgements that may be errors before the judge's rate is withheld."""
+    calibrated: tuple[str, ...] | None = None
+    """Fingerprints that were compared with people; None = any judge may decide."""
 
 
 def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: GateOptions) -> Gate:
@@ -35,7 +37,11 @@ def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: Gat
     failed = [*_failures(verdicts, options), *_metrics(summary, options)]
     if failed:
         return Gate(status="failed", reasons=tuple(failed))
-    open_ = [*_undecided(verdicts, options), *_judge_errors(summary, options)]
+    open_ = [
+        *_undecided(verdicts, options),
+        *_judge_errors(summary, options),
+        *_uncalibrated(verdicts, options),
+    ]
     return Gate(status="error", reasons=tuple(open_)) if open_ else Gate(status="passed")
 
 
@@ -88,8 +94,16 @@ def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
 
 
 def _judge_errors(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
-    if "judge" not in options.fail_on:
-        return
+    # Whatever the gate fails on: a judge that could not be asked must not say nothing in silence.
     for name, judge in sorted(summary.get("judges", {}).items()):
         if judge["n"] and judge["n_error"] / judge["n"] > options.max_error_share:
             yield f"judge {name}: {judge['n_error']} of {judge['n']} judgements are errors"
+
+
+def _uncalibrated(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
+    if options.calibrated is None:
+        return
+    judged = {(one.judge, one.fingerprint) for verdict in verdicts for one in verdict.judgements}
+    for name, mark in sorted(judged):
+        if mark and mark not in options.calibrated:
+            yield f"judge {name}: fingerprint {mark[:19]} was never compared with people"

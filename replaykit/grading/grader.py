@@ -12,15 +12,14 @@ from msgspec import Struct
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import TaskError
 from replaykit.grading.checks.check import complete, grade_checks
-from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.pump import judge_from_tape
-from replaykit.grading.judges.tape import Tape, read_tape
+from replaykit.grading.judges.check_replies import CheckReplies
+from replaykit.grading.judges.client import Client
+from replaykit.grading.judges.panel import Panel, judge_all, judges_of
 from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
     Judgement,
-    JudgeOutcome,
     Mode,
     Outcome,
     PolicyOutcome,
@@ -29,6 +28,7 @@ from replaykit.grading.verdict import (
     compose,
 )
 from replaykit.replay.player import Replay
+from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
@@ -45,10 +45,15 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Overrides the mode of the task."""
     dialect: str | None = None
     """Overrides the dialect of the task."""
-    judges: tuple[str, ...] = ()
+    judges: tuple[str | JudgeSettings, ...] = ()
     """Judges to ask beside the task's own."""
     judge_mode: str = "none"
-    """`none`: replies come from the tape only; `off`: judges are not evaluated."""
+    """`none`: replies come from the tape only; `new`: what is missing is asked for and recorded;
+    `refresh`: everything is; `off`: judges are not evaluated."""
+    judge_model: str | None = None
+    """Model of all judges, instead of their own."""
+    judge_base_url: str | None = None
+    """Server asked instead of the provider's own."""
     replies: str | None = None
     """Tape, or a folder of tapes; default: beside each bundle."""
     compose: str | None = None
@@ -58,22 +63,30 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
 
 
 def grade(
-    bundle: Bundle, task: Task | None = None, *, options: GradeOptions | None = None, **changes: Any
+    bundle: Bundle,
+    task: Task | None = None,
+    *,
+    options: GradeOptions | None = None,
+    client: Client | None = None,
+    **changes: Any,
 ) -> Verdict:
     """Grade one recorded run against a task, by default the one it was recorded for.
 
-    `changes` are fields of `GradeOptions`. Reads the bundle and its tape, nothing else; writes
-    nothing. Raises `TaskError` where there is no task, `BundleError` where the bundle is damaged.
+    `changes` are fields of `GradeOptions`. Reads the bundle and its tape, nothing else, and writes
+    nothing, unless `judge_mode` asks models: then `client`, or the provider's own, answers what the tape
+    does not, and the tape grows. Raises `TaskError` where there is no task, `BundleError` where the bundle
+    is damaged.
     """
     options = msgspec.structs.replace(options or GradeOptions(), **changes)
     sites = _sites(bundle, options)
-    task = fill_task(_task_of(bundle, task, options), sites)
+    task = task_for(bundle, task, options)
     mode = options.mode or task.mode
     replay = Replay(bundle)
-    checks = grade_checks(task, replay, mode, require_strong=options.require_strong, sites=sites)
+    ask = CheckReplies(tape_path(bundle.name, options.replies)) if options.judge_mode != "off" else None
+    strong = options.require_strong
+    checks = grade_checks(task, replay, mode, require_strong=strong, sites=sites, ask=ask)
     policies = grade_policies(task, replay, mode)
-    tape = read_tape(tape_path(bundle.name, options.replies)) if _judges(task, options) else None
-    judgements = _judgements(task, replay, tape, mode, options)
+    judgements, tape = judge_all(panel_of(bundle, task, options), bundle, task, replay, client)
     completion = _completion(task, checks, mode, options)
     return _verdict(
         bundle,
@@ -83,8 +96,38 @@ def grade(
         policies=policies,
         judgements=judgements,
         completion=completion,
-        tape=None if tape is None else tape.digest,
+        tape=tape.digest if tape is not None else ask.digest if ask is not None else None,
         how=options.compose or task.compose,
+    )
+
+
+async def grade_async(
+    bundle: Bundle,
+    task: Task | None = None,
+    *,
+    options: GradeOptions | None = None,
+    client: Client | None = None,
+    **changes: Any,
+) -> Verdict:
+    """Do what `grade` does, in an event loop: another thread grades meanwhile."""
+    import asyncio  # loaded here: those who grade without a loop do not pay for it
+
+    return await asyncio.to_thread(grade, bundle, task, options=options, client=client, **changes)
+
+
+def task_for(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task:
+    """Return the task that a bundle is graded against, its placeholders filled. Raises `TaskError`."""
+    return fill_task(_task_of(bundle, task, options), _sites(bundle, options))
+
+
+def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
+    """Return the judges of a task under these options, and where their replies lie."""
+    return Panel(
+        settings=judges_of(task, options.judges, options.judge_model),
+        how=options.judge_mode,
+        mode=options.mode or task.mode,
+        tape=tape_path(bundle.name, options.replies),
+        base_url=options.judge_base_url,
     )
 
 
@@ -134,28 +177,10 @@ def _of_suite(bundle: Bundle, suite: Suite) -> Task:
     return suite.task(recorded, source=bundle.name)
 
 
-def _judges(task: Task, options: GradeOptions) -> tuple[Any, ...]:
-    named = (task.judge, *options.judges) if task.judge is not None else options.judges
-    return tuple(dict.fromkeys(judge_settings(judge) for judge in named))
-
-
-def _judgements(
-    task: Task, replay: Replay, tape: Tape | None, mode: Mode, options: GradeOptions
-) -> tuple[Judgement, ...]:
-    if options.judge_mode == "off":
-        return tuple(
-            Judgement(
-                judge=settings.protocol, outcome=JudgeOutcome.NOT_EVALUATED, reason="off", fingerprint=""
-            )
-            for settings in _judges(task, options)
-        )
-    return tuple(judge_from_tape(settings, task, replay, tape, mode) for settings in _judges(task, options))
-
-
 def _completion(
     task: Task, checks: tuple[CheckResult, ...], mode: Mode, options: GradeOptions
 ) -> Completion | None:
-    if task.checks or task.policies or _judges(task, options):
+    if task.checks or task.policies or task.judge or options.judges:
         return complete(checks, mode)
     return Completion(outcome=Outcome.ERROR, score=0.0, partial_any=False, partial_fraction=0.0)
 

@@ -61,6 +61,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """Longest reply, tokens."""
     effort: str | None = None
     """Effort asked for."""
+    oversized_image: str = "error"
+    """What the provider does with a picture that is too large: `error`, or `downsize`, which is keyed."""
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):

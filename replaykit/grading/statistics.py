@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 Z95 = 1.959963984540054
@@ -30,14 +30,21 @@ def mean(values: Sequence[Fraction]) -> Fraction | None:
     return sum(values, Fraction(0)) / len(values) if values else None
 
 
-def wilson(hits: int, n: int) -> Interval | None:
+def wilson(hits: int, n: int, digits: int = 3) -> Interval | None:
     """Return Wilson's 95 % interval of a rate (Wilson 1927); None of nothing."""
     if n == 0:
         return None
     share, z2 = hits / n, Z95**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return _interval(max(0.0, centre - half), min(1.0, centre + half))
+    return _interval(max(0.0, centre - half), min(1.0, centre + half), digits)
+
+
+def flip_rate(votes: Iterable[Sequence[str]]) -> Fraction | None:
+    """Return the share of runs whose votes disagree, among those with two verdicts; None where none has."""
+    verdicts = [[vote for vote in run if vote in ("SUCCESS", "FAILURE")] for run in votes]
+    several = [set(said) for said in verdicts if len(said) > 1]
+    return Fraction(sum(len(said) > 1 for said in several), len(several)) if several else None
 
 
 def clustered_bootstrap(clusters: Sequence[Sequence[Fraction]]) -> Interval | None:
@@ -61,5 +68,5 @@ def _percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
-def _interval(low: float, high: float) -> Interval:
-    return round(low, 3), round(high, 3)
+def _interval(low: float, high: float, digits: int = 3) -> Interval:
+    return round(low, digits), round(high, digits)

@@ -20,7 +20,7 @@ from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab, MouseClick
-from replaykit.trajectory.observation import TabView
+from replaykit.trajectory.observation import Stale, TabView
 from replaykit.trajectory.scalars import Box, Point
 
 GRACE_MS = 250
@@ -163,6 +163,8 @@ class Acting:
         shown = tab.sights.before(acted.document, acted.source, acted.seq, acted.at)
         own = tab.sights.told_from(acted.document, acted.source, acted.seq)
         before, blobs = self._viewer.before(tab, shown, acted.at, own)
+        if before is not None and acted.lag is not None:
+            before = replace(before, stale=_older(before.stale, acted.lag))
         action, more = _placed(tab, acted)
         url, views = self._scene(tab, acted.serial)
         act = Act(
@@ -208,6 +210,13 @@ class Acting:
         for tab in self._tabs.all:
             self._tell(tab, tab.recogniser.expire(reply.at - GRACE_MS))
         self._set_timer()
+
+
+def _older(known: Stale | None, lag: Stale) -> Stale:
+    """Return how far a snapshot lies behind, of what two clocks say of it."""
+    if known is None:
+        return lag
+    return Stale(ms=max(known.ms, lag.ms), mutations=max(known.mutations, lag.mutations))
 
 
 def _stirring(tab: Tab, source: Source) -> Flow:

@@ -15,7 +15,7 @@ const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart'])
 const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
 const ACTS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script that acts for an agent makes these; of other untrusted events nothing is learnt.
-const BY_SCRIPT = new Set(['click', 'input', 'change']);
+const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
 const GESTURE_MS = 1000;
 
 // ---- Installing ------------------------------------------------------------------------------------------------
@@ -23,6 +23,7 @@ const GESTURE_MS = 1000;
 const reported = guarded(onEvent);
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
+const left = guarded(pushLast);
 const framesChanged = guarded(() => watchFrames(document, []));
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
 const armed = [];
@@ -33,6 +34,8 @@ function listen(inner) {
   for (const name of REPORTED) on(view, name, reported);
   for (const name of STIRRING) on(view, name, stirred);
   on(view, 'pointermove', moved);
+  // What is said later, while it is hidden, reaches nobody.
+  if (inner === document) on(view, 'beforeunload', left);
   // Events of a document itself and `load` of its elements pass no window.
   for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
   on(inner, 'load', loaded);
@@ -64,24 +67,18 @@ function install() {
   installed?.retire();
   const owner = globalThis.frameElement;
   if (owner !== null) return void dispatch(ownerDocument(owner), new Event(OPTIONS.nonce));
+  api.touched = wasTouched();
   Object.defineProperty(globalThis, '__replaykit_api', { value: api, configurable: true });
-  if (globalThis.parent !== globalThis) hello();
+  if (globalThis.parent !== globalThis) hello(api.touched);
   watchDocument(document, []);
   framesChanged();
-}
-
-// In a frame that its parent cannot read: somebody has to find out whose it is. Whoever acted in it before this
-// script came was not seen.
-function hello() {
-  const counts = performance.eventCounts;
-  const touched = ['pointerdown', 'keydown', 'beforeinput'].some((name) => counts?.get(name) > 0);
-  transmit(toJSON({ k: 'hello', seq: sequence++, touched }));
 }
 
 // ---- Events ----------------------------------------------------------------------------------------------------
 
 const handled = new WeakSet();
-const gesture = { control: null, last: -Infinity, typing: false, changes: 0 };
+const gesture = { control: null, last: -Infinity, typing: false, keyed: false, changes: 0 };
+const entering = { control: null, total: 0 };
 const described = { control: null, innermost: null, at: -Infinity, descriptor: null };
 let trustedAt = -Infinity;
 
@@ -90,13 +87,22 @@ function onEvent(event) {
   handled.add(event);
   const path = pathOf(event);
   armShadows(path);
-  const control = path.length === 0 ? null : controlOn(path);
+  const [control, innermost] = targetOf(event, path);
   const at = timeOf(event, path[0]);
   if (event.isTrusted && (BY_USER.has(event.type) || event.type === 'beforeinput')) trustedAt = now();
   if (event.type === 'scroll') scrolledElements.add(path[0]);
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
+  const lag = lagOf(event, control, at);
   stir(event);
-  report(event, control, path[0], at);
+  report(event, control, innermost, { at, lag });
+  if (event.type === 'click') enterTask();
+}
+
+function targetOf(event, path) {
+  if (path.length === 0) return [null, undefined];
+  const control = controlOn(path);
+  if (event.type === 'pointerdown') press(event, control);
+  return event.type === 'pointerup' ? released(event, control, path[0]) : [control, path[0]];
 }
 
 // Elements from the innermost target outwards. A document scrolls as its root element; a window is no element.
@@ -128,7 +134,7 @@ const isLonely = () => now() - trustedAt > GESTURE_MS;
 function begin(event, control, at) {
   const typing = isTyping(event);
   const goesOn = control === gesture.control && now() - gesture.last <= GESTURE_MS && continues(event, typing);
-  gesture.last = now();
+  Object.assign(gesture, { last: now(), keyed: event.type === 'keydown' });
   // Scripts can make `beforeinput`, and so floods of it; of the others only a user can.
   if (goesOn || (event.type === 'beforeinput' && isFlooded())) return;
   Object.assign(gesture, { control, typing, changes: seen.total });
@@ -136,22 +142,37 @@ function begin(event, control, at) {
   pushBefore(at);
 }
 
+// How far the page has gone since its latest snapshot, should an act begin here. The input event that goes before
+// a change is part of it.
+function lagOf({ type }, control, at) {
+  if (!GESTURES.has(type) && !BY_SCRIPT.has(type)) return undefined;
+  const isEntered = type === 'change' && entering.control === control;
+  const mutations = (isEntered ? entering.total : seen.total) - latest.total;
+  if (type === 'input') Object.assign(entering, { control, total: seen.total });
+  return mutations <= 0 ? undefined : { ms: Math.max(0, Math.round(at - latest.at)), mutations };
+}
+
 // The same act goes on; or it is the same element again, and still as it was.
 function continues(event, typing) {
-  if (event.type === 'beforeinput' || event.type === 'dragstart') return true;
+  if (event.type === 'dragstart') return true;
+  if (event.type === 'beforeinput') return gesture.keyed || isComposed(event) || (gesture.typing && isCharacter(event));
   return (typing && gesture.typing) || seen.total === gesture.changes;
 }
 
-const isTyping = (event) => (event.type === 'keydown' ? isPrintable(event) : event.type === 'beforeinput');
+const isTyping = (event) => (event.type === 'keydown' ? isPrintable(event) : gesture.keyed && gesture.typing);
+const isComposed = (event) => (event.inputType ?? '').includes('Composition');
+// Drivers type a character that no key has without one.
+const isCharacter = (event) => event.inputType === 'insertText' && [...(event.data ?? '')].length === 1;
 
-function report(event, control, innermost, at) {
+function report(event, control, innermost, { at, lag }) {
   const { type: name, isTrusted: trusted } = event;
   const element = control === null ? null : elementOf(control, innermost, event);
   const below = element !== null && TYPED.has(name) && typesBelow(innermost);
   const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
-  const data = DATA[name]?.(event, innermost, masked) ?? {};
+  const data = { ...DATA[name]?.(event, innermost, masked), lag };
   post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, trusted && BY_USER.has(name));
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
+  if (name === 'change') described.control = null;
 }
 
 const TYPED = new Set(['keydown', 'beforeinput', 'input']);
@@ -185,7 +206,9 @@ function rememberValue(field) {
 
 const DATA = { __proto__: null, keydown: keyData, beforeinput: textData, input: inputData, change: changeData };
 for (const name of POINTER) DATA[name] = pointerData;
-DATA.dragstart = DATA.drop = (event) => ({ point: pointOf(event) });
+DATA.pointerup = (event) => ({ ...pointerData(event), dragged: pressed.isDragged || undefined });
+DATA.dragstart = (event) => ({ point: pointOf(event) });
+DATA.drop = (event) => ({ point: pointOf(event), files: droppedFiles(event) });
 DATA.wheel = (event) => ({ dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) });
 DATA.scroll = (event, node) => scrollData(node);
 DATA.toggle = (event) => ({ open: event.newState === 'open' });
@@ -251,8 +274,8 @@ function editedText(node) {
 function changeData(event, node, masked) {
   const tag = isHTML(node) ? localName(node) : '';
   if (tag === 'select') return { control: 'select', ...selectedData(node, masked) };
-  if (tag === 'input' && isToggle(node)) return { control: 'check', checked: isChecked(node) };
-  if (tag === 'input' && inputType(node) === 'file') return { control: 'file', files: filesData(node) };
+  if (tag === 'input' && isToggle(node)) return { control: 'check', checked: isChecked(node), clicked: task.isClick };
+  if (tag === 'input' && inputType(node) === 'file') return { control: 'file', files: filesData(inputFiles(node)) };
   return FIELDS.has(tag) ? { control: 'text', value: shownValue(fieldValue(node, tag), masked) } : {};
 }
 
@@ -262,4 +285,4 @@ function selectedData(select, masked) {
   return { values: chosen.map((option) => shown(option.value)), labels: chosen.map((option) => shown(option.label)) };
 }
 
-const filesData = (field) => [...inputFiles(field)].map(({ name, size, type }) => ({ name, size, mime: type }));
+const filesData = (files) => [...files].map(({ name, size, type }) => ({ name, size, mime: type }));

@@ -13,14 +13,17 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from replaykit.recorder.capture import PageNode
+from replaykit.recorder.dropping import Dragging, Dropping
 from replaykit.recorder.entering import Choosing, Filling, Scripting
 from replaykit.recorder.events import (
     MODIFIERS,
     control_of,
     is_control,
+    is_of_click,
     is_select,
     is_toggle,
     is_upload,
+    lag_of,
     number_of,
     text_of,
 )
@@ -29,6 +32,7 @@ from replaykit.recorder.keying import Keying
 from replaykit.recorder.messages import MAIN, PageMessage, Source
 from replaykit.recorder.pointing import Pointing, Scrolling
 from replaykit.trajectory.action import Action
+from replaykit.trajectory.observation import Stale
 
 REACTION_MAX = 1000.0
 """What a page does by itself within these ms of a trusted event is its reaction, no act."""
@@ -74,6 +78,8 @@ class Acted(Struct, frozen=True, kw_only=True):
     """Where the element is in a push."""
     to: PageMessage | None = None
     """The event on the drop target."""
+    lag: Stale | None = None
+    """How far the page had gone since its latest snapshot from inside of an event; None = not at all."""
 
 
 Notice: TypeAlias = Begun | Acted
@@ -107,7 +113,8 @@ class Recogniser:
 
     def feed(self, message: PageMessage) -> list[Notice]:
         """Take a message in; return the acts that it begins or ends."""
-        notices = self.expire(message.at)
+        # What a click changes belongs to it, however long the page takes for that.
+        notices = [] if is_of_click(message) else self.expire(message.at)
         if self._open is None or not self._open.take(message):
             notices += self._start(message)
         self._remember(message)
@@ -174,6 +181,7 @@ class Recogniser:
             seq=gesture.first.event.seq,
             node=deed.node,
             to=deed.to,
+            lag=lag_of(gesture.first) if deed.at == gesture.since else None,
         )
 
     def _remember(self, message: PageMessage) -> None:
@@ -193,6 +201,13 @@ class Recogniser:
 
     def _start_pointer(self, message: PageMessage) -> Gesture | None:
         return Pointing(message) if message.event.trusted else None
+
+    def _start_drag(self, message: PageMessage) -> Gesture | None:
+        # No page tells itself of drags that no pointer makes: it is a script that acts.
+        return Pointing(message) if message.event.trusted else Dragging(message)
+
+    def _start_drop(self, message: PageMessage) -> Gesture | None:
+        return Dropping(message)
 
     def _start_click(self, message: PageMessage) -> Gesture | None:
         if message.event.trusted:
@@ -220,7 +235,8 @@ class Recogniser:
         if control in ("select", "file"):
             return Choosing(message)
         if control == "check":
-            return Choosing(message) if message.event.trusted or self._is_quiet(message) else None
+            is_act = message.event.trusted or self._is_quiet(message)
+            return Choosing(message) if is_act and not is_of_click(message) else None
         return None if message.event.trusted else self._start_script(message)
 
     def _start_script(self, message: PageMessage) -> Gesture | None:
@@ -246,7 +262,8 @@ def _place(message: PageMessage) -> tuple[object, ...]:
 
 _STARTERS: dict[str, Callable[[Recogniser, PageMessage], Gesture | None]] = {
     "pointerdown": Recogniser._start_pointer,
-    "dragstart": Recogniser._start_pointer,
+    "dragstart": Recogniser._start_drag,
+    "drop": Recogniser._start_drop,
     "click": Recogniser._start_click,
     "keydown": Recogniser._start_key,
     "beforeinput": Recogniser._start_intent,

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.capture import BINDING, WORLD
+from replaykit.recorder.capture import API, BINDING, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock, offset
-from replaykit.recorder.effects import Effect, Refused, Send, evaluate
+from replaykit.recorder.effects import Effect, Refused, Send, Together, evaluate
 
 POST_MAX = 1 << 20
 """Bytes of a request body that the browser reports."""
@@ -19,7 +19,10 @@ BUFFER_MAX = 64 << 20
 """Bytes of response bodies that the browser keeps for us."""
 
 CLOCK_SAMPLES = 5
-"""Round trips by which a page's clock is compared with ours."""
+"""Round trips at most by which a page's clock is compared with ours."""
+
+QUICK_MS = 4.0
+"""A round trip so quick is exact enough: no other is needed."""
 
 
 FOLLOWING = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": False}
@@ -41,28 +44,38 @@ class Armed(Struct, frozen=True, kw_only=True):
     """Browser locale."""
     timezone: str = ""
     """Browser time zone."""
+    urls: tuple[str, ...] = ()
+    """What its document has asked for so far, itself included."""
 
 
 def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
     """Put binding and script into a tab, now and for every later document, and compare clocks."""
-    yield Send(tab=tab, method="Runtime.enable")
-    binding = {"name": BINDING, "executionContextName": WORLD}
-    yield Send(tab=tab, method="Runtime.addBinding", params=binding)
-    yield Send(tab=tab, method="Page.enable")
-    source = {"source": script, "worldName": WORLD, "runImmediately": True}
-    yield Send(tab=tab, method="Page.addScriptToEvaluateOnNewDocument", params=source)
-    if has_network:
-        limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
-        yield Send(tab=tab, method="Network.enable", params=limits)
-    tab.seat((yield Send(tab=tab, method="Page.getFrameTree"))["frameTree"])
-    # Frames in processes of their own and workers come as targets of this session; nothing is held up for us.
-    yield Send(tab=tab, method="Target.setAutoAttach", params=FOLLOWING)
+    answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
+    tab.is_heard = True
+    tab.seat(answers[-2]["frameTree"])
     try:
         armed = yield from _compare_clocks(tab, clock)
         yield from remember_history(tab)
     except Refused:  # it navigates away just now, or has a dialog open: armed all the same
         return Armed(armed_after_ms=0)
     return armed
+
+
+def _first_calls(tab: Tab, script: str, *, has_network: bool) -> tuple[Send, ...]:
+    # All at once: whoever opened the tab may act in it already.
+    source = {"source": script, "worldName": WORLD, "runImmediately": True}
+    limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("Runtime.enable", {}),
+        ("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD}),
+        ("Page.enable", {}),
+        ("Page.addScriptToEvaluateOnNewDocument", source),
+        *([("Network.enable", limits)] if has_network else []),
+        ("Page.getFrameTree", {}),
+        # Frames in processes of their own and workers come as targets; nothing is held up for us.
+        ("Target.setAutoAttach", FOLLOWING),
+    ]
+    return tuple(Send(tab=tab, method=method, params=params) for method, params in calls)
 
 
 def remember_history(tab: Tab) -> Generator[Effect, Any, None]:
@@ -78,15 +91,19 @@ def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
         "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
         " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"
         " innerWidth, innerHeight,"
-        " ['pointerdown', 'keydown', 'beforeinput'].some((name) => performance.eventCounts?.get(name) > 0)]"
+        f" globalThis.{API}?.touched ?? true,"
+        " ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
+        ".map((entry) => entry.name)]"
     )
-    samples, is_touched = [], None
+    samples, is_touched, urls = [], None, None
     for _ in range(CLOCK_SAMPLES):
         asked = clock.started + clock.now()
         about = yield from evaluate(tab, source)
         samples.append((asked, float(about[0]), clock.started + clock.now()))
-        # Of what came later the script has told.
         is_touched = bool(about[8]) if is_touched is None else is_touched
+        urls = tuple(str(url).partition("#")[0] for url in about[9]) if urls is None else urls
+        if samples[-1][2] - asked <= QUICK_MS:
+            break
     tab.ahead, tab.dpr, tab.viewport = offset(samples), float(about[3]), (int(about[6]), int(about[7]))
     return Armed(
         armed_after_ms=int(about[1]),
@@ -95,4 +112,5 @@ def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
         dpr=tab.dpr,
         language=str(about[4]),
         timezone=str(about[5]),
+        urls=urls or (),
     )

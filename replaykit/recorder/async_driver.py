@@ -15,7 +15,14 @@ from playwright.async_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SHARED_WORKERS, Driver, log
+from replaykit.recorder.driver import (
+    BEGIN_MAX_S,
+    CLOSING_MAX_S,
+    ENDING_MAX_S,
+    SETTLING_MAX_S,
+    Driver,
+    log,
+)
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -25,11 +32,15 @@ from replaykit.recorder.effects import (
     Refused,
     Send,
     Sleep,
+    Tell,
+    Together,
     Work,
 )
 from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
+from replaykit.recorder.roster import FOUND
+from replaykit.recorder.wrapping import Wrapper
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -51,9 +62,9 @@ class AsyncDriver(Driver):
         self._timers: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1, "replaykit")
         self._heart: CDPSession | None = None
-        self._is_opening_probe = False
+        self._meetings: dict[int, asyncio.Task[None]] = {}
         self._unclear: list[Page] = []
-        self._wrapped: list[tuple[Target, str]] = []
+        self.wrapper = Wrapper(self._before, self._after)
 
     async def attach(self, target: Target) -> None:
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
@@ -66,21 +77,37 @@ class AsyncDriver(Driver):
         elif isinstance(target, BrowserContext):
             await self._enter(target)
         elif browser is not None:
-            browser.on("context", lambda entered: self._spawn(self._enter(entered)))
+            self.wrapper.listen(browser, "context", lambda entered: self._spawn(self._enter(entered)))
             for one in browser.contexts:
                 await self._enter(one)
+            self.roster.is_whole = True
+        await self._mind(browser)
         self.is_attaching = False
-        await self._mind_shared_workers(browser)
-        self._wrap(target if isinstance(target, Page) else None, context, browser)
+        self.wrapper.wrap(target if isinstance(target, Page) else None, context, browser)
         await self.ready()
 
-    async def _mind_shared_workers(self, browser: Browser | None) -> None:
+    async def _mind(self, browser: Browser | None) -> None:
         if browser is not None and self._heart is None:
             self._heart = await browser.new_browser_cdp_session()
-            self._heart.on(
-                "Target.targetCreated", lambda event: self._spawn(self._carry(self.unheard(event)))
-            )
-            await self._heart.send("Target.setDiscoverTargets", SHARED_WORKERS)
+            self._heart.on("event", self._told)
+            await self._heart.send("Target.setDiscoverTargets", FOUND)
+
+    def _told(self, event: dict[str, Any]) -> None:
+        tab = self.browser_said(event)
+        self._run_newcomers()
+        if tab is not None:
+            self._heed_tab(tab)
+
+    def _run_newcomers(self) -> None:
+        for tab, carried in self.take_newcomers():
+            task = self._spawn(self._reach(tab, carried))
+            if tab is not None:
+                self._meetings[tab.page] = task
+
+    async def _reach(self, tab: Tab | None, carried: Carried) -> None:
+        await self._carry(carried)
+        if tab is not None:
+            self._run_errands(tab)
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -97,6 +124,14 @@ class AsyncDriver(Driver):
         """Wait until the agent may act."""
         await self._wait(lambda: self.is_ready, BEGIN_MAX_S)
 
+    async def settle(self) -> None:
+        """Wait until what the agent left behind is armed and has told all, at most a moment."""
+        await self._wait(lambda: self.is_settled, SETTLING_MAX_S, is_owed=False)
+        for carried in self.listening():
+            self._spawn(self._carry(carried))
+        current = asyncio.current_task()
+        await self._wait(lambda: not self._tasks - {current}, SETTLING_MAX_S, is_owed=False)
+
     async def finish(self) -> None:
         """Wait until the session has sealed."""
         await self._wait(lambda: self.is_sealed, ENDING_MAX_S)
@@ -105,13 +140,14 @@ class AsyncDriver(Driver):
             task.cancel()
         await self._let_go()
 
-    async def _wait(self, until: Callable[[], bool], seconds: float) -> None:
+    async def _wait(self, until: Callable[[], bool], seconds: float, *, is_owed: bool = True) -> None:
         self.pump()
         deadline = self.clock.now() + seconds * 1000
         while not until():
             left = (deadline - self.clock.now()) / 1000
             if left <= 0:
-                self.gap("snapshots", "timeout", len(self._tasks))
+                if is_owed:
+                    self.gap("snapshots", "timeout", len(self._tasks))
                 return
             waiting = (self._tasks | self._timers) - {asyncio.current_task()}
             if not waiting:
@@ -152,42 +188,74 @@ class AsyncDriver(Driver):
             return
         self._contexts.add(context)
         context.on("page", self._appeared)
-        self._wrap(context)
+        self.wrapper.wrap(context)
         for page in context.pages:
             await self._adopt(page)
 
     def _appeared(self, page: Page) -> None:
-        if self._is_opening_probe:
+        if self.is_held:
             self._unclear.append(page)
         else:
             self._adoption(page)
 
     def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
         if page not in self._adopting:
-            tab = self._pages[page] = self.new_tab(actor)
-            self._adopting[page] = self._spawn(self._arm(page, tab))
+            # Of those that come later the browser tells before, and with their addresses.
+            tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
+            self._adopting[page] = self._spawn(self._adopted(page, actor, tab))
         return self._adopting[page]
 
     async def _adopt(self, page: Page) -> None:
         await self._adoption(page)
 
-    async def _arm(self, page: Page, tab: Tab) -> None:
+    async def _adopted(self, page: Page, actor: str, tab: Tab | None) -> None:
+        try:
+            session = await page.context.new_cdp_session(page)
+            about = (await session.send("Target.getTargetInfo"))["targetInfo"]
+        except Error:
+            if tab is not None:
+                self.lose(tab)
+            return
+        known = self.known(about)
+        if known is not None:
+            self._link(page, known)
+            with suppress(Error):
+                await session.detach()
+            if known.page in self._meetings:
+                await self._meetings[known.page]
+            return
+        tab = tab or self._link(page, self.new_tab(actor))
+        self.claim(about, tab, is_context=page.context in self._contexts)
+        self._run_newcomers()
+        self._sessions[tab.page] = session
+        await self._arm(page, tab)
+
+    def _link(self, page: Page, tab: Tab) -> Tab:
+        self._pages[page] = tab
         page.on("close", lambda _: self._left(tab))
         if page.context not in self._contexts:
-            page.on("popup", self._appeared)
+            self.wrapper.listen(page, "popup", self._appeared)
+        return tab
+
+    async def _arm(self, page: Page, tab: Tab) -> None:
+        self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
         try:
-            session = self._sessions[tab.page] = await page.context.new_cdp_session(page)
-            session.on("event", lambda event: self._heard(tab, event))
             armed = await self._carry(arm(tab, self.script, self.clock, has_network=self.has_network))
             opener = await page.opener()
         except (Refused, Error):
-            self.forget(tab)
+            self.lose(tab)
             return
+        except Exception:
+            self.lose(tab)
+            raise
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
         self._run_errands(tab)
 
     def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
+        self._heed_tab(tab)
+
+    def _heed_tab(self, tab: Tab) -> None:
         self._run_errands(tab)
         if tab.take_moved():
             self._spawn(self._carry(remember_history(tab)))
@@ -208,19 +276,6 @@ class AsyncDriver(Driver):
 
     # The agent's own objects
 
-    def _wrap(self, *targets: Target | None) -> None:
-        for target in targets:
-            if target is not None:
-                for name in ("close", "new_page", "new_context"):
-                    self._wrap_one(target, name)
-
-    def _wrap_one(self, target: Target, name: str) -> None:
-        method = getattr(target, name, None)
-        if method is not None and not hasattr(method, "__wrapped__"):
-            wrapper = self._before if name == "close" else self._after
-            setattr(target, name, wrapper(target, method))
-            self._wrapped.append((target, name))
-
     def _before(self, target: Target, close: _Method) -> _Method:
         # The `close` event comes when there is nothing left to look at.
         @wraps(close)
@@ -234,26 +289,39 @@ class AsyncDriver(Driver):
         # A new page that the agent uses at once would run ahead of its arming.
         @wraps(make)
         async def making(*arguments: Any, **options: Any) -> Any:
-            made = await make(*arguments, **options)
-            if isinstance(made, BrowserContext) and isinstance(target, Browser):
-                await self._guard(self._enter(made))
-            elif isinstance(made, Page) and made.context in self._contexts:
-                await self._guard(self._adopt(made))
+            self.hold()
+            try:
+                made = await make(*arguments, **options)
+                if isinstance(made, BrowserContext) and isinstance(target, Browser):
+                    await self._guard(self._enter(made))
+                elif isinstance(made, Page) and made.context in self._contexts:
+                    await self._guard(self._adopt(made))
+            finally:
+                self._let_come()
             return made
 
         return making
 
+    def _let_come(self) -> None:
+        self.release()
+        while self._unclear and not self.is_held:
+            self._adoption(self._unclear.pop(0))
+        self._run_newcomers()
+
     async def _let_go(self) -> None:
-        # The agent's objects may live on: they must be as they were.
-        for target, name in self._wrapped:
-            delattr(target, name)
+        self.wrapper.undo()
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
         for page, session in self._sessions.items():
             # A page that is stuck, or behind a dialog, would hold everything up.
             if not self.tabs[page].is_gone and not self.tabs[page].has_dialog:
-                with suppress(Error, TimeoutError):
-                    await asyncio.wait_for(session.detach(), LETTING_GO_S)
+                await self._detach(session)
+        if self._heart is not None:
+            await self._detach(self._heart)
+
+    async def _detach(self, session: CDPSession) -> None:
+        with suppress(Error, TimeoutError):
+            await asyncio.wait_for(session.detach(), LETTING_GO_S)
 
     # Commands
 
@@ -284,7 +352,12 @@ class AsyncDriver(Driver):
     async def _perform(self, effect: Effect) -> Any:
         match effect:
             case Send():
-                return await (self._ask_target(effect) if effect.via else self._send(effect))
+                is_relayed = bool(effect.via or effect.tab.wire)
+                return await (self._ask_target(effect) if is_relayed else self._send(effect))
+            case Tell():
+                return await self._call(self._heart, effect)
+            case Together():
+                return await asyncio.gather(*(self._perform(send) for send in effect.sends))
             case Sleep():
                 return await asyncio.sleep(effect.ms / 1000)
             case Work():
@@ -295,8 +368,15 @@ class AsyncDriver(Driver):
                 return await self._close_probe(effect.tab)
 
     async def _send(self, effect: Send) -> Any:
-        session = self._sessions.get(effect.tab.page)
-        if session is None or effect.tab.is_gone:
+        if effect.tab.is_gone:
+            raise Refused("gone")
+        try:
+            return await self._call(self._sessions.get(effect.tab.page), effect)
+        except Refused as refused:
+            raise Refused("gone" if effect.tab.is_gone else str(refused)) from refused
+
+    async def _call(self, session: CDPSession | None, effect: Send | Tell) -> Any:
+        if session is None:
             raise Refused("gone")
         try:
             return await session.send(effect.method, effect.params, timeout=effect.timeout_ms)
@@ -304,9 +384,11 @@ class AsyncDriver(Driver):
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
-            raise Refused("gone" if effect.tab.is_gone else "failed") from error
+            raise Refused("failed") from error
 
     async def _ask_target(self, effect: Send) -> Any:
+        if effect.tab.is_gone:
+            raise Refused("gone")
         waiting: asyncio.Future[tuple[Any, Refused | None]] = asyncio.get_running_loop().create_future()
 
         def then(answer: Any, refused: Refused | None) -> None:
@@ -315,7 +397,7 @@ class AsyncDriver(Driver):
 
         number, call = self.relayed(effect, then)
         try:
-            await self._send(call)
+            await self._perform(call)
             answer, refused = await asyncio.wait_for(waiting, effect.timeout_ms / 1000)
         except TimeoutError as error:
             raise Refused("timeout") from error
@@ -329,18 +411,17 @@ class AsyncDriver(Driver):
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
             raise Refused("gone")
-        self._is_opening_probe = True
+        self.hold()
         try:
             make = getattr(context.new_page, "__wrapped__", context.new_page)
             page: Page = await make()
+            await self._adoption(page, "probe")
         except Error as error:
             raise Refused("failed") from error
         finally:
-            self._is_opening_probe = False
-        probe = self._adoption(page, "probe")
-        while self._unclear:
-            self._adoption(self._unclear.pop())
-        await probe
+            self._let_come()
+        if page not in self._pages:
+            raise Refused("gone")
         return self._pages[page]
 
     async def _close_probe(self, tab: Tab) -> None:

@@ -56,17 +56,12 @@ function flagsOf(tree) {
 
 function sheetsOf(tree, root, kind) {
   const owner = (sheet) => tree.numbers.get(sheet.ownerNode) ?? -1;
-  const row = (sheet, number) => [sheet.media.mediaText, sheet.disabled, number, isReadable(sheet)];
+  const row = (sheet, number) => {
+    tree.sheets.push(sheet);
+    return [sheet.media.mediaText, sheet.disabled, number, rulesOf(sheet) !== null];
+  };
   const linked = Array.from(kind.styleSheets(root), (sheet) => row(sheet, owner(sheet)));
   return linked.concat(Array.from(kind.adoptedStyleSheets(root), (sheet) => row(sheet, -1)));
-}
-
-function isReadable(sheet) {
-  try {
-    return sheet.cssRules !== null;
-  } catch {
-    return false;
-  }
 }
 
 // ---- Walk ------------------------------------------------------------------------------------------------------
@@ -77,7 +72,7 @@ function newTree() {
     tokens: [], closing: 0, elements: 0, nodes: 0, text: 0, repaired: 0, cut: false, full: false,
     style: [], palette: new Map(), styling: estimate <= STYLES_MAX, secure: false, scrolls: false,
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
-    numbers: new WeakMap(), roots: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
+    numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
     maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [],
     focused: new Set(), frames: [], changed: [],
   };
@@ -176,7 +171,7 @@ function foreignStart(uri, tag) {
 // Where to go on after the start of an element.
 function enter(tree, element, html, number, levels) {
   const inside = { node: firstChild(element), owner: number, scope: tree.scope, inShadow: false };
-  const shadow = shadowRoot(element);
+  const shadow = shadowRoot(element) ?? closedRoots.get(element) ?? null;
   if (shadow !== null) return enterShadow(tree, shadow, inside, levels);
   if (html === 'template') return enterTemplate(tree, element, inside);
   const inner = frameDocuments[html]?.(element) ?? null;
@@ -187,9 +182,22 @@ function enterShadow(tree, shadow, inside, levels) {
   tree.hosts.add(inside.owner);
   takeRoot(tree, shadow, SHADOW_ROOT);
   watchShadow(shadow);
-  emit(tree, '#open');
+  emit(tree, closedRoots.has(shadowHost(shadow)) ? '#closed' : '#open');
   levels.push(inside);
   return { ...inside, node: firstChild(shadow), inShadow: true };
+}
+
+// By host: what the browser has shown of roots that no script can find.
+const closedRoots = new WeakMap();
+
+function reveal(root) {
+  closedRoots.set(shadowHost(root), root);
+}
+
+// How many elements there are, and how many of them may hide a closed root.
+function sealed() {
+  const elements = documentElements(document, '*');
+  return [elements.length, Array.from(elements).filter((element) => mayBeClosed(element)).length];
 }
 
 function enterTemplate(tree, element, inside) {
@@ -243,16 +251,23 @@ function takeColumns(tree, element, number, owner) {
   if (tree.elements > STYLES_MAX) tree.styling = false;
   tree.scrolls = false;
   tree.secure = false;
-  if (tree.styling) takeStyle(tree, element, isHidden(tree, element, owner));
+  if (tree.styling) takeStyle(tree, element, number, isHidden(tree, element, owner));
   else if (FIELDS.has(localName(element))) tree.secure = hasTextSecurity(element);
   if (tree.boxing) takeBox(tree, element, number);
 }
 
 // Text security is read of hidden elements, too: their values are in the snapshot all the same.
-function takeStyle(tree, element, hidden) {
+function takeStyle(tree, element, number, hidden) {
   const style = styleOf(element);
   tree.secure = isSecurity(propertyValue(style, '-webkit-text-security'));
-  tree.style.push(hidden ? HIDDEN : paletteIndex(tree, readStyle(tree, style, element)));
+  tree.style.push(hidden ? hiddenIndex(tree, style, number) : paletteIndex(tree, readStyle(tree, style, element)));
+}
+
+// Without a box there, an element of display `contents` reads as empty, any other as its text content.
+function hiddenIndex(tree, style, number) {
+  if (propertyValue(style, 'display') !== 'contents') return HIDDEN;
+  tree.gone.add(number);
+  return paletteIndex(tree, 'contents|visible|collapse|none');
 }
 
 function readStyle(tree, style, element) {
@@ -272,8 +287,11 @@ function styleLetters(tree, style, element) {
   const skipping = propertyValue(style, 'content-visibility');
   const skipped = skipping !== 'visible' && (skipping === 'hidden' || isSkipped(element)) ? 'c' : '';
   const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
-  return skipped + clear + (tree.secure ? 's' : '');
+  return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '');
 }
+
+// An object that shows its content instead of its data; one whose content shows no text reads the same either way.
+const isFallenBack = (element) => isHTML(element, 'object') && innerText(element) !== '';
 
 // With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
 const AUTO = { contentVisibilityAuto: true };
@@ -282,7 +300,13 @@ function isSkipped(element) {
   for (let child = firstElement(element); child !== null; child = nextElement(child)) {
     if (isDisplayed(child)) return !isDisplayed(child, AUTO);
   }
-  return isHTML(element) && innerText(element) === '';
+  return isHTML(element) && innerText(element) === '' && (firstChild(element) !== null || !isNear(element));
+}
+
+// What holds nothing tells nothing: browsers skip what is further away than one and a half viewports.
+function isNear(element) {
+  const { top, bottom } = clientRect(element);
+  return bottom > -1.5 * innerHeight && top < 2.5 * innerHeight;
 }
 
 // ---- What blanks beside an element depend on -------------------------------------------------------------------
@@ -301,26 +325,30 @@ function isOutOfFlow(style) {
 // A pseudo-element costs as much as all else of a style: none is read but on lines, and only beside a blank.
 function generatedLetters(element) {
   const first = firstChild(element);
-  if (first === null) return isGenerated(element, BEFORE) || isGenerated(element, AFTER) ? 'b' : '';
-  const before = hasBlank(first, 0) && isGenerated(element, BEFORE) ? 'b' : '';
-  return hasBlank(lastChild(element), -1) && isGenerated(element, AFTER) ? `${before}a` : before;
+  if (first === null) return isSolid(generated(element, BEFORE)) || isSolid(generated(element, AFTER)) ? 'b' : '';
+  const before = hasBlank(first, 0) ? generated(element, BEFORE) : '';
+  return before + (hasBlank(lastChild(element), -1) ? generated(element, AFTER) : '');
 }
+
+const isSolid = (letter) => letter === 'b' || letter === 'a';
 
 function hasBlank(node, edge) {
   const end = nodeType(node) === TEXT ? characterData(node).at(edge) : undefined;
   return end === ' ' || end === '\n' || end === '\t' || end === '\r';
 }
 
-// Generated text that holds no blank: before it, what ends in a blank itself; after it, what is nothing else.
-const BEFORE = { name: '::before', hollow: /^"(?:.* )?"$/s };
-const AFTER = { name: '::after', hollow: /^" *"$/ };
+// By what stands beside the content: something solid holds a blank there, a blank takes its place, all else leaves it.
+const BEFORE = { name: '::before', hollow: /^"(?:.* )?"$/s, open: / "$/, letters: ['b', 'g'] };
+const AFTER = { name: '::after', hollow: /^" *"$/, open: /^$/, letters: ['a', ''] };
 
-function isGenerated(element, { name, hollow }) {
+function generated(element, { name, hollow, open, letters: [solid, blank] }) {
   const style = styleOf(element, name);
   const content = propertyValue(style, 'content');
-  if (content === 'none' || content === 'normal') return false;
+  if (content === 'none' || content === 'normal') return '';
   const display = propertyValue(style, 'display');
-  return display === 'inline' ? !hollow.test(content) : display.startsWith('inline-');
+  if (display !== 'inline') return display.startsWith('inline-') ? solid : '';
+  if (!hollow.test(content)) return solid;
+  return open.test(content) ? blank : '';
 }
 
 // An empty display is that of an element without a place in the flat tree: no slot takes it.
@@ -332,7 +360,10 @@ function paletteIndex(tree, entry) {
   return tree.palette.size - 1;
 }
 
-const isGone = (tree, number) => tree.style[number] === HIDDEN || tree.style[number] === tree.palette.get('none');
+function isGone(tree, number) {
+  const index = tree.style[number];
+  return index === HIDDEN || index === tree.palette.get('none') || tree.gone.has(number);
+}
 
 // Light children of a shadow host are rendered where their slot is, or nowhere.
 function isHidden(tree, element, owner) {

@@ -29,7 +29,18 @@ WORLD = "replaykit"
 API = "__replaykit_api"
 """Name of the object, in that world, that answers questions."""
 
-SCRIPTS = ("natives.js", "masking.js", "state.js", "capture.js", "rest.js", "element.js", "actions.js")
+SCRIPTS = (
+    "natives.js",
+    "masking.js",
+    "state.js",
+    "capture.js",
+    "sheets.js",
+    "rest.js",
+    "element.js",
+    "arriving.js",
+    "pointing.js",
+    "actions.js",
+)
 """Files of the script, in order: later ones use what earlier ones define."""
 
 PARTS_MAX = 256
@@ -113,6 +124,10 @@ class PagePush(Struct, frozen=True, kw_only=True):
     """Fields that changed without an event since the push before: CSS path, value before, value after."""
     frames: tuple[PageFrame, ...] = ()
     """Frames that the page cannot read, by the ordinal that the snapshot gives them."""
+    sheets: tuple[str | None, ...] | None = None
+    """Style sheets in the order of the head, None for one that cannot be read; absent = as told before."""
+    hidden: N = 0
+    """Closed shadow roots that the browser did not show; filled in by whoever asked it."""
 
 
 class PageFrame(Struct, frozen=True, kw_only=True):

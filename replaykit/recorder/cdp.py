@@ -80,6 +80,8 @@ class Tab:
         """Tab ordinal; probe tabs have a negative one."""
         self.actor = actor
         """`agent probe`."""
+        self.wire = ""
+        """Session through which the browser's own passes on what is said; empty = a session of its own."""
         self.document = 0
         """Ordinal of the main frame's document, from 0."""
         self.url = ""
@@ -94,6 +96,8 @@ class Tab:
         """A native dialog is open: the page answers nothing."""
         self.is_gone = False
         """Closed or crashed."""
+        self.is_heard = False
+        """Its navigations are heard."""
         self.is_watched = False
         """All that was there when the recorder came is known."""
         self.busy_at = 0.0
@@ -187,7 +191,7 @@ class Tab:
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
         """Take in what a target says of itself, and what of that nobody has heard."""
-        late = self.network.late(target, facts.urls)
+        late = self.network.late(target.via, facts.urls)
         if facts.is_loaded:
             self.told += self._loaded({}, target.via)
         if late and not target.is_existing:

@@ -8,7 +8,7 @@ request ends or its document commits.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
@@ -71,7 +71,7 @@ class Network:
         self._hops: dict[str, list[_Hop]] = {}
         self._early: dict[str, list[tuple[str, Params]]] = {}
         self._owned: dict[str, Via] = {}
-        self._urls: dict[Via, set[str]] = {}
+        self._urls: dict[Via, set[str]] = {(): set()}
         self._teller: Via = ()
         self._monotonic = 0.0
         self.documents: dict[str, tuple[int | None, tuple[str, ...]]] = {}
@@ -105,9 +105,9 @@ class Network:
         """Note what a new target asks for, until it is known what it asked for before."""
         self._urls[target.via] = set()
 
-    def late(self, target: Target, urls: list[str]) -> int:
-        """Return how many requests a target made before anybody listened; `urls`: all that it knows of."""
-        heard = self._urls.pop(target.via, set())
+    def late(self, via: Via, urls: Iterable[str]) -> int:
+        """Return how many requests were made before anybody listened; `urls`: all that a target knows of."""
+        heard = self._urls.pop(via, set())
         return sum(not url.startswith(_LOCAL) for url in set(urls) - heard)
 
     def complete(self, loader: str, via: Via) -> Iterator[Input]:

@@ -12,6 +12,10 @@ LAG_MAX_MS = 50.0
 """A page's message that is older on arrival comes from a backlog, and so do its neighbours."""
 
 
+BACKLOG_MS = 100.0
+"""Events of a backlog come one right after the other; what comes later than that is none of it."""
+
+
 class Clock:
     """Turns times of this process, the wall, a page and the browser's network into ms since start."""
 
@@ -22,6 +26,7 @@ class Clock:
         """Recording start, epoch ms."""
         self._latest = 0.0
         self._lag = 0.0
+        self._heard = 0.0
 
     def now(self) -> float:
         """Ms since recording start; never goes back."""
@@ -33,12 +38,18 @@ class Clock:
 
     def witnessed(self, at: float) -> float:
         """Note when an event that knows its own time has arrived; returns `at`."""
-        self._latest, self._lag = at, self.now() - at
+        self._heard = self.now()
+        self._latest, self._lag = at, self._heard - at
         return at
 
     def arrived(self) -> float:
         """Return the best guess for an event without a time: now, or in a backlog that of its neighbour."""
-        return self._latest if self._lag > LAG_MAX_MS else self.now()
+        now = self.now()
+        is_backlog = self._lag > LAG_MAX_MS and now - self._heard <= BACKLOG_MS
+        # A page whose clock lags, or that was busy, is no backlog for what comes long after it.
+        self._lag = self._lag if is_backlog else 0.0
+        self._heard = now
+        return self._latest if is_backlog else now
 
 
 def offset(samples: list[tuple[float, float, float]]) -> float:

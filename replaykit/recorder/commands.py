@@ -6,6 +6,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from replaykit.bundle.blobs import pixmap
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
@@ -23,6 +25,7 @@ from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
+from replaykit.recorder.shadows import reveal
 from replaykit.trajectory.scalars import Box
 
 PIXELS_MAX = 8_000_000
@@ -70,7 +73,8 @@ class Commands:
         tab = self._tab(command.page)
         match command.what:
             case "snapshot":
-                return (yield from snapshot(tab, *command.args))
+                hidden = (yield from reveal(tab)) if command.args[:1] == ("final",) else 0
+                return replace((yield from snapshot(tab, *command.args)), hidden=hidden)
             case "frames":
                 return (yield from send_frames(tab))
             case "stir":

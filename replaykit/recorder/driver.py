@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
-from replaykit.recorder.arming import Armed
+from replaykit.recorder.arming import Armed, arm
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.cdp_frames import PAGES, Target, Via
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
-from replaykit.recorder.effects import Carried, Job, Refused, Send
-from replaykit.recorder.framing import arm_target, own
+from replaykit.recorder.effects import Carried, Job, Refused, Send, Tell
+from replaykit.recorder.framing import arm_target, flush, own
 from replaykit.recorder.messages import (
+    MAIN,
     Arm,
+    Core,
     Disarm,
     End,
     Failed,
@@ -32,10 +34,13 @@ from replaykit.recorder.messages import (
     Seal,
     TabClosed,
     TabCrashed,
+    TabMissed,
     TabOpened,
     Write,
 )
-from replaykit.recorder.relay import SEND, Answered, Heard, Relay
+from replaykit.recorder.relay import RECEIVED, Heard
+from replaykit.recorder.relaying import Relaying
+from replaykit.recorder.roster import Found, Roster
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -43,9 +48,6 @@ log = logging.getLogger("replaykit.recorder")
 
 PROBE = -1
 """Ordinals of probe tabs go down from here: they are no tabs of the run."""
-
-SHARED_WORKERS = {"discover": True, "filter": [{"type": "shared_worker"}]}
-"""Workers that no page holds: that they are there can be heard, what they ask for cannot."""
 
 CRASHED = "Inspector.targetCrashed"
 """Of a tab's own session; Playwright's event of that name also comes when only a frame has crashed."""
@@ -56,29 +58,14 @@ CLOSING_MAX_S = 1.5
 BEGIN_MAX_S = 130.0
 """Longest wait for what comes before the agent's first act: first looks, probes (at most 120 s)."""
 
+SETTLING_MAX_S = 1.5
+"""Longest wait for tabs and frames that are being armed when the agent has ended."""
+
 ENDING_MAX_S = 180.0
 """Longest wait for the end of a recording: last looks, probes (at most 120 s), seal."""
 
 
-class Core(Protocol):
-    """The sans-io session, as a driver sees it."""
-
-    def start(self, at: float) -> list[Output]:
-        """Begin; the first output writes the header."""
-
-    def feed(self, item: Input, /) -> list[Output]:
-        """Take an input in."""
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether the run is over, for whatever reason: the agent has to stop."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether all is seen that has to be seen before the agent acts."""
-
-
-class Driver:
+class Driver(Relaying):
     """Feeds the session, stores what it writes, and queues what it asks for."""
 
     def __init__(
@@ -90,6 +77,7 @@ class Driver:
         clock: Clock | None = None,
         has_network: bool = True,
     ) -> None:
+        super().__init__()
         self.clock = clock or Clock()
         """The recording's clock."""
         self.tabs: dict[int, Tab] = {}
@@ -108,15 +96,19 @@ class Driver:
         self.on_limit: Callable[[], None] = _nothing
         """Called when the session has ended the run: the agent has to stop."""
         self.browser_version: str | None = None
+        self.roster = Roster(self.clock)
+        """The pages of the browser."""
         self._opening = opening
         self._store = store
         self._core: Core | None = None
         self._early: list[Input] = []
         self._has_crashed = False
         self._existing: set[int] = set()
-        self._backlog: dict[int, list[dict[str, Any]]] = {}
-        self._relays: dict[int, Relay] = {}
-        self._answers: dict[tuple[int, int], Callable[[Any, Refused | None], None]] = {}
+        self._backlog: dict[int, list[Heard]] = {}
+        self._lost: list[Tab] = []
+        self._leaving: dict[int, TabClosed | TabCrashed] = {}
+        self._holders = 0
+        self._newcomers: list[tuple[Tab | None, Carried]] = []
         self._claims: dict[str, tuple[Tab, Via]] = {}
 
     def pump(self) -> None:
@@ -133,6 +125,17 @@ class Driver:
     def is_ready(self) -> bool:
         """Whether the agent may act: every tab is armed, and what is looked at before has been seen."""
         return not self._backlog and (self._core is None or self._core.is_ready)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all tabs and frames that are known of are armed, or cannot be."""
+        targets = (one for tab in self.tabs.values() if not tab.is_gone for one in tab.targets.values())
+        return not self._backlog and all(target.is_armed for target in targets)
+
+    def listening(self) -> list[Carried]:
+        """Return what lets all come in that pages have said until now."""
+        tabs = [tab for page, tab in self.tabs.items() if page not in self._backlog]
+        return [flush(tab) for tab in tabs if tab.actor == "agent" and not tab.is_gone]
 
     def begin(self, environment: Environment) -> None:
         """Start the session, now that the header can be written, and catch up."""
@@ -151,6 +154,7 @@ class Driver:
             return
         if isinstance(item, End):
             self._miss_unarmed()
+            self._miss_tabs()
         was_ending, self.is_busy = self._core.is_ending, True
         try:
             self._put(self._core.feed(item))
@@ -217,41 +221,55 @@ class Driver:
 
     def opened(self, tab: Tab, armed: Armed, opener: Tab | None) -> None:
         """Tell the session of an armed tab, then all that happened in it meanwhile."""
+        if tab.page not in self._backlog:
+            return  # nobody waits for it any more
         self.begin(self._environment(tab, armed))
         backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
         if tab.actor == "agent":
+            found = self.roster.of(tab)
             self.feed(
                 TabOpened(
                     at=tab.seen_at,
                     page=tab.page,
                     url=tab.url,
-                    opener=opener.page if opener else None,
+                    opener=opener.page if opener and opener.actor == "agent" else None,
                     armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
                     is_touched=armed.is_touched,
                     existing=is_existing,
+                    earlier=() if found is None or is_existing else tuple(found.urls),
                 )
             )
-        for event in backlog:
-            self.happened(tab, event)
+        for said in backlog:
+            self._hear(tab, said)
         tab.is_watched = True
+        if tab.page in self._leaving:
+            self.feed(self._leaving.pop(tab.page))
+        late = tab.network.late((), armed.urls)
+        if late and self.has_network and not is_existing:
+            self.gap("network", "tab.late", late, tab.page)
 
     def happened(self, tab: Tab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
-        if event["method"] == CRASHED:
-            self.gone(tab, is_crash=True)
-            return
-        waiting = self._backlog.get(tab.page)
-        if waiting is not None:
-            waiting.append(event)
-            tab.note(event["method"], event.get("params") or {})
-            return
-        relay = self._relays.setdefault(tab.page, Relay())
         try:
-            for said in relay.hear(event["method"], event.get("params") or {}):
-                if isinstance(said, Heard):
-                    self._translate(tab, said)
-                else:
-                    self._answered(tab, said)
+            for said in self.unwrap(tab, event):
+                self._hear(tab, said)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+
+    def _hear(self, tab: Tab, said: Heard) -> None:
+        waiting = self._backlog.get(tab.page)
+        if said.method == CRASHED and not said.via:
+            self.gone(tab, is_crash=True)
+        elif waiting is None:
+            self._heed(tab, said)
+        else:
+            waiting.append(said)
+            if not said.via:
+                tab.note(said.method, said.params)
+
+    def _heed(self, tab: Tab, said: Heard) -> None:
+        try:
+            self._translate(tab, said)
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
@@ -274,8 +292,126 @@ class Driver:
 
     def _tell(self, tab: Tab, item: Input) -> None:
         # What happens in a probe tab is nobody's act; its requests say that they are probes.
-        if tab.actor == "agent" or isinstance(item, Requested | Responded | Finished | Failed):
+        is_frame = isinstance(item, Pushed) and item.source != MAIN
+        if tab.actor == "agent" or is_frame or isinstance(item, Requested | Responded | Finished | Failed):
             self.feed(item)
+
+    # Tabs that the browser tells of
+
+    def browser_said(self, event: dict[str, Any]) -> Tab | None:
+        """Take in an event of the browser's own session; returns the tab that speaks, if any."""
+        method, params = event["method"], event.get("params") or {}
+        if method == RECEIVED:
+            tab = self.wired(params["sessionId"])
+            if tab is not None:
+                self.happened(tab, event)
+            return tab
+        if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
+            self._newcomers.append((None, self._unheard(params)))
+        found = self.roster.hear(method, params)
+        if found is not None and self.roster.is_ours(found):
+            if method in ("Target.targetDestroyed", "Target.targetCrashed"):
+                self._vanished(found, is_crash=method == "Target.targetCrashed")
+            elif found.tab is None and not self._holders:
+                self._meet(found)
+        return None
+
+    def take_newcomers(self) -> list[tuple[Tab | None, Carried]]:
+        """Return tabs that the browser has told of since this was asked last, and how each is reached."""
+        newcomers, self._newcomers = self._newcomers, []
+        return newcomers
+
+    @property
+    def is_held(self) -> bool:
+        """Whether new pages wait."""
+        return self._holders > 0
+
+    def hold(self) -> None:
+        """Let new pages wait: one of them comes by another way."""
+        self._holders += 1
+
+    def release(self) -> None:
+        """Reach the pages that waited and did not come by another way."""
+        self._holders -= 1
+        if not self._holders:
+            for found in self.roster.strays():
+                self._meet(found)
+
+    def known(self, about: dict[str, Any]) -> Tab | None:
+        """Return the tab of a target (`Target.TargetInfo`), if the browser has told of it before."""
+        found = self.roster.get(about["targetId"])
+        return found.tab if found else None
+
+    def claim(self, about: dict[str, Any], tab: Tab, *, is_context: bool) -> None:
+        """Note whose target this is; `is_context`: all pages beside it are recorded, too."""
+        self.roster.claim(about, tab)
+        if is_context:
+            self.roster.enter(about.get("browserContextId", ""))
+            if not self._holders and not self.is_attaching:
+                for found in self.roster.strays():
+                    self._meet(found)
+
+    def _meet(self, found: Found) -> None:
+        tab = found.tab = self.new_tab("agent")
+        tab.seen_at = found.at
+        self._newcomers.append((tab, self._meeting(tab, found)))
+
+    def _meeting(self, tab: Tab, found: Found) -> Carried:
+        try:
+            wanted = {"targetId": found.id, "flatten": False}
+            session = (yield Tell(method="Target.attachToTarget", params=wanted))["sessionId"]
+            self.wire(tab, session)
+            armed = yield from arm(tab, self.script, self.clock, has_network=self.has_network)
+        except Refused:
+            self.lose(tab)
+            return
+        except Exception:
+            self.lose(tab)
+            raise
+        opener = self.roster.get(found.opener)
+        self.opened(tab, armed, opener.tab if opener else None)
+
+    def _vanished(self, found: Found, *, is_crash: bool) -> None:
+        if found.tab in self._lost:
+            self._lost.remove(found.tab)
+            self._miss_tab(found.tab)
+        elif found.tab is not None:
+            self.gone(found.tab, is_crash=is_crash)
+
+    def lose(self, tab: Tab) -> None:
+        """Give up a tab that went away, or could not be reached, before it was armed."""
+        if self._backlog.pop(tab.page, None) is None:
+            return
+        tab.is_gone = True
+        found = self.roster.of(tab)
+        if found is None or found.closed_at is not None:
+            self._miss_tab(tab)
+        else:
+            self._lost.append(tab)  # the browser may still tell where it goes
+
+    def _miss_tab(self, tab: Tab) -> None:
+        if tab.actor == "probe":
+            self.gap("probes", "attach.failed")
+            return
+        found = self.roster.of(tab) or Found(id="", at=tab.seen_at)
+        opener = self.roster.get(found.opener)
+        self.feed(
+            TabMissed(
+                at=tab.seen_at,
+                page=tab.page,
+                opener=opener.tab.page if opener and opener.tab else None,
+                urls=tuple(found.urls),
+                closed_at=found.closed_at,
+                existing=tab.page in self._existing,
+            )
+        )
+
+    def _miss_tabs(self) -> None:
+        for page in list(self._backlog):
+            self.lose(self.tabs[page])
+        lost, self._lost = self._lost, []
+        for tab in lost:
+            self._miss_tab(tab)
 
     # Targets below tabs
 
@@ -306,34 +442,14 @@ class Driver:
         channel = "actions" if target.kind in PAGES else "network"
         self.gap(channel, "target.unarmed", page=tab.page)
 
-    def unheard(self, event: dict[str, Any]) -> Carried:
+    def _unheard(self, params: dict[str, Any]) -> Carried:
         """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
-        context = event["targetInfo"].get("browserContextId")
+        context = params["targetInfo"].get("browserContextId")
         for tab in [tab for tab in self.tabs.values() if tab.actor == "agent" and not tab.is_gone]:
             found = yield Send(tab=tab, method="Target.getTargetInfo")
             if found["targetInfo"].get("browserContextId") == context:
                 self.gap("network", "worker.shared")
                 return
-
-    def relayed(self, effect: Send, then: Callable[[Any, Refused | None], None]) -> tuple[int, Send]:
-        """Return a request to a target: its number, and the call that carries it; `then` takes the reply."""
-        tab = effect.tab
-        relay = self._relays.setdefault(tab.page, Relay())
-        number, params = relay.ask(effect.via, effect.method, effect.params)
-        self._answers[tab.page, number] = then
-        return number, Send(tab=tab, method=SEND, params=params, timeout_ms=effect.timeout_ms)
-
-    def give_up(self, tab: Tab, number: int, refused: Refused) -> None:
-        """Wait for a reply no longer."""
-        self._relays[tab.page].forget(number)
-        then = self._answers.pop((tab.page, number), None)
-        if then is not None:
-            then(None, refused)
-
-    def _answered(self, tab: Tab, said: Answered) -> None:
-        then = self._answers.pop((tab.page, said.number), None)
-        if then is not None:
-            then(said.result, Refused("failed") if said.result is None else None)
 
     def _is_claimed(self, tab: Tab, via: Via) -> bool:
         """Whether what a target tells is for this tab to tell: a service worker speaks to all its pages."""
@@ -346,12 +462,6 @@ class Driver:
             self._claims[target.id] = (tab, via)
         return holder is tab
 
-    def forget(self, tab: Tab) -> None:
-        """Give up a tab that went away, or could not be reached, before it was armed."""
-        self._backlog.pop(tab.page, None)
-        tab.is_gone = True
-        self.gap("actions", "attach.failed", page=tab.page)
-
     def looked(self, tab: Tab, push: Any) -> None:
         """Feed a last look that the driver took on its own, before its page is closed."""
         at = self.clock.of_epoch(push.at - tab.ahead)
@@ -359,14 +469,16 @@ class Driver:
 
     def gone(self, tab: Tab, *, is_crash: bool = False) -> None:
         """Tell the session that a tab is no more."""
-        is_known = tab.page not in self._backlog and tab.actor == "agent"
-        if is_known and not tab.is_gone:
+        if tab.actor == "agent" and not tab.is_gone:
             kind = TabCrashed if is_crash else TabClosed
-            self.feed(kind(at=self.clock.now(), page=tab.page))
+            leaving = kind(at=self.clock.now(), page=tab.page)
             self._has_crashed |= is_crash
+            if tab.page in self._backlog:
+                self._leaving[tab.page] = leaving  # nobody has heard of it yet
+            else:
+                self.feed(leaving)
         tab.is_gone = True
-        for page, number in [place for place in self._answers if place[0] == tab.page]:
-            self.give_up(self.tabs[page], number, Refused("gone"))
+        self.give_up_all(tab)
 
     def _environment(self, tab: Tab, armed: Armed) -> Environment:
         agent = armed.user_agent

@@ -33,6 +33,20 @@ class Send(Struct, frozen=True, kw_only=True):
     via: Via = ()
 
 
+class Tell(Struct, frozen=True, kw_only=True):
+    """Call a protocol method on the browser's own session. Sends back its result."""
+
+    method: str
+    params: dict[str, Any] = {}
+    timeout_ms: float = COMMAND_MAX_MS
+
+
+class Together(Struct, frozen=True, kw_only=True):
+    """Call several methods at one go; none waits for another's result. Sends back their results in order."""
+
+    sends: tuple[Send, ...]
+
+
 class Sleep(Struct, frozen=True, kw_only=True):
     """Wait while the browser goes on. Sends back None."""
 
@@ -55,7 +69,7 @@ class CloseTab(Struct, frozen=True, kw_only=True):
     tab: Tab
 
 
-Effect: TypeAlias = Send | Sleep | Work | OpenTab | CloseTab
+Effect: TypeAlias = Send | Tell | Together | Sleep | Work | OpenTab | CloseTab
 
 Carried: TypeAlias = Generator[Effect, Any, Any]
 """A command under way; its return value is that of the reply."""

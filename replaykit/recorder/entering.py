@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from replaykit.recorder.events import control_of, files_of, point_of, text_of, texts_of
+from replaykit.recorder.events import (
+    control_of,
+    files_of,
+    is_of_click,
+    is_toggle,
+    point_of,
+    text_of,
+    texts_of,
+)
 from replaykit.recorder.gestures import CLICK_WAIT, TOGGLE_WAIT, TYPING_WAIT, Deed, Gesture, toggle
 from replaykit.recorder.messages import PageMessage
 from replaykit.trajectory.action import Click, Fill, SelectOption, UploadFile
+
+SCRIPT_WAIT = 50.0
+"""The events that one call of a script makes follow each other within these ms."""
 
 
 class Filling(Gesture):
@@ -65,7 +76,7 @@ class Scripting(Gesture):
     @property
     def deadline(self) -> float:
         """Wait for the change that goes with it."""
-        return self.last + TOGGLE_WAIT
+        return self.last + (TOGGLE_WAIT if self.is_click and is_toggle(self.element) else SCRIPT_WAIT)
 
     def take(self, message: PageMessage) -> bool:
         """Absorb the events that the same script call makes on the same control."""
@@ -84,7 +95,8 @@ class Scripting(Gesture):
 
     def _take_toggle(self, message: PageMessage) -> bool:
         # Input and change of a click by script are trusted.
-        if control_of(message) != "check":
+        is_ours = message.event.name == "input" or is_of_click(message)
+        if control_of(message) != "check" or not is_ours:
             return False
         if message.event.name == "change":
             self.toggled = message

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from replaykit.recorder.messages import PageMessage
 from replaykit.trajectory.action import Element, FileInfo
+from replaykit.trajectory.observation import Stale
 from replaykit.trajectory.scalars import INT_MAX, Point
 
 BUTTONS = {0: "left", 1: "middle", 2: "right", 3: "back", 4: "forward"}
@@ -108,6 +109,11 @@ def is_toggle(element: Element | None) -> bool:
     return element is not None and element.tag == "input" and element.type in TOGGLES
 
 
+def is_label(element: Element | None) -> bool:
+    """Whether it is a label, which passes clicks on."""
+    return element is not None and element.tag == "label"
+
+
 def is_select(element: Element | None) -> bool:
     """Whether it is a select."""
     return element is not None and element.tag == "select"
@@ -125,6 +131,22 @@ def is_control(element: Element | None) -> bool:
     marks = element.attributes or {}
     return (element.tag or "") in CONTROLS or any(
         name in marks for name in ("role", "onclick", "contenteditable")
+    )
+
+
+def is_of_click(message: PageMessage) -> bool:
+    """Whether a change came in the very task of the click before it."""
+    return message.event.data.get("clicked") is True
+
+
+def lag_of(message: PageMessage) -> Stale | None:
+    """Return how far the page has gone since its latest snapshot in this gesture; None = not at all."""
+    lag = message.event.data.get("lag")
+    if not isinstance(lag, dict):
+        return None
+    age, mutations = (lag.get(key) for key in ("ms", "mutations"))
+    return Stale(
+        ms=ms(age) if _is_number(age) else 0, mutations=ms(mutations) if _is_number(mutations) else 0
     )
 
 

@@ -99,6 +99,15 @@ def send_frames(tab: Tab) -> Generator[Effect, Any, None]:
         yield from _sent(tab, frame)
 
 
+def flush(tab: Tab) -> Generator[Effect, Any, None]:
+    """Let all come in that a page and its frames have said until now: a session keeps its order."""
+    for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
+        try:
+            yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
+        except Refused:
+            continue  # it says nothing any more, or is stuck
+
+
 def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:
     """Tell all frames of an act in one of them (empty = the main frame)."""
     for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:

@@ -17,8 +17,8 @@ from replaykit.trajectory.action import Action, Check, Element, Uncheck, Via
 CLICK_WAIT = 500.0
 """A click follows its pointerup, a second click the first, within these ms."""
 
-TOGGLE_WAIT = 50.0
-"""A checkbox changes within these ms of its click."""
+TOGGLE_WAIT = 5000.0
+"""Handlers of a page may take so long between the click on a checkbox and its change, ms."""
 
 TYPING_WAIT = 1000.0
 """Longest pause between two keys of one text, ms."""

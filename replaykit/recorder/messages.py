@@ -5,7 +5,7 @@ All `at` are ms since recording start on the driver's clock. A command with an `
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -93,6 +93,24 @@ class TabOpened(Struct, frozen=True, kw_only=True):
     """How long it ran unwatched, ms."""
     is_touched: bool = True
     """Somebody may have acted in it meanwhile."""
+    existing: bool = False
+    """It was there when the recorder came: nobody's act."""
+    earlier: tuple[tuple[float, str], ...] = ()
+    """Where it was before anybody listened, as far as the browser told: when, ms, and the address."""
+
+
+class TabMissed(Struct, frozen=True, kw_only=True):
+    """A tab in which nobody could listen: it was gone too soon, or could not be reached."""
+
+    at: float
+    """When it was heard of first."""
+    page: int
+    opener: int | None = None
+    """Tab ordinal of the opener."""
+    urls: tuple[tuple[float, str], ...] = ()
+    """Where it was, as far as the browser told: when, ms, and the address."""
+    closed_at: float | None = None
+    """When it was gone; None = it may still be there."""
     existing: bool = False
     """It was there when the recorder came: nobody's act."""
 
@@ -276,6 +294,12 @@ class StepExit(Struct, frozen=True, kw_only=True):
     """Name and message of the exception."""
 
 
+class Speaking(Struct, frozen=True, kw_only=True):
+    """The agent is about to say something, and waits until its page has been looked at."""
+
+    at: float
+
+
 class Said(Struct, frozen=True, kw_only=True):
     """Something said by agent or user, or thought by the agent."""
 
@@ -299,9 +323,9 @@ class End(Struct, frozen=True, kw_only=True):
 
 
 Input: TypeAlias = (
-    PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabClosed | TabCrashed | Navigated
-    | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded | Finished | Failed
-    | Reply | Begin | StepEnter | StepExit | Said | End
+    PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
+    | Navigated | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
+    | Finished | Failed | Reply | Begin | StepEnter | StepExit | Speaking | Said | End
 )  # fmt: skip
 
 
@@ -395,3 +419,21 @@ class Seal(Struct, frozen=True, kw_only=True):
 Output: TypeAlias = (
     Write | Arm | Disarm | ReadPage | Screenshot | Body | Http | Open | Close | Pause | Seal
 )  # fmt: skip
+
+
+class Core(Protocol):
+    """The sans-io session, as a driver sees it."""
+
+    def start(self, at: float) -> list[Output]:
+        """Begin; the first output writes the header."""
+
+    def feed(self, item: Input, /) -> list[Output]:
+        """Take an input in."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the run is over, for whatever reason: the agent has to stop."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all is seen that has to be seen before the agent acts."""

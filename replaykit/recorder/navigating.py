@@ -103,6 +103,12 @@ class Navigating:
         )
         tab.commits = 1
 
+    def glimpsed(self, tab: Tab, at: float, url: str) -> None:
+        """Tell of an address that the browser named before anybody listened; nobody knows if it arrived."""
+        if url and url not in ("about:blank", tab.url):
+            event = Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True)
+            self._ledger.write(event)
+
     def _requested(self, tab: Tab, message: Navigated) -> None:
         self._renew(tab, message)
 

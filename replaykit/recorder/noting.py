@@ -89,18 +89,22 @@ class Noting:
             del self._downloads[message.guid]
             self._ledger.write(event, ref=begun)
 
-    def said(self, message: Said, ref: StepRef | None) -> None:
-        """Write at once what agent or user says: a crash loses no answer."""
+    def said(self, message: Said, step: int | None) -> None:
+        """Write at once what agent or user says, in or after a step: a crash loses no answer."""
         speaker = SPEAKERS.get(message.kind)
         if speaker is None:
             return
         if message.kind == "answer":
             self.answer = message.text
         event = Message(
-            t=ms(message.at), role=speaker, kind=message.kind, text=message.text, approved=message.approved
+            t=ms(message.at),
+            role=speaker,
+            kind=message.kind,
+            text=message.text,
+            approved=message.approved,
+            step=step,
         )
-        is_known = ref is not None and ref.index is not None
-        self._ledger.write(replace(event, step=ref.index) if ref and is_known else event)
+        self._ledger.write(event)
 
     def finish(self, at: float) -> None:
         """Write what is still open, and how many console lines were dropped."""

@@ -63,6 +63,8 @@ class Observing:
         self._viewer = viewer
         self._is_loading = is_loading
         self._waiting: list[Look] = []
+        self.spoke_at = -inf
+        """When a page was looked at last because somebody spoke, ms."""
 
     def pushed(self, message: Pushed, ref: StepRef | None) -> None:
         """Take in a snapshot; at rest it shows what the act `ref` led to."""
@@ -126,6 +128,21 @@ class Observing:
         shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, replace(seen, reads=reads), blobs, shot, None)
 
+    def speaking(self, tab: Tab, ref: StepRef | None) -> Flow:
+        """Observe a page while somebody speaks: whether it was shown before the words is known then."""
+        shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
+        if shown is None:
+            return
+        self.spoke_at = shown.at
+        seen, blobs = self._viewer.observation("after" if ref else "start", tab, shown, shown.at)
+        last = tab.last_look
+        is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
+        if last is not None and is_same and isinstance(last.screenshot, str):
+            shot = Shot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
+        else:
+            shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, seen, blobs, shot, ref)
+
     def _look(self, tab: Tab, shown: Shown, ref: StepRef, at: float) -> None:
         # Of two looks at one page the later one is closer to rest: it takes the picture.
         for older in [look for look in self._waiting if look.tab is tab]:
@@ -167,6 +184,8 @@ class Observing:
         elif ref.source != MAIN:
             # The next act in that frame has shown it; the page around it is as it was last seen.
             shown, until = tab.latest, at
+        if shown is None and ref.looks > 1:
+            return  # it was seen on its way out
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at, until)
         shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from replaykit.recorder.events import (
     button_of,
     control_of,
+    is_label,
+    is_of_click,
+    is_same,
     is_select,
     is_toggle,
     is_upload,
@@ -30,6 +33,9 @@ DRAG_MIN = 10.0
 SCROLL_WAIT = 200.0
 """A scroll is over when nothing moved for these ms."""
 
+BUTTONS = frozenset({"button", "a"})
+"""Tags of controls that stand for no other."""
+
 STRAY_WAIT = 300.0
 """Scrolling of unknown cause is an act only if none follows for these ms: drivers scroll, then click."""
 
@@ -42,6 +48,7 @@ class Pointing(Gesture):
         self.up: PageMessage | None = None
         self.again: PageMessage | None = None
         self.clicks: list[PageMessage] = [first] if first.event.name == "click" else []
+        self.hit = self.element
         self.toggled: PageMessage | None = None
         self.dropped: PageMessage | None = None
         self.is_double = False
@@ -53,7 +60,8 @@ class Pointing(Gesture):
         """Wait for the click, then for a second one."""
         if self.is_drag or (self.up is None and not self.clicks):
             return self.last + HOLD_WAIT
-        return self.last + CLICK_WAIT
+        is_toggling = bool(self.clicks) and (is_toggle(self.hit) or is_label(self.hit))
+        return self.last + (TOGGLE_WAIT if is_toggling else CLICK_WAIT)
 
     def take(self, message: PageMessage) -> bool:
         """Absorb what a pointer causes on its control."""
@@ -82,6 +90,7 @@ class Pointing(Gesture):
     def _take_click(self, message: PageMessage) -> bool:
         if not message.event.trusted:
             return False
+        self.hit = message.event.element
         # The click that a label passes on to its control has no pointer of its own: not a second one.
         if not self.clicks or (self.again is not None and len(self.clicks) == 1):
             self.clicks.append(message)
@@ -115,15 +124,19 @@ class Pointing(Gesture):
         return is_second
 
     def _take_drag(self, message: PageMessage) -> bool:
-        self.is_drag = self.is_drag or message.event.trusted
+        if not message.event.trusted and self.up is not None:
+            return False
+        # Pages that drag by pointer may tell of it by events of their own.
+        self.is_drag = True
         self.last = message.at
         return True
 
     def _take_drop(self, message: PageMessage) -> bool:
-        if self.is_drag:
-            self.dropped = message
-            self.last = message.at
-            self.over = True
+        if not self.is_drag:
+            return message.event.trusted
+        self.dropped = message
+        self.last = message.at
+        self.over = True
         return True
 
     def _take_input(self, message: PageMessage) -> bool:
@@ -139,12 +152,19 @@ class Pointing(Gesture):
     def _take_change(self, message: PageMessage) -> bool:
         control = control_of(message)
         if control == "check" and self.clicks:
-            if message.at - self.clicks[-1].at <= TOGGLE_WAIT:
+            if is_of_click(message) and self._is_toggled(message):
                 self.toggled = message
                 self.last = message.at
                 self.over = True
             return True
         return control == "text"
+
+    def _is_toggled(self, message: PageMessage) -> bool:
+        """Whether it is what the click was for: a button that sets boxes by script is a button."""
+        if is_same(self.hit, message.event.element):
+            return True
+        is_stand_in = self.element is None or self.element.tag not in BUTTONS
+        return is_stand_in and not is_toggle(self.hit)
 
     def deeds(self) -> list[Deed]:
         """Return a drag, another button's click, a check, a double click or one or two clicks."""
@@ -169,7 +189,11 @@ class Pointing(Gesture):
     def _is_drag(self) -> bool:
         if self.is_drag:
             return True
-        if self.up is None or self.is_own(self.up):
+        if self.up is None:
+            return False
+        if self.up.event.data.get("dragged") is True:
+            return self.slid is None and self.toggled is None
+        if self.is_own(self.up):
             return False
         start, stop = self._point, point_of(self.up)
         is_moved = start is not None and stop is not None and dist(start, stop) >= DRAG_MIN

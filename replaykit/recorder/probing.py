@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.recorder.events import ms
-from replaykit.recorder.ledger import Asking, Blob, Ledger
-from replaykit.recorder.messages import Close, Http, Open, Reply
+from replaykit.recorder.ledger import Asking, Ledger
+from replaykit.recorder.messages import Close, Http, Open, Pushed, Reply
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.tabs import Tab
 from replaykit.recorder.viewing import Viewer
@@ -30,7 +30,7 @@ class Probing:
         self._ledger = ledger
         self._viewer = viewer
         self._plan = plan
-        self._page: int | None = None
+        self._tab: Tab | None = None
         self._phase = ""
         self._deadline = 0.0
         self._at = 0.0
@@ -56,9 +56,14 @@ class Probing:
         for page in self._plan.pages:
             if page.phase == phase and page.url != IN_PLACE:
                 yield from self._open(page)
-        if self._page is not None:
-            reply = yield Close(id=0, page=self._page)
-            self._at, self._page = reply.at, None
+        if self._tab is not None:
+            reply = yield Close(id=0, page=self._tab.page)
+            self._at, self._tab = reply.at, None
+
+    def pushed(self, message: Pushed) -> None:
+        """Take in what a frame shows of the page that is open for a probe."""
+        if self._tab is not None and self._tab.page == message.page:
+            self._viewer.take(self._tab, message.push, message.at, self._tab.document, message.source)
 
     def _begin(self, phase: str, at: float) -> None:
         self._at = max(self._at, at)
@@ -81,7 +86,7 @@ class Probing:
             status=tab.status,
             reads=_with_preps(reads, preps),
         )
-        self._write(probe, shown)
+        self._write(probe, tab, shown)
 
     def _http(self, wanted: ProbeHttp) -> Asking[None]:
         probe = Probe(
@@ -120,20 +125,19 @@ class Probing:
 
     def _look(self, page: ProbePage, probe: Probe, opened: dict[str, Any]) -> Asking[None]:
         # The probe tab is none of the run's: it takes no ordinal and no place among them.
-        tab = Tab(opened["page"], probe.url or page.url, None)
-        self._page = tab.page
+        tab = self._tab = Tab(opened["page"], probe.url or page.url, None)
         preps = yield from self._viewer.prepare(tab, page.prep)
         reads = yield from self._viewer.reads(tab, page.reads)
         shown = yield from self._viewer.ask(tab, "probe")
         self._at = max(self._at, shown.at if shown else 0)
-        self._write(replace(probe, t=ms(self._at), reads=_with_preps(reads, preps)), shown)
+        self._write(replace(probe, t=ms(self._at), reads=_with_preps(reads, preps)), tab, shown)
 
-    def _write(self, probe: Probe, shown: Shown | None) -> None:
+    def _write(self, probe: Probe, tab: Tab, shown: Shown | None) -> None:
         if shown is None:
             self._ledger.write(probe)
             return
-        blobs: list[Blob] = [shown.blob]
-        self._ledger.write(replace(probe, snapshot=shown.blob.id), blobs)
+        frames, blobs = tab.sights.frames(shown)
+        self._ledger.write(replace(probe, snapshot=shown.blob.id, frames=frames), [shown.blob, *blobs])
 
 
 def _opened(reply: Reply) -> dict[str, Any] | None:

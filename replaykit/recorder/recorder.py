@@ -8,13 +8,15 @@ run.answer("42")
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -28,7 +30,7 @@ from replaykit.errors import BundleError, MissingExtra, SecretFound, UsageError
 from replaykit.recorder.capture import PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
 from replaykit.recorder.driver import CLOSING_MAX_S, Driver
-from replaykit.recorder.messages import Begin, Write
+from replaykit.recorder.messages import Begin, Speaking, Write
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.run import Run, named
 from replaykit.recorder.session import Session
@@ -39,6 +41,7 @@ from replaykit.recorder.settings import (
     session_options,
     stored_options,
 )
+from replaykit.recorder.stopping import patient
 from replaykit.tasks.task import Sites, Task, decode_task
 from replaykit.trajectory.step import Ending, Environment, Header
 
@@ -52,6 +55,12 @@ if TYPE_CHECKING:
     from replaykit.recorder.sync_driver import SyncDriver
 
 log = logging.getLogger("replaykit.recorder")
+
+CRASH_MAX_MS = 1500.0
+"""Longest wait for a crash that the agent speaks of; the browser tells of it some 100 ms later."""
+
+TURN_S = 0.005
+"""Between two looks at whether it has."""
 
 _T = TypeVar("_T", bound="Page | BrowserContext | Browser")
 _A = TypeVar("_A", bound="AsyncPage | AsyncContext | AsyncBrowser")
@@ -83,6 +92,9 @@ class _Recording(Run):
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
         self._journal: Journal | None = None
+        self._is_cut_short = False
+        self._guards = ExitStack()
+        self._thread = get_ident()
         super().__init__(self._new_driver(), self._settings.user)
 
     def _new_driver(self) -> Driver:
@@ -107,8 +119,13 @@ class _Recording(Run):
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):
             self.ended = write.event
-        if self._journal is not None:
+        if self._journal is None or self._is_cut_short:
+            return
+        try:
             self._journal.commit([write.event], write.blobs)
+        except BundleError:
+            self._is_cut_short = True  # what comes later may refer to blobs that are not there
+            raise
 
     def _open(self, environment: Environment) -> Session:
         header = Header(
@@ -160,17 +177,22 @@ class Recorder(_Recording):
 
     def __enter__(self) -> Recorder:
         self._create()
+        self._guards.enter_context(patient(self))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
+            at = self.clock.now()
+            self._sync.settle()
+            self._hear_crash(error)
             self._driver.begin(Environment())
-            self._driver.feed(self.ending(error))
+            self._driver.feed(self.ending(error, at=at))
             self._sync.finish()
         finally:
             self._finish(error)
+            self._guards.close()
 
     def attach(self, target: _T) -> _T:
         """Record a page, or all pages of a context or browser, popups and later ones too; returns it."""
@@ -196,6 +218,22 @@ class Recorder(_Recording):
             self.leave(named(error))
             raise
         self.leave()
+
+    def _look(self) -> None:
+        # In another thread nobody can wait for the browser.
+        if self._thread == get_ident() and self._sync.has_begun:
+            self._driver.feed(Speaking(at=self.clock.now()))
+            self._sync.idle(CLOSING_MAX_S)
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a page of the agent has crashed, or its browser."""
+        return self._driver.has_crashed or self._sync.wrapper.has_lost
+
+    def _hear_crash(self, error: BaseException | None) -> None:
+        deadline = self.clock.now() + CRASH_MAX_MS
+        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:
+            self._sync.turn()
 
     @property
     def _sync(self) -> SyncDriver:
@@ -226,8 +264,11 @@ class AsyncRecorder(_Recording):
         if self._journal is None:
             return
         try:
+            at = self.clock.now()
+            await self._async.settle()
+            await self._hear_crash(error)
             self._driver.begin(Environment())
-            self._driver.feed(self.ending(error, exit_code))
+            self._driver.feed(self.ending(error, exit_code, at))
             await self._async.finish()
         finally:
             self._finish(error)
@@ -256,6 +297,17 @@ class AsyncRecorder(_Recording):
             self.leave(named(error))
             raise
         self.leave()
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a page of the agent has crashed, or its browser."""
+        return self._driver.has_crashed or self._async.wrapper.has_lost
+
+    async def _hear_crash(self, error: BaseException | None) -> None:
+        deadline = self.clock.now() + CRASH_MAX_MS
+        # The browser tells the driver, which sets no event.
+        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(TURN_S)
 
     @property
     def _async(self) -> AsyncDriver:

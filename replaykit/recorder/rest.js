@@ -78,19 +78,25 @@ function guarded(action) {
 
 const epoch = () => performance.timeOrigin + now();
 
-const latest = { seq: -1, at: 0, cost: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
-const seen = { changes: 0, total: 0, active: now(), pointer: null };
+const latest = { seq: -1, at: 0, cost: 0, pace: Infinity, expected: 0, total: 0, mutated: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
+const seen = { changes: 0, total: 0, mutated: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
-  const pending = observer.takeRecords();
-  if (pending.length > 0) noteMutations(pending);
+  takeMutations();
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
   const { numbers, frames, secrets } = tree;
-  Object.assign(latest, { seq: sequence++, at, cost, text, numbers, frames, secrets });
+  notePace(cost, tree.elements);
+  Object.assign(latest, { seq: sequence++, at, cost, total: seen.total, mutated: seen.mutated, text, numbers, frames, secrets });
   seen.changes = 0;
-  return pushMessage(purpose, at, { cost, settled, repaired: tree.repaired, changed });
+  const sheets = newSheets(tree, purpose);
+  return pushMessage(purpose, at, { cost, settled, repaired: tree.repaired, changed, sheets });
+}
+
+function takeMutations() {
+  const pending = observer.takeRecords();
+  if (pending.length > 0) noteMutations(pending);
 }
 
 function pushMessage(purpose, at, facts) {
@@ -107,11 +113,17 @@ function changeOf(field, before, after) {
   return [cssPath(field), ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
 }
 
-// Inside an event the page waits for us: above this cost the latest push stands in.
+// Inside an event the page waits for us: where a serialization takes longer, the latest push stands in.
 const HOT_COST = 50;
 
+// One that was held up says little: of the last two the faster one counts, ms per element.
+function notePace(cost, elements) {
+  const pace = cost / Math.max(1, elements);
+  Object.assign(latest, { pace, expected: Math.min(pace, latest.pace) * elements });
+}
+
 function pushBefore(at) {
-  if (latest.seq < 0 || latest.cost <= HOT_COST) return post(takePush('before', at), true);
+  if (latest.seq < 0 || latest.expected <= HOT_COST) return post(takePush('before', at), true);
   const stale = { ms: Math.max(0, Math.round(at - latest.at)), mutations: seen.changes };
   latest.seq = sequence++;
   return post(pushMessage('before', at, { cost: 0, settled: false, stale }), true);
@@ -179,6 +191,14 @@ function pushRest(settled) {
   post({ ...message, settled });
 }
 
+// A page that is left before it came to rest has shown something all the same.
+function pushLast() {
+  takeMutations();
+  if (latest.seq >= 0 && (seen.mutated === latest.mutated || latest.expected > HOT_COST)) return;
+  // It has looked so since it changed last, and so before whatever takes it away now.
+  post({ ...takePush('rest', performance.timeOrigin + seen.active), settled: false });
+}
+
 // ---- What is watched -------------------------------------------------------------------------------------------
 
 const observer = new MutationObserver(guarded(noteMutations));
@@ -189,6 +209,7 @@ const EVERYTHING = { subtree: true, childList: true, attributes: true, character
 // `document.open()` drops the listeners of the window but not this observer: they come back with the first nodes.
 function noteMutations(records) {
   for (const { target, type } of records) if (type === 'childList' && isDocument(target)) listen(target);
+  seen.mutated += records.length;
   activity(records.length);
 }
 
@@ -238,6 +259,8 @@ const api = {
   hits: (css) => toJSON([...queryDocument(document, css)].slice(0, HITS_MAX).flatMap(hitOf)),
   property: (css, name) => classified(() => readProperty(queryDocument(document, css)[0], name)),
   quiet: () => JSON.stringify({ quiet_ms: Math.round(now() - seen.active), mutations: seen.changes }),
+  reveal,
+  sealed,
   retire,
 };
 

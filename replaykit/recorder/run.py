@@ -102,14 +102,16 @@ class Run:
 
     def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
         """Say that the agent ended with an exception."""
-        cause = cause or ("browser" if self._driver.has_crashed else "agent")
         self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
 
     def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
         """Note a word: kind is `thought say ask reply answer`; `at` in ms since start, default now."""
         if kind == "answer":
             self._answer = text
-        self._driver.feed(Said(at=self._when(at), kind=kind, text=text, approved=approved))
+        moment = self._when(at)
+        if at is None and kind in ("say", "ask", "answer"):
+            self._look()
+        self._driver.feed(Said(at=moment, kind=kind, text=text, approved=approved))
         self._driver.pump()
 
     def enter(
@@ -131,18 +133,36 @@ class Run:
             self._driver.feed(StepExit(at=self._when(at), error=error))
             self._driver.pump()
 
-    def ending(self, error: BaseException | None = None, exit_code: int | None = None) -> End:
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a page of the agent has crashed, or its browser."""
+        return self._driver.has_crashed
+
+    def speaks_of_crash(self, error: BaseException | None) -> bool:
+        """Whether the agent ended with an error that blames a crash; the browser may tell of it later."""
+        told = named(error) if error is not None else self._ended.error
+        return told is not None and "crash" in told[1].lower()
+
+    def ending(
+        self, error: BaseException | None = None, exit_code: int | None = None, at: float | None = None
+    ) -> End:
         """Return how the run ended: what was said of it first, else what it looks like."""
         kind, cause, told = self._looks(error, exit_code)
+        kind = self._ended.kind or kind
+        if kind == "crashed" and self.has_crashed:
+            cause = "browser"
         return End(
-            at=self._when(None),
-            kind=self._ended.kind or kind,
+            at=self._when(at),
+            kind=kind,
             cause=self._ended.cause or cause,
             answer=self._answer,
             exit_code=exit_code,
             error=self._ended.error or told,
             validity=self._ended.validity,
         )
+
+    def _look(self) -> None:
+        """Have the page looked at before the agent goes on, where this can wait."""
 
     def _when(self, at: float | None) -> float:
         return self._driver.clock.now() if at is None else at
@@ -151,7 +171,7 @@ class Run:
         if isinstance(error, KeyboardInterrupt):
             return "stopped", "person", None
         if error is not None:
-            return "crashed", "browser" if self._driver.has_crashed else "agent", named(error)
+            return "crashed", "agent", named(error)
         if self._answer is not None:
             return "answered", "agent", None
         return ("crashed" if exit_code else "stopped"), "agent", None

@@ -256,6 +256,8 @@ def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
     return {
         "executable_path": str(find(choice.path, choice.channel)),
         "headless": not choice.headed,
+        # Ctrl-C ends the agent; the browser is still looked at then.
+        "handle_sigint": False,
         "chromium_sandbox": not _root_notice(),
         "args": ["--disable-quic", "--disable-auto-reload"],
     }

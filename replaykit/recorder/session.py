@@ -39,6 +39,10 @@ REST_POLL_MS = 50
 """How often it is looked whether it has had it."""
 
 
+AGENT_SAYS = frozenset({"say", "ask", "answer"})
+"""Words of the agent to the user: what its page shows then is looked at."""
+
+
 class SessionOptions(Struct, frozen=True, kw_only=True):
     """What shapes a recording."""
 
@@ -77,6 +81,7 @@ class Session:
         self._is_ending = False
         self._is_leaving = False
         self._is_started = False
+        self._has_looked = False
         self._build()
         self._handlers = self._table()
 
@@ -102,7 +107,11 @@ class Session:
             ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
         )
         self._navigating.is_begun = self._is_begun
-        self._tabbing = Tabbing(ledger, flows, tabs, stepping, viewer, acting, self._navigating)
+        states = channels(options, plan) | self._header.channels
+        self._tabbing = Tabbing(
+            ledger, flows, tabs, stepping, viewer, acting, self._navigating,
+            channels={channel for channel, state in states.items() if state != "absent"},
+        )  # fmt: skip
         acting.steps_max = options.max_steps
         acting.on_limit = self._reach_limit
         acting.on_begin = self._tabbing.confirm
@@ -160,6 +169,7 @@ class Session:
             messages.FrameLeft: self._observing.left,
             messages.FrameOwned: self._observing.owned,
             messages.TabOpened: self._tab_opened,
+            messages.TabMissed: self._running(self._tab_missed),
             messages.TabClosed: self._tab_closed,
             messages.TabCrashed: self._running(self._tabbing.crashed),
             messages.Navigated: self._running(self._navigating.navigated),
@@ -175,6 +185,7 @@ class Session:
             Begin: self._begin,
             messages.StepEnter: self._running(self._declaring.enter),
             messages.StepExit: self._running(self._declaring.exit),
+            messages.Speaking: lambda m: self._look_while_speaking(),
             Said: self._said,
             End: self._end,
         }
@@ -187,6 +198,9 @@ class Session:
         return self._stepping.ref_at(at, SKEW_MS) if is_running else None
 
     def _pushed(self, message: messages.Pushed) -> None:
+        if self._tabs.get(message.page) is None:
+            self._probing.pushed(message)
+            return
         is_running = self._is_begun and not self._is_ending
         if is_running:
             self._acting.pass_time(message.page, message.at)
@@ -205,6 +219,9 @@ class Session:
         tab = self._tabbing.opened(message, is_begun=self._is_begun)
         if self._is_begun:
             self._flows.when_idle(lambda: self._first_look(tab, message.at))
+
+    def _tab_missed(self, message: messages.TabMissed) -> None:
+        self._tabbing.missed(message, is_begun=self._is_begun)
 
     def _tab_closed(self, message: messages.TabClosed) -> None:
         tab = self._tabs.get(message.page)
@@ -227,8 +244,21 @@ class Session:
     def _said(self, message: Said) -> None:
         if message.kind == "thought":
             self._stepping.think(message)
-        else:
-            self._noting.said(message, self._stepping.current)
+            return
+        if message.kind in AGENT_SAYS and self._has_looked:
+            # It was about to be said when the page was looked at, and the agent waited for that.
+            message = replace(message, at=max(message.at, self._observing.spoke_at))
+        ref = self._stepping.ref_at(message.at, SKEW_MS)
+        self._noting.said(message, self._stepping.index_of(ref) if ref else None)
+        if message.kind in AGENT_SAYS and not self._has_looked:
+            self._look_while_speaking()
+        self._has_looked = False
+
+    def _look_while_speaking(self) -> None:
+        self._has_looked = True
+        tab = self._tabs.get(self._tabs.active)
+        if tab is not None and tab.is_open and self._is_begun and not self.is_ending:
+            self._flows.start(self._observing.speaking(tab, self._stepping.previous))
 
     def _loaded(self, page: int | None, at: float) -> None:
         if page is not None:

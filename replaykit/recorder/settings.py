@@ -15,6 +15,7 @@ from replaykit.recorder.session import SessionOptions
 from replaykit.recorder.user import User
 from replaykit.tasks.checks import ProbePlan, plan
 from replaykit.tasks.policies import NoLeak, OnlyFill, Secret
+from replaykit.tasks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.task import Sites, Task, fill_task
 from replaykit.trajectory.step import AgentInfo
 
@@ -96,7 +97,7 @@ def all_secrets(
 def plain_texts(task: Task | None) -> tuple[str, ...]:
     """Return test data that the stored task names anyway: to hide it would only hide evidence."""
     texts = {secret.value for secret in _policy_secrets(task) if secret.value}
-    for policy in task.policies if task else ():
+    for policy in native_policies(task.policies) if task else ():
         if isinstance(policy.rule, OnlyFill):
             texts.update(policy.rule.allowed)
     return tuple(sorted(texts))
@@ -104,8 +105,9 @@ def plain_texts(task: Task | None) -> tuple[str, ...]:
 
 def probe_plan(settings: Settings, task: Task | None, sites: Sites) -> ProbePlan:
     """Return what has to be looked at for the task's checks, and for whatever else the settings name."""
+    filled = fill_task(task, sites) if task else None
     return plan(
-        fill_task(task, sites).checks if task else (),
+        (*filled.checks, *probe_checks(filled.policies)) if filled else (),
         sites,
         others=settings.evidence.checks(task, sites),
         urls=settings.evidence.pages(sites),
@@ -144,6 +146,6 @@ def session_options(settings: Settings, task: Task | None, secrets: Mapping[str,
 
 
 def _policy_secrets(task: Task | None) -> list[Secret]:
-    rules = [policy.rule for policy in task.policies if policy.enabled] if task else []
+    rules = [policy.rule for policy in native_policies(task.policies) if policy.enabled] if task else []
     named = [secret for rule in rules if isinstance(rule, NoLeak) for secret in rule.secrets]
     return [Secret(value=secret) if isinstance(secret, str) else secret for secret in named]

@@ -60,6 +60,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     """The open tabs then."""
     status: int | None = None
     """HTTP status of its document."""
+    sheets: tuple[Blob | None, ...] = ()
+    """Its style sheets in the order of the head, as far as the page told of them."""
 
 
 class Sights:

@@ -41,8 +41,8 @@ const FIELD_STATES = {
   input(element, tree, masked) {
     trackField(element, 'input', tree);
     const type = inputType(element);
-    if (type === 'checkbox' || type === 'radio') noteChecked(element);
-    else if (type === 'file') noteFiles(element);
+    noteChecked(element);
+    if (type === 'file') noteFiles(element);
     else if (!UNTYPED.has(type)) noteText(inputValue(element), attribute(element, 'value') ?? '', masked, tree);
   },
   textarea(element, tree, masked) {
@@ -55,6 +55,7 @@ const FIELD_STATES = {
   },
 };
 
+// Scripts may set it whatever the type is, and change the type later.
 function noteChecked(element) {
   if (isChecked(element) !== hasAttribute(element, 'checked')) note('checked', isChecked(element));
   if (isIndeterminate(element)) note('indeterminate', true);

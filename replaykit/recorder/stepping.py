@@ -65,6 +65,16 @@ class Stepping:
         """Return the step that an event at `at` may come from; another clock's times need slack, ms."""
         return next((ref for ref in reversed(self._refs) if ref.at <= at + slack), None)
 
+    def index_of(self, ref: StepRef) -> int | None:
+        """Return the index of a step, also of one that is not over yet; None where it may never be a step."""
+        index = self.count
+        for one in self._line if ref.index is None else ():
+            refs = [one.ref, *one.begun] if isinstance(one, Window) else [one]
+            if ref in refs:
+                return index if not isinstance(one, Window) or one.size else None
+            index += one.size if isinstance(one, Window) else 1
+        return ref.index
+
     def is_declared(self, at: float, *, is_gesture: bool = True) -> bool:
         """Whether an act at `at` belongs to a declared step."""
         return self._window_at(at, is_gesture=is_gesture) is not None

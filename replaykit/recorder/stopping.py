@@ -68,6 +68,29 @@ def alarm(run: Run, seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def patient(run: Run) -> Iterator[None]:
+    """Let Ctrl-C wait until it tears nothing: for the agent's own code, or the loop that waits.
+
+    Only where Python's own handler would raise at once; any other one knows what it does.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if not run.is_busy and _may_interrupt(frame):
+            raise KeyboardInterrupt
+        threading.Timer(SOON_S, _ring_again).start()
+
+    before = signal.signal(signal.SIGINT, ring)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def interrupts(call: Callable[[], object]) -> Iterator[None]:
     """Turn Ctrl-C into a call, so that the recording ends as it should."""
     loop = asyncio.get_running_loop()
@@ -85,19 +108,41 @@ def interrupts(call: Callable[[], object]) -> Iterator[None]:
 def _may_raise(frame: FrameType | None) -> bool:
     # An exception in the middle of the event loop would tear the connection to the browser: it may come up
     # only where the loop waits, or in the agent's own code.
-    if frame is not None and _module(frame) == "selectors":
+    if _is_waiting(frame):
         return True
+    caller = _caller(frame)
+    return caller is not None and _module(caller) == "replaykit.recorder.running"
+
+
+def _may_interrupt(frame: FrameType | None) -> bool:
+    return _is_waiting(frame) or _caller(frame) is None
+
+
+def _is_waiting(frame: FrameType | None) -> bool:
+    return frame is not None and _module(frame) == "selectors"
+
+
+def _caller(frame: FrameType | None) -> FrameType | None:
+    """Return the frame of ours, or of the event loop's, that has called the running code; None = none."""
     while frame is not None and _module(frame).partition(".")[0] not in (
         "asyncio",
         "playwright",
         "replaykit",
     ):
         frame = frame.f_back
-    return frame is not None and _module(frame) == "replaykit.recorder.running"
+    return frame
 
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
+
+
+def _ring_again() -> None:
+    # Told to the main thread alone: another one would not end its waiting.
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _ring_soon() -> None:

@@ -21,7 +21,7 @@ from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SHARED_WORKERS, Driver, log
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, Driver, log
 from replaykit.recorder.effects import (
     Carried,
     CloseTab,
@@ -31,11 +31,15 @@ from replaykit.recorder.effects import (
     Refused,
     Send,
     Sleep,
+    Tell,
+    Together,
     Work,
 )
 from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
+from replaykit.recorder.roster import FOUND
+from replaykit.recorder.wrapping import Wrapper
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -61,9 +65,9 @@ class SyncDriver(Driver):
         self._timers = 0
         self._heart: CDPSession | None = None
         self._minds = False
-        self._is_opening_probe = False
+        self._adopting: set[Page] = set()
         self._unclear: list[Page] = []
-        self._wrapped: list[tuple[Target, str]] = []
+        self.wrapper = Wrapper(self._before, self._after)
 
     def attach(self, target: Target) -> None:
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
@@ -79,19 +83,36 @@ class SyncDriver(Driver):
         elif isinstance(target, BrowserContext):
             self._enter(target)
         elif browser is not None:
-            browser.on("context", self._enter)
+            self.wrapper.listen(browser, "context", self._enter)
             for one in browser.contexts:
                 self._enter(one)
+            self.roster.is_whole = True
+        self._mind()
         self.is_attaching = False
-        self._mind_shared_workers()
-        self._wrap(target if isinstance(target, Page) else None, context, browser)
+        self.wrapper.wrap(target if isinstance(target, Page) else None, context, browser)
         self.ready()
 
-    def _mind_shared_workers(self) -> None:
+    def _mind(self) -> None:
         if self._heart is not None and not self._minds:
             self._minds = True
-            self._heart.on("Target.targetCreated", lambda event: self._spawn(self.unheard(event), _ignore))
-            self._heart.send("Target.setDiscoverTargets", SHARED_WORKERS)
+            self.wrapper.listen(self._heart, "event", self._told)
+            self._heart.send("Target.setDiscoverTargets", FOUND)
+
+    def _told(self, event: dict[str, Any]) -> None:
+        tab = self.browser_said(event)
+        self._run_newcomers()
+        if tab is not None:
+            self._heed_tab(tab)
+
+    def _run_newcomers(self) -> None:
+        for tab, carried in self.take_newcomers():
+            self._spawn(carried, partial(self._reached, tab))
+
+    def _reached(self, tab: Tab | None, job: Job) -> None:
+        if job.fault is not None:
+            self.failed("actions", job.fault)
+        elif tab is not None:
+            self._run_errands(tab)
 
     def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
@@ -108,22 +129,30 @@ class SyncDriver(Driver):
         """Let events in until the agent may act."""
         self._wait(lambda: self.is_ready, BEGIN_MAX_S)
 
+    def settle(self) -> None:
+        """Wait until what the agent left behind is armed and has told all, at most a moment."""
+        self._wait(lambda: self.is_settled, SETTLING_MAX_S, is_owed=False)
+        for carried in self.listening():
+            self._spawn(carried, _ignore)
+        self._wait(lambda: not self._under_way, SETTLING_MAX_S, is_owed=False)
+
     def finish(self) -> None:
         """Let events in until the session has sealed."""
         self._wait(lambda: self.is_sealed, ENDING_MAX_S)
         self._worker.shutdown(wait=False)
         self._let_go()
 
-    def _wait(self, until: Callable[[], bool], seconds: float) -> None:
+    def _wait(self, until: Callable[[], bool], seconds: float, *, is_owed: bool = True) -> None:
         self.pump()
         deadline = self.clock.now() + seconds * 1000
         while not until():
             if self.clock.now() > deadline:
-                self.gap("snapshots", "timeout", self._under_way)
+                if is_owed:
+                    self.gap("snapshots", "timeout", self._under_way)
                 return
             if not (self._under_way or self._timers or self.queue):
                 return  # nothing can change any more
-            self._turn()
+            self.turn()
             self.pump()
 
     def pump(self) -> None:
@@ -133,8 +162,8 @@ class SyncDriver(Driver):
             then = partial(self.replied, command)
             self._spawn(self.commands.start(command), then, is_timer=isinstance(command, Pause))
 
-    def _turn(self) -> None:
-        # Any call lets events in; this one asks the browser itself, so that no page can hold it up.
+    def turn(self) -> None:
+        """Let events in, by a call that asks the browser itself: no page can hold it up."""
         try:
             if self._heart is not None:
                 self._heart.send("Browser.getVersion", timeout=1000)
@@ -149,45 +178,72 @@ class SyncDriver(Driver):
             return
         self._contexts.add(context)
         context.on("page", self._appeared)
-        self._wrap(context)
+        self.wrapper.wrap(context)
         for page in context.pages:
             self._adopt(page)
 
     def _appeared(self, page: Page) -> None:
-        if self._is_opening_probe:
+        if self.is_held:
             self._unclear.append(page)
         else:
             self._adopt(page)
 
     def _adopt(self, page: Page, actor: str = "agent") -> None:
-        if page in self._pages or page.is_closed():
+        if page in self._pages or page in self._adopting or page.is_closed():
             return
-        tab = self._pages[page] = self.new_tab(actor)
-        page.on("close", lambda _: self._left(tab))
-        if page.context not in self._contexts:
-            page.on("popup", self._appeared)
+        self._adopting.add(page)
+        # Of those that come later the browser tells before, and with their addresses.
+        tab = None if self._minds else self._link(page, self.new_tab(actor))
         self._under_way += 1
         try:
-            self._arm(page, tab)
+            self._meet_page(page, actor, tab)
         except (Refused, Error):
-            self.forget(tab)
+            pass  # what is known of it is told below
         except Exception as error:  # noqa: BLE001 - the agent goes on
-            self.forget(tab)
             self.failed("actions", error)
         finally:
             self._under_way -= 1
+            self._adopting.discard(page)
+            if tab is not None:
+                self.lose(tab)  # if it is not armed
         self.pump()
 
+    def _meet_page(self, page: Page, actor: str, tab: Tab | None) -> None:
+        session = page.context.new_cdp_session(page)
+        about = session.send("Target.getTargetInfo")["targetInfo"]
+        known = self.known(about)
+        if known is not None:
+            self._link(page, known)
+            session.detach()
+            return
+        tab = tab or self._link(page, self.new_tab(actor))
+        self.claim(about, tab, is_context=page.context in self._contexts)
+        self._run_newcomers()
+        self._sessions[tab.page] = session
+        self._arm(page, tab)
+
+    def _link(self, page: Page, tab: Tab) -> Tab:
+        self._pages[page] = tab
+        page.on("close", lambda _: self._left(tab))
+        if page.context not in self._contexts:
+            self.wrapper.listen(page, "popup", self._appeared)
+        return tab
+
     def _arm(self, page: Page, tab: Tab) -> None:
-        session = self._sessions[tab.page] = page.context.new_cdp_session(page)
-        session.on("event", lambda event: self._heard(tab, event))
-        armed = self._run(arm(tab, self.script, self.clock, has_network=self.has_network))
-        opener = page.opener()
-        self.opened(tab, armed, self._pages.get(opener) if opener else None)
+        self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
+        try:
+            armed = self._run(arm(tab, self.script, self.clock, has_network=self.has_network))
+            opener = page.opener()
+            self.opened(tab, armed, self._pages.get(opener) if opener else None)
+        finally:
+            self.lose(tab)  # if it is not armed
         self._run_errands(tab)
 
     def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
+        self._heed_tab(tab)
+
+    def _heed_tab(self, tab: Tab) -> None:
         self._run_errands(tab)
         if tab.take_moved():
             self._spawn(remember_history(tab), _ignore)
@@ -209,19 +265,6 @@ class SyncDriver(Driver):
 
     # The agent's own objects
 
-    def _wrap(self, *targets: Target | None) -> None:
-        for target in targets:
-            if target is not None:
-                for name in ("close", "new_page", "new_context"):
-                    self._wrap_one(target, name)
-
-    def _wrap_one(self, target: Target, name: str) -> None:
-        method = getattr(target, name, None)
-        if method is not None and not hasattr(method, "__wrapped__"):
-            wrapper = self._before if name == "close" else self._after
-            setattr(target, name, wrapper(target, method))
-            self._wrapped.append((target, name))
-
     def _before(self, target: Target, close: Callable[..., Any]) -> Callable[..., Any]:
         # The `close` event comes when there is nothing left to look at.
         @wraps(close)
@@ -235,11 +278,15 @@ class SyncDriver(Driver):
         # A new page that the agent uses at once would run ahead of its arming.
         @wraps(make)
         def making(*arguments: Any, **options: Any) -> Any:
-            made = make(*arguments, **options)
-            if isinstance(made, BrowserContext) and isinstance(target, Browser):
-                self._guard(self._enter, made)
-            elif isinstance(made, Page) and made.context in self._contexts:
-                self._guard(self._wait_armed, made)
+            self.hold()
+            try:
+                made = make(*arguments, **options)
+                if isinstance(made, BrowserContext) and isinstance(target, Browser):
+                    self._guard(self._enter, made)
+                elif isinstance(made, Page) and made.context in self._contexts:
+                    self._guard(self._wait_armed, made)
+            finally:
+                self._let_come()
             return made
 
         return making
@@ -256,10 +303,14 @@ class SyncDriver(Driver):
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
+    def _let_come(self) -> None:
+        self.release()
+        while self._unclear and not self.is_held:
+            self._adopt(self._unclear.pop(0))
+        self._run_newcomers()
+
     def _let_go(self) -> None:
-        # The agent's objects may live on: they must be as they were.
-        for target, name in self._wrapped:
-            delattr(target, name)
+        self.wrapper.undo()
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
         for page, session in self._sessions.items():
@@ -303,10 +354,13 @@ class SyncDriver(Driver):
         go_on = partial(self._go_on, job, then)
         if self._loop is None or self._loop.is_closed():
             return False
+        if isinstance(effect, Together) and effect.sends[0].tab.wire:
+            self._ask_together(effect.sends, go_on)
+            return True
         if isinstance(effect, Sleep):
             self._loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
             return True
-        if isinstance(effect, Send) and effect.via:
+        if isinstance(effect, Send) and (effect.via or effect.tab.wire):
             self._ask_target(effect, go_on)
             return True
         if isinstance(effect, Work):
@@ -315,8 +369,24 @@ class SyncDriver(Driver):
             return True
         return False
 
+    def _ask_together(self, sends: tuple[Send, ...], go_on: Callable[..., None]) -> None:
+        answers: dict[int, tuple[Any, Refused | None]] = {}
+
+        def over(place: int, answer: Any, refused: Refused | None) -> None:
+            answers[place] = (answer, refused)
+            if len(answers) == len(sends):
+                first = next((refused for _, refused in answers.values() if refused is not None), None)
+                go_on([answers[at][0] for at in range(len(sends))], first)
+
+        for place, send in enumerate(sends):
+            # Each in a greenlet of its own: a call waits for its receipt.
+            self._soon(partial(self._ask_target, send, partial(over, place)))
+
     def _ask_target(self, effect: Send, go_on: Callable[..., None]) -> None:
         assert self._loop is not None  # whoever asks has seen that it runs
+        if effect.tab.is_gone:
+            go_on(None, Refused("gone"))
+            return
         timers: list[asyncio.TimerHandle] = []
 
         def over(answer: Any, refused: Refused | None) -> None:
@@ -327,7 +397,7 @@ class SyncDriver(Driver):
         late = partial(self.give_up, effect.tab, number, Refused("timeout"))
         timers.append(self._loop.call_later(effect.timeout_ms / 1000, late))
         try:
-            self._send(call)
+            self._perform(call)
         except Refused as refused:
             self.give_up(effect.tab, number, refused)
 
@@ -351,6 +421,10 @@ class SyncDriver(Driver):
         match effect:
             case Send():
                 return self._send(effect)
+            case Tell():
+                return self._call(self._heart, effect)
+            case Together():
+                return [self._send(send) for send in effect.sends]
             case OpenTab():
                 return self._open_probe()
             case CloseTab():
@@ -359,8 +433,15 @@ class SyncDriver(Driver):
                 raise Refused("gone")  # left to the loop, unless that has ended
 
     def _send(self, effect: Send) -> Any:
-        session = self._sessions.get(effect.tab.page)
-        if session is None or effect.tab.is_gone or effect.via:
+        if effect.tab.is_gone or effect.via:
+            raise Refused("gone")
+        try:
+            return self._call(self._sessions.get(effect.tab.page), effect)
+        except Refused as refused:
+            raise Refused("gone" if effect.tab.is_gone else str(refused)) from refused
+
+    def _call(self, session: CDPSession | None, effect: Send | Tell) -> Any:
+        if session is None:
             raise Refused("gone")
         try:
             return session.send(effect.method, effect.params, timeout=effect.timeout_ms)
@@ -368,22 +449,22 @@ class SyncDriver(Driver):
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
-            raise Refused("gone" if effect.tab.is_gone else "failed") from error
+            raise Refused("failed") from error
 
     def _open_probe(self) -> Tab:
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
             raise Refused("gone")
-        self._is_opening_probe = True
+        self.hold()
         try:
             page = getattr(context.new_page, "__wrapped__", context.new_page)()
+            self._adopt(page, "probe")
         except Error as error:
             raise Refused("failed") from error
         finally:
-            self._is_opening_probe = False
-        self._adopt(page, "probe")
-        while self._unclear:
-            self._adopt(self._unclear.pop())
+            self._let_come()
+        if page not in self._pages:
+            raise Refused("gone")
         return self._pages[page]
 
     def _close_probe(self, tab: Tab) -> None:

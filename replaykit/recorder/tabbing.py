@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from msgspec import Struct
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Arm, Pause, TabClosed, TabCrashed, TabOpened
+from replaykit.recorder.messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
 from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
@@ -17,6 +18,15 @@ from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import CloseTab, NewTab
+
+PAGE_CHANNELS = (
+    "actions", "targets", "urls", "snapshots", "form_state", "screenshots", "a11y", "network", "dialogs",
+    "console",
+)  # fmt: skip
+"""Channels that a page writes to: a tab that nobody listened in may have had something for each."""
+
+SIGHTS = ("snapshots", "form_state", "screenshots")
+"""Channels of what a page showed."""
 
 CLOSING_MS = 500
 """When a browser goes away its tabs close one by one, all within this time."""
@@ -43,6 +53,8 @@ class Tabbing:
         viewer: Viewer,
         acting: Acting,
         navigating: Navigating,
+        *,
+        channels: Collection[str],
     ) -> None:
         self._ledger = ledger
         self._flows = flows
@@ -51,6 +63,7 @@ class Tabbing:
         self._viewer = viewer
         self._acting = acting
         self._navigating = navigating
+        self._channels = [channel for channel in PAGE_CHANNELS if channel in channels]
         self._closed: list[Closed] = []
 
     def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
@@ -79,17 +92,40 @@ class Tabbing:
         )
         if message.armed_after_ms:
             self._late(message)
+        for at, url in message.earlier:
+            self._navigating.glimpsed(tab, at, url)
         if is_act or opener is not None:
             self._navigating.opened(tab, message.at, ref, is_touched=is_touched)
         return tab
 
-    def closed(self, message: TabClosed) -> None:
+    def missed(self, message: TabMissed, *, is_begun: bool) -> None:
+        """Take in a tab that nobody listened in: where it was is known at best, all else is missing."""
+        opening = TabOpened(
+            at=message.at,
+            page=message.page,
+            url="about:blank",
+            opener=message.opener,
+            existing=message.existing,
+            earlier=message.urls,
+        )
+        tab = self.opened(opening, is_begun=is_begun)
+        tab.url = message.urls[-1][1] if message.urls else tab.url
+        for channel in self._channels:
+            self._ledger.gap(channel, "attach.failed", message.at, page=tab.page)
+        if message.closed_at is None:
+            tab.is_open = False
+        else:
+            self.closed(TabClosed(at=message.closed_at, page=tab.page), is_heard=False)
+
+    def closed(self, message: TabClosed, *, is_heard: bool = True) -> None:
         """Take in that a tab is gone. Whether an act, the page or the end did it shows later."""
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return None
         self._acting.settle(tab)
         self._tabs.close(tab)
+        if is_heard:
+            self._miss_sight(tab, message.at)
         if tab.was_touched(message.at, here=True):
             # `window.close()` by the page, after a gesture on it.
             return self._write(tab, message.at, "page")
@@ -110,6 +146,13 @@ class Tabbing:
             exchange.Tab(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
         )
         self._ledger.gap("actions", "crashed", message.at, page=tab.page)
+
+    def _miss_sight(self, tab: Tab, at: float) -> None:
+        """Say that nobody saw what a tab showed last."""
+        if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
+            for channel in SIGHTS:
+                if channel in self._channels:
+                    self._ledger.gap(channel, "closed.unseen", at, page=tab.page)
 
     def confirm(self, at: float) -> None:
         """Count the tabs closed until then as the agent's acts: the run went on after them."""

@@ -24,6 +24,15 @@ from replaykit.trajectory.scalars import Id, Omitted
 TRIES = 3
 """A picture that may show a secret is taken until the page stood still around it."""
 
+CSS = "text/css"
+"""Media type of a style sheet."""
+
+SHEETED = frozenset({"final"})
+"""Observations that name style sheets: of others it is a matter of time whether those were read before."""
+
+CHANGES_MAX = 64
+"""Fields of one observation that changed without an event."""
+
 GESTURE_MS = 1000
 """An older snapshot is not that of the act's own gesture."""
 
@@ -66,7 +75,7 @@ class Viewer:
         """Take in a snapshot of a tab, without secrets."""
         clean = self._ledger.redactor.text
         blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
-        facts = replace(push, snapshot="", url=clean(push.url), title=clean(push.title))
+        facts = replace(push, snapshot="", sheets=None, url=clean(push.url), title=clean(push.title))
         is_present = document == tab.document
         if is_present and source == MAIN:
             tab.url, tab.title = facts.url or tab.url, facts.title
@@ -79,9 +88,13 @@ class Viewer:
             paint=hidden_boxes(blob.data) if self._paints else (),
             views=self._tabs.views(),
             status=tab.status if is_present else None,
+            sheets=tuple(self._sheet(text) for text in push.sheets or ()),
         )
         tab.sights.add(shown)
         return shown
+
+    def _sheet(self, text: str | None) -> Blob | None:
+        return None if text is None else self._ledger.blob(CSS, text.encode("utf-8", "replace"))
 
     def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
         """Ask a page for a snapshot; `is_owed`: it is a gap where it gives none."""
@@ -93,6 +106,9 @@ class Viewer:
             return None
         if tab.document != document:
             return None  # another document came meanwhile: nobody knows whose snapshot it is
+        if reply.value.hidden:
+            hidden = reply.value.hidden
+            self._ledger.gap("snapshots", "shadow.closed", reply.at, page=tab.page, count=hidden)
         at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
         return self.take(tab, reply.value, at, document)
 
@@ -169,8 +185,11 @@ class Viewer:
             settled=push.settled,
             stale=push.stale,
             repaired=push.repaired,
+            changed_without_event=push.changed[:CHANGES_MAX],
         )
-        return whole, [shown.blob, *blobs]
+        sheets = shown.sheets if role in SHEETED else ()
+        whole = replace(whole, sheets=tuple(sheet.id if sheet else None for sheet in sheets))
+        return whole, [shown.blob, *blobs, *(sheet for sheet in sheets if sheet)]
 
     def _shoot_still(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
         for _ in range(TRIES):

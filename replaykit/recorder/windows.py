@@ -71,6 +71,11 @@ class Window:
         over = [act.ref for act in self.acts]
         return self.is_resolved and all(ref in over for ref in self.begun)
 
+    @property
+    def size(self) -> int:
+        """Steps that it comes to, as far as is known."""
+        return len(self.enter.actions) or len(self.begun)
+
     def was_closed(self, until: float | None) -> bool:
         """Whether it was closed until then; None = at all."""
         return self.exit is not None and (until is None or self.exit.at <= until)

@@ -134,7 +134,9 @@ class Dom:
             raise rendered.unsupported(self.tree, row, "no_style")
         document = self.tree.document(row)
         if document not in self._layouts:
-            self._layouts[document] = Layout(self.tree, document)
+            frame = self.tree.parent[document]
+            is_shown = frame < 0 or frame in self.layout(frame).boxed
+            self._layouts[document] = Layout(self.tree, document, is_shown=is_shown)
         self._layouts[document].reach(row)
         return self._layouts[document]
 
@@ -280,7 +282,8 @@ class Node:
     def rendered(self) -> bool:
         """Whether it has a box that is not skipped: no `display: none`, closed details or hidden content."""
         layout = self.dom.layout(self.row)
-        return self.row in layout.boxed and self.row not in layout.locked
+        is_skipped = self.row in layout.locked and self.row not in layout.skipping
+        return self.row in layout.boxed and not is_skipped
 
     @property
     def visible(self) -> bool:

@@ -26,6 +26,10 @@ _CHILDLESS = words(
 # Those of them that drop their children from the flat tree, so that no ancestor's state reaches these.
 _UNSLOTTED = words("audio img input meter progress textarea video")
 _REPLACED = words("audio canvas embed frame iframe img input meter progress textarea video")
+# One thing on a line even where their style says inline.
+_ATOMS = words("button fieldset option select")
+# What they are made of stands in a block, even where they are inline themselves.
+_HOLLOW = words("details marquee meter progress")
 # HTML elements whose tag decides more than their style does.
 _SPECIAL = _CHILDLESS | words("br details object q select slot wbr")
 # Displays that give every child a box of its own: blanks between those are nothing.
@@ -33,6 +37,8 @@ _ITEMS = words(
     "flex inline-flex grid inline-grid table inline-table table-row table-row-group table-header-group "
     "table-footer-group table-column-group table-column"
 )
+# Blanks that a letter is written beside.
+BLANKS = frozenset(" \t\n\r")
 # SVG elements that never show, whatever their style says.
 _SVG_UNSEEN = words("title desc metadata style script")
 
@@ -49,7 +55,7 @@ class Style(NamedTuple):
     transform: str
     """Computed `text-transform`."""
     letters: str
-    """Flags: `c` skips its content, `o` opacity 0, `s` dots for text, `f` out of flow, `b` `a` generated."""
+    """Flags: `c` skips its content, `o` opacity 0, `s` dots, `f` out of flow, `b` `a` `g` generated."""
     is_boxless: bool
     """No box, and none below."""
     is_inline: bool
@@ -71,7 +77,7 @@ def style_of(entry: str) -> Style:
     is_inline = not is_atom and display.startswith(("inline", "ruby", "contents"))
     is_piece = display.startswith("table-")
     # `content-visibility` has no effect where size containment has none (CSS Contain 2, 3.1).
-    contained = not is_inline and display != "table" and (not is_piece or display == "table-caption")
+    contained = (not is_inline and "table" not in display) or display == "table-cell"
     return Style(
         display=display,
         is_visible=visibility in ("visible", ""),
@@ -94,13 +100,16 @@ _PAGE = style_of("block|visible|collapse|none")
 class Layout:
     """What one document shows, as far as it was asked for with `reach` and `fill`."""
 
-    def __init__(self, tree: Tree, document: int) -> None:
+    def __init__(self, tree: Tree, document: int, *, is_shown: bool = True) -> None:
+        """Begin with a document; `is_shown`: the frame that holds it has a box."""
         self.tree = tree
         self.palette = [*map(style_of, tree.snapshot.head.styles), NO_BOX]
         #: Elements with a box (or `display: contents`) whose ancestors have one too.
         self.boxed: set[int] = set()
-        #: Nodes that are skipped, inside closed details or hidden content.
+        #: Nodes that are skipped, inside closed details or hidden content; elements that skip what they hold.
         self.locked: set[int] = set()
+        #: Of these, elements that are shown themselves.
+        self.skipping: set[int] = set()
         #: Rendered text per text node.
         self.texts: dict[int, str] = {}
         #: Texts that take part in lines but are not visible.
@@ -114,7 +123,8 @@ class Layout:
         #: Boxes with lines of their own whose content was not laid out yet, and their rows in order.
         self._waiting: dict[int, _Open] = {}
         self._rows_waiting: list[int] = []
-        self._start(document)
+        if is_shown:
+            self._start(document)
 
     def reach(self, row: int) -> None:
         """Lay out everything around a node, so that its own box and texts beside it are known."""
@@ -160,9 +170,11 @@ class Layout:
             return not self.tree.is_html(row, "noscript")
         if style is NO_BOX:
             return False
-        return any(
-            other in self.locked or self._is_folded(other) for other in (row, *self.tree.ancestors(row))
-        )
+        above = (row, *self.tree.ancestors(row))
+        return any(self._is_unread(other) for other in above)
+
+    def _is_unread(self, row: int) -> bool:
+        return row in self.locked or self._is_folded(row) or self.style(row).skips
 
     def _start(self, document: int) -> None:
         page = _Open(Lines(self.texts), _PAGE)
@@ -206,8 +218,19 @@ class Layout:
         if not text or not top.holds_text:
             return
         # Between boxes that stand for themselves, blanks are nothing unless a text goes on.
-        if top.gives_items and top.lines.ends_with == NOTHING and not text.strip(SPACES):
+        is_blank = not text.strip(SPACES)
+        # A form feed collapses with nothing, but a text of blanks alone has no box where a block begins.
+        if (
+            is_blank
+            and (top.gives_items or (top.ends_lines and "\f" in text))
+            and top.lines.ends_with == NOTHING
+        ):
             return
+        if is_blank and top.is_after_piece and style.collapse == "collapse" and self._is_before_piece(row):
+            return
+        top.is_after_piece = False
+        if top.is_ruby and style.collapse != "collapse":
+            text = text.replace("\n", " ")
         if style.transform:
             text = transformed(text, style.transform, top.lines.last, top.language)
         top.lines.add(row, text, style.collapse)
@@ -216,22 +239,61 @@ class Layout:
         elif "s" in style.letters:
             self.secret.add(row)
 
+    def _is_before_piece(self, row: int) -> bool:
+        """Whether a piece of a table follows beside a text, comments and what has no box left out."""
+        tree = self.tree
+        after, last = row + 1, tree.end[tree.parent[row]]
+        while after < last:
+            style = self.style(after) if tree.is_element(after) else NO_BOX
+            if not style.is_boxless:
+                return style.is_piece
+            if tree.kind[after] == TEXT and tree.name[after].strip(SPACES):
+                return False
+            after = tree.end[after]
+        return False
+
     def _element(self, row: int, top: _Open) -> _Open | None:
         style, tag = self.style(row), self.tree.name[row]
         is_html = self.tree.kind[row] == HTML
-        is_locked = top.is_locked or style.skips or (top.is_folded and self._is_folded(row))
+        is_skipped = top.is_locked or (top.is_folded and self._is_folded(row))
+        is_locked = is_skipped or style.skips or ("c" in style.letters and self._is_replaced(row, style))
         if is_locked and row not in self.locked:
             self._lock(row)
-        if style.is_boxless or tag == "noscript" or (tag in _SVG_UNSEEN and not is_html):
+        if is_locked and not is_skipped:
+            self.skipping.add(row)
+        if style.is_boxless or self._is_boxless(row, tag, is_html):
             return None
         self.boxed.add(row)
+        top.is_after_piece = style.is_piece
         if is_html and tag in ("br", "wbr"):
             if tag == "br":
                 top.lines.end()
+            else:
+                top.lines.opportunity()
             return None
         below = self._opened(row, style, top, is_html and tag in _SPECIAL)
         below.is_locked = is_locked
         return below
+
+    # Beside a blank a letter says what is generated; elsewhere a quote has its marks.
+
+    def _begins_with_blank(self, row: int) -> bool:
+        first = next(self.tree.children(row), -1)
+        return first >= 0 and self.tree.kind[first] == TEXT and self.tree.name[first][:1] in BLANKS
+
+    def _ends_in_blank(self, row: int) -> bool:
+        last = max(self.tree.children(row), default=-1)
+        return last >= 0 and self.tree.kind[last] == TEXT and self.tree.name[last][-1:] in BLANKS
+
+    def _is_boxless(self, row: int, tag: str, is_html: bool) -> bool:
+        """Whether an element never has a box, whatever its style says."""
+        if is_html:
+            is_empty = tag == "embed" and not (self.tree.has(row, "src") or self.tree.has(row, "type"))
+            return tag == "noscript" or is_empty
+        if self.tree.kind[row] != SVG:
+            return tag == "noscript"
+        above = self.tree.parent[row]
+        return tag in _SVG_UNSEEN or tag == "noscript" or (tag != "svg" and self.tree.kind[above] != SVG)
 
     def _opened(self, row: int, style: Style, top: _Open, is_special: bool) -> _Open:
         tree = self.tree
@@ -243,13 +305,20 @@ class Layout:
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
+        below.is_ruby = style.display.startswith("ruby") or (top.is_ruby and below.is_inline)
         if tree.kind[row] != HTML:
             below.holds_text = _foreign_text(tree, row, style, top.holds_text)
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
-            below.is_quoted = tree.is_html(row, "q")
-        if below.is_quoted or "b" in style.letters or self._is_sealed(row, style):
+            below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
+        if (
+            (tree.is_html(row, "q") and not self._begins_with_blank(row))
+            or "b" in style.letters
+            or self._is_sealed(row, style)
+        ):
             below.lines.atom()
+        elif "g" in style.letters:
+            below.lines.blank()
         below.rows = self._rows(row, is_special)
         return below
 
@@ -260,11 +329,12 @@ class Layout:
             return Lines(self.texts)
         # A piece of a table inside an inline element gets an inline table around it.
         in_inline_table = style.is_piece and top.is_inline
-        # What details hold besides the summary stands in a block, whatever the details themselves are.
-        if (self.is_block(row) and not in_inline_table) or self.tree.is_html(row, "details"):
+        tag = self.tree.name[row] if style.is_inline and self.tree.kind[row] == HTML else ""
+        if (self.is_block(row) and not in_inline_table) or tag in _HOLLOW:
             top.lines.end()
             return Lines(self.texts)
-        if in_inline_table or style.is_atom or self._is_replaced(row, style):
+        is_atom = tag in _ATOMS and style.display != "contents"
+        if in_inline_table or style.is_atom or is_atom or self._is_replaced(row, style):
             top.lines.atom()
             return Lines(self.texts)
         return top.lines
@@ -291,6 +361,9 @@ class Layout:
         tree = self.tree
         if is_special and self._is_childless(row):
             return iter(())
+        if self.style(row).display.startswith("table-column"):
+            # Columns hold nothing but columns.
+            return (child for child in tree.elements(row) if self.style(child).display == "table-column")
         if tree.end[row] > row + 1 and tree.kind[row + 1] == SHADOW:
             self._assign(row)
             return tree.children(row + 1)
@@ -302,23 +375,43 @@ class Layout:
 
     def _falls_back(self, row: int) -> bool:
         """Whether an object shows its content instead of its data: then the content has boxes."""
-        if not self.tree.has(row, "data"):
+        if not self._has_fallback(row):
+            return False
+        if not self.tree.has(row, "data") or "d" in self.style(row).letters:
             return True
         box = self.tree.snapshot.box
         places = (4 * self.tree.number[child] for child in self.tree.elements(row))
         return any(box[place + 2] or box[place + 3] for place in places if box)
 
+    def _has_fallback(self, row: int) -> bool:
+        tree = self.tree
+        return any(
+            tree.is_element(child) or (tree.kind[child] == TEXT and bool(tree.name[child].strip(SPACES)))
+            for child in tree.children(row)
+        )
+
     def _assign(self, host: int) -> None:
         """Give the children of a shadow host to the slots of its tree."""
-        tree, root = self.tree, host + 1
+        slots = self._slots(host)
+        for child in self.tree.children(host):
+            slot = self._slot_of(child, slots)
+            if slot is not None:
+                self._slotted.setdefault(slot, []).append(child)
+
+    def _slots(self, host: int) -> dict[str, int]:
+        """Return the slots of a host's shadow tree by name."""
+        tree = self.tree
         slots: dict[str, int] = {}
-        for node in tree.descendants(root):
+        for node in tree.descendants(host + 1):
             if tree.is_html(node, "slot"):
                 slots.setdefault(tree.attribute(node, "name") or "", node)
-        for child in tree.children(host):
-            name = (tree.attribute(child, "slot") or "") if tree.is_element(child) else ""
-            if name in slots and (tree.is_element(child) or tree.kind[child] == TEXT):
-                self._slotted.setdefault(slots[name], []).append(child)
+        return slots
+
+    def _slot_of(self, child: int, slots: dict[str, int]) -> int | None:
+        tree = self.tree
+        if not (tree.is_element(child) or tree.kind[child] == TEXT):
+            return None
+        return slots.get((tree.attribute(child, "slot") or "") if tree.is_element(child) else "")
 
     def _is_folded(self, row: int) -> bool:
         """Whether closed details hide the node: all of their children but the first summary."""
@@ -332,21 +425,25 @@ class Layout:
 
     def _lock(self, row: int) -> None:
         """Skip all below, whether it would have a box or not; what a control never shows is not below it."""
-        tree, last, inside = self.tree, self.tree.end[row], self.tree.scope[row]
+        tree, last = self.tree, self.tree.end[row]
+        apart: set[int] = set()
         while row < last:
-            if tree.scope[row] != inside:
+            if row in apart or tree.kind[row] == DOCUMENT:
                 row = tree.end[row]
                 continue
             self.locked.add(row)
-            row = tree.end[row] if tree.name[row] in _UNSLOTTED and tree.kind[row] == HTML else row + 1
+            if tree.shadow(row) >= 0:
+                slots = self._slots(row)
+                apart.update(child for child in tree.children(row) if self._slot_of(child, slots) is None)
+            row = tree.end[row] if tree.is_html(row, *_UNSLOTTED, "template") else row + 1
 
 
 class _Open:
     """An element whose children are being laid out."""
 
     __slots__ = (
-        "ends_lines", "gives_items", "holds_text", "is_folded", "is_inline", "is_locked", "is_quoted",
-        "language", "lines", "rows", "style",
+        "ends_lines", "gives_items", "holds_text", "is_after_piece", "is_folded", "is_inline", "is_locked",
+        "is_quoted", "is_ruby", "language", "lines", "rows", "style",
     )  # fmt: skip
 
     def __init__(self, lines: Lines, style: Style) -> None:
@@ -366,6 +463,10 @@ class _Open:
         self.gives_items = False
         #: Whether it is an inline box, part of lines that began outside.
         self.is_inline = False
+        #: Whether it is a ruby or part of one: no line breaks are kept in there.
+        self.is_ruby = False
+        #: Whether its last box so far is a piece of a table.
+        self.is_after_piece = False
 
     def leave(self) -> None:
         if self.is_quoted or "a" in self.style.letters:
@@ -376,9 +477,10 @@ class _Open:
 
 def is_menu(tree: Tree, row: int) -> bool:
     """Whether the row is a drop-down select, whose options have no boxes on the page."""
-    if not tree.is_html(row, "select") or tree.has(row, "multiple"):
+    if not tree.is_html(row, "select"):
         return False
-    return integer(tree.attribute(row, "size") or "") <= 1
+    size = integer(tree.attribute(row, "size") or "")
+    return size == 1 if tree.has(row, "multiple") else size <= 1
 
 
 def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:

@@ -26,11 +26,17 @@ def _upper(data: str, language: str) -> str:
     if _is(language, "tr", "az"):
         data = data.replace("i", "\u0130")
     if _is(language, "el"):
-        # Greek capitals carry no accents but keep the diaeresis (Unicode CLDR el-Upper).
-        plain = unicodedata.normalize("NFD", data)
-        data = unicodedata.normalize("NFC", _GREEK_ACCENTS.sub(r"\1", plain))
+        data = _GREEK.sub(_without_accents, data)
     return data.upper()
 
+
+def _without_accents(match: re.Match[str]) -> str:
+    """Take accents off Greek letters: capitals carry none, but keep the diaeresis (Unicode CLDR el-Upper)."""
+    plain = unicodedata.normalize("NFD", match[0])
+    return unicodedata.normalize("NFC", _GREEK_ACCENTS.sub(r"\1", plain))
+
+
+_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff][\u0300-\u036f\u0370-\u03ff\u1f00-\u1fff]*")
 
 _GREEK_ACCENTS = re.compile("([\u0370-\u03ff\u1f00-\u1fff]\u0308?)[\u0300\u0301\u0313\u0314\u0342\u0345]+")
 

@@ -27,6 +27,7 @@ class Lines:
         self.last = " "
         self._last_row = -1
         self._broke = False
+        self._may_wrap = False
 
     def add(self, row: int, text: str, collapse: str) -> None:
         """Add a text by its `white-space-collapse`."""
@@ -38,10 +39,19 @@ class Lines:
             self.texts[row] = text
             self.ends_with = NOTHING if text.endswith("\n") else SOLID
         self.last = text[-1:] or self.last
+        self._may_wrap = False
 
     def atom(self) -> None:
         """Add something that is no text and takes room: a picture, a control, an inline block."""
         self.ends_with, self.last = SOLID, " "
+
+    def blank(self) -> None:
+        """Add text of no element that ends in a collapsible space."""
+        self.ends_with, self.last, self._last_row, self._broke = SPACE, " ", -1, False
+
+    def opportunity(self) -> None:
+        """Add a place where the line may break: blanks collapse across it, line breaks beside it vanish."""
+        self._may_wrap = True
 
     def end(self) -> None:
         """End the line: a collapsible space before it vanishes, and so do those after it."""
@@ -50,10 +60,11 @@ class Lines:
         self.ends_with, self.last = NOTHING, " "
 
     def _drop_space(self) -> None:
-        self.texts[self._last_row] = self.texts[self._last_row][:-1]
+        if self._last_row >= 0:
+            self.texts[self._last_row] = self.texts[self._last_row][:-1]
 
     def _collapsed(self, row: int, text: str) -> str:
-        if _ZERO_WIDTH in text or self.last == _ZERO_WIDTH:
+        if _ZERO_WIDTH in text or self.last == _ZERO_WIDTH or self._may_wrap:
             text = self._without_breaks(text)
         broke = "\n" in text[len(text.rstrip(COLLAPSIBLE)) :]
         text = _RUNS.sub(" ", text)
@@ -66,11 +77,14 @@ class Lines:
 
     def _without_breaks(self, text: str) -> str:
         """Drop line breaks beside a zero-width space (CSS Text 3, 4.1.3)."""
-        if text.startswith(_ZERO_WIDTH) and self.ends_with == SPACE and self._broke:
+        start = len(text) - len(text.lstrip(COLLAPSIBLE))
+        is_broken = self._broke or "\n" in text[:start]
+        if text.startswith(_ZERO_WIDTH, start) and self.ends_with == SPACE and is_broken:
             self._drop_space()
             self.ends_with = SOLID
-        start = len(text) - len(text.lstrip(COLLAPSIBLE))
-        if self.ends_with == SOLID and self.last == _ZERO_WIDTH and "\n" in text[:start]:
+            text, start = text[start:], 0
+        follows = self.last == _ZERO_WIDTH or self._may_wrap
+        if self.ends_with == SOLID and follows and "\n" in text[:start]:
             text = text[start:]
         return _RUNS.sub(_kept_break, text)
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from replaykit.replay.doms import Blobs, Doms
 from replaykit.replay.state import Page, State, same_url
+from replaykit.trajectory import action as acts
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Probe, Step, Trajectory
@@ -17,6 +18,13 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 REST_MS = 100
 """A page is seen at rest so long after it came; what is seen sooner may still be the page before it."""
+
+# Acts that leave a page as it was.
+_TRACELESS = (
+    acts.Scroll, acts.Goto, acts.NewTab, acts.GoBack, acts.GoForward, acts.Reload, acts.CloseTab,
+    acts.FocusTab, acts.Wait, acts.Noop, acts.SendMsgToUser, acts.Answer, acts.ReportInfeasible,
+    acts.ToolCall,
+)  # fmt: skip
 
 _Caused = TypeVar("_Caused", Message, Dialog, Navigation, Exchange)
 
@@ -133,8 +141,9 @@ class Replay:
     def visited(self, url: str) -> Page | None:
         """Return the agent's own last sight of a URL, weak evidence of what it shows now.
 
-        None where it was never seen, or where something may have changed since its document was asked for: a
-        request that is not a read and was not refused, or a network that was not recorded.
+        None where it was only seen after an act on it (what it shows then may be its own alone, as a text
+        that nobody saved), or where something may have changed since its document was asked for: a request
+        that is not a read and was not refused, a socket that was written to, a network not recorded.
         """
         if self.trajectory.channel("network") != "recorded":
             return None
@@ -142,7 +151,7 @@ class Replay:
         named = (page for page in reversed(self.pages) if page.url is not None)
         same = (page for page in named if same_url(self._active_root(page.url or ""), wanted))
         # The snapshot is read last: most pages are not the one asked for.
-        page = next((page for page in same if page.dom is not None), None)
+        page = next((page for page in same if page.dom is not None and not self._acted_on(page)), None)
         return page if page is not None and not self._changed_since(page) else None
 
     def _active_root(self, url: str) -> str:
@@ -152,6 +161,17 @@ class Replay:
                 if url.startswith(root):
                     return roots[0] + url[len(root) :]
         return url
+
+    def _acted_on(self, page: Page) -> bool:
+        """Whether anything was done in a tab between its last navigation and the moment it was seen."""
+        times = [
+            (place if page.t is None else event.t or 0, event)
+            for place, event in enumerate(self.trajectory.events)
+            if isinstance(event, Navigation | Step) and _is_in(page, event)
+        ]
+        seen = page.place if page.t is None else page.t
+        since = max((at for at, event in times if isinstance(event, Navigation) and at <= seen), default=-1)
+        return any(since < at < seen for at, event in times if isinstance(event, Step))
 
     def _changed_since(self, page: Page) -> bool:
         since, document = self._loading(page)
@@ -231,9 +251,19 @@ def _of(events: tuple[_Caused, ...], step: Step) -> tuple[_Caused, ...]:
     return tuple(event for event in events if event.step == step.index)
 
 
+def _is_in(page: Page, event: Navigation | Step) -> bool:
+    """Whether it is a navigation in the page's tab, or an act that may have left a mark there."""
+    if event.page != page.tab:
+        return False
+    if isinstance(event, Navigation):
+        return event.committed and not event.frame
+    return not isinstance(event.action, _TRACELESS)
+
+
 def _mutates(exchange: Exchange) -> bool:
-    refused = exchange.status is not None and exchange.status >= 400
-    return exchange.method.upper() not in SAFE_METHODS and not refused
+    # A server that failed may have done it before; over a socket nobody knows what was asked.
+    refused = exchange.status is not None and 400 <= exchange.status < 500
+    return (exchange.method.upper() not in SAFE_METHODS and not refused) or exchange.sent_frames > 0
 
 
 def _brings_document(navigation: Navigation, before: int) -> bool:
@@ -252,6 +282,8 @@ def _led_to(exchange: Exchange, document: int | None) -> bool:
 
 
 def _is_later(exchange: Exchange, place: int, page: Page, since: int) -> bool:
+    if exchange.sent_frames and exchange.ended is None:
+        return True
     # What was under way when the document was asked for may have changed something afterwards.
     times = (exchange.ended, exchange.received, exchange.t)
     over = next((time for time in times if time is not None), None)

@@ -111,10 +111,19 @@ def disabled(tree: Tree, row: int) -> bool:
         return False
     if tree.has(row, "disabled"):
         return True
-    if tree.is_html(row, "option"):
-        above = tree.up[row]
-        return above >= 0 and tree.is_html(above, "optgroup") and tree.has(above, "disabled")
-    return not tree.is_html(row, "optgroup") and tree.memo(_disabled_inside)[row]
+    if tree.is_html(row, "option", "optgroup"):
+        return _disabled_above(tree, row)
+    return tree.memo(_disabled_inside)[row]
+
+
+def _disabled_above(tree: Tree, row: int) -> bool:
+    """Whether a group around an option is disabled, or the select that it belongs to."""
+    for above in tree.ancestors(row):
+        if tree.is_html(above, "select"):
+            return disabled(tree, above)
+        if tree.is_html(above, "optgroup") and tree.is_html(row, "option") and tree.has(above, "disabled"):
+            return True
+    return False
 
 
 def _disabled_inside(tree: Tree) -> list[bool]:

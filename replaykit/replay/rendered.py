@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from replaykit.errors import Unsupported
 from replaykit.replay import values
 from replaykit.replay.layout import Layout
-from replaykit.replay.tree import Tree
+from replaykit.replay.tree import SPACES, Tree
 from replaykit.snapshot import OTHER, TEXT
 
 _MASK = "\u27e6masked\u27e7"
@@ -133,9 +133,9 @@ class _Collector:
             return 0
         if self.tree.is_html(row, "p"):
             return 2
-        if style.display.startswith("table-") and style.display != "table-caption":
+        if style.display.startswith("table-") and style.display not in _ROWLESS:
             return 0
-        return int(self.layout.is_block(row))
+        return int(self.layout.is_block(row) or style.display in _ROWLESS)
 
     def _block(self, row: int, count: int) -> None:
         self._require(count)
@@ -189,29 +189,33 @@ class _Collector:
 
     def _has_next_row(self, row: int) -> bool:
         """Whether another row follows in the table, in this section or a later one."""
-        if self._parent_display(row) not in _TABLES:
-            return self._display_after(row) in ("table-row", "table-cell", *_SECTIONS)
-        if any(self._makes_row(other) for other in self._boxes_after(row)):
+        if self._is_row_after(row):
             return True
         section = self.tree.up[row]
-        if section < 0 or self._display(section) not in _SECTIONS:
-            return False
-        return any(self._makes_row(other) for other in self._boxes_after(section))
+        return section >= 0 and self._display(section) in _SECTIONS and self._is_row_after(section)
 
-    def _display_after(self, row: int) -> str:
-        after = next(self._boxes_after(row), -1)
-        return self._display(after) if after >= 0 else ""
+    def _is_row_after(self, row: int) -> bool:
+        """Whether a row follows beside an element; without a table around, its pieces stand together."""
+        is_in_table = self._parent_display(row) in _TABLES
+        for other in self._boxes_after(row):
+            if not is_in_table and not self._display(other).startswith("table-"):
+                return False
+            if self._makes_row(other):
+                return True
+        return False
 
     def _makes_row(self, row: int) -> bool:
         """Whether a child of a table or section is a row, holds one, or gets an anonymous one around it."""
         display = self._display(row)
+        if display == "contents":
+            return any(self._makes_row(child) for child in self.tree.children(row) if self._is_shown(child))
         if display not in _SECTIONS:
             return display not in _ROWLESS
         self.layout.reach_children(row)
         return any(self._is_shown(child) for child in self.tree.children(row))
 
     def _is_shown(self, row: int) -> bool:
-        return row in self.layout.boxed or bool(self.layout.texts.get(row, "").strip())
+        return row in self.layout.boxed or bool(self.layout.texts.get(row, "").strip(SPACES))
 
 
 _SECTIONS = ("table-row-group", "table-header-group", "table-footer-group")

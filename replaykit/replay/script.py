@@ -43,9 +43,10 @@ class Nodes(list[Node]):
 
 
 # ECMAScript WhiteSpace and LineTerminator; str.strip() knows other signs.
-_BLANK = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_TRIM = re.compile(f"^[{_BLANK}]+|[{_BLANK}]+$")
+BLANK = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_TRIM = re.compile(f"^[{BLANK}]+|[{BLANK}]+$")
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*")
+_WHOLE = {"innerText", "outerText", "textContent", "innerHTML", "outerHTML"}
 _DISABLEABLE = ("button", "input", "select", "textarea", "optgroup", "option", "fieldset")
 _WITH_SRC = ("img", "script", "iframe", "input", "source", "video", "audio", "embed", "track", "frame")
 _INTERNAL = {"firstElementChild", "lastElementChild", "firstChild", "lastChild", "children", "childNodes"}
@@ -111,10 +112,19 @@ def text(value: Any) -> str:
         case int() | float():
             return _number_text(value)
         case list() if not isinstance(value, Nodes):
-            return ",".join(text(part) for part in value)
+            return _join(value, [], "")
     if value is UNDEFINED:
         return "undefined"
     raise Unsupported(locator=repr(value), reason="the text of an object")
+
+
+def cost(value: Any, name: str) -> int:
+    """Return how many nodes a property or method walks through."""
+    if isinstance(value, Dom):
+        return len(value.tree.kind)
+    if isinstance(value, Node) and (name in _QUERIES or name in _WHOLE):
+        return value.dom.tree.end[value.row] - value.row
+    return 1
 
 
 def or_undefined(value: Any) -> Any:
@@ -302,7 +312,7 @@ def _size(value: str) -> int:
 
 
 def _number(value: Any, locator: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise Unsupported(locator=locator, reason=f"{value!r} as a position")
     return value
 
@@ -357,6 +367,17 @@ def _join(value: list[Any], given: list[Any], locator: str) -> str:
     return separator.join("" if part is None or part is UNDEFINED else text(part) for part in value)
 
 
+def _place(value: list[Any], wanted: Any, locator: str) -> int:
+    if isinstance(wanted, float) and math.isnan(wanted):
+        raise Unsupported(locator=locator, reason="looking for what is no number")
+    same = (n for n, part in enumerate(value) if part == wanted and _is_bool(part) is _is_bool(wanted))
+    return next(same, -1)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def _array_slice(value: list[Any], given: list[Any], locator: str) -> list[Any]:
     start, end = _bounds(len(value), given, locator)
     return value[start:end]
@@ -396,8 +417,8 @@ _STRING: dict[str, Callable[..., Any]] = {
 _ARRAY: dict[str, Callable[..., Any]] = {
     "join": _join,
     "slice": _array_slice,
-    "includes": lambda value, given, _: given[0] in value,
-    "indexOf": lambda value, given, _: value.index(given[0]) if given[0] in value else -1,
+    "includes": lambda value, given, locator: _place(value, given[0], locator) >= 0,
+    "indexOf": lambda value, given, locator: _place(value, given[0], locator),
     "toString": lambda value, *_: text(value),
 }
 _METHODS: dict[str, dict[str, Callable[..., Any]]] = {

@@ -30,7 +30,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
     names = names or _names(report.verdicts)
     told = list(_details(report, names)) if details else []
     # The rates of one run only say again what its line says.
-    rates = [_rates(report), _risk(report)] if len(report.verdicts) > 1 else []
+    rates = [_rates(report), _risk(report), _peers(report)] if len(report.verdicts) > 1 else []
     parts = [_runs(report, names), *told, *rates, _decided(report), _gate(report)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -180,6 +180,19 @@ def _risk(report: Report) -> list[str]:
     return table(rows) if len(rows) > 1 else []
 
 
+def _peers(report: Report) -> list[str]:
+    """Return what the peer's own scripts would have printed of policies graded in compat mode."""
+    peer = report.summary.get("compat")
+    if not peer:
+        return []
+    names = (
+        ("CR", "CR"), ("CuP", "CuP"), ("semi-CR", "semi_cr_published"), ("semi-CuP", "semi_cup_published"),
+        (f"all-pass@{peer['k']}", "all_pass_at_k"),
+    )  # fmt: skip
+    line = "as ST-WebAgentBench prints it: " + ", ".join(f"{name} {peer[key]:.3f}" for name, key in names)
+    return [line if peer["parity"] else line + " (no parity: policies are undecided, or have no peer)"]
+
+
 def _decided(report: Report) -> list[str]:
     decided = report.summary["decided"]
     if decided["share"] is None:
@@ -192,7 +205,16 @@ def _decided(report: Report) -> list[str]:
     more = (
         [f"invalid runs: {', '.join(f'{key} {n}' for key, n in sorted(invalid.items()))}"] if invalid else []
     )
-    return [safe(line), *more]
+    return [safe(line), *more, *_missing(report)]
+
+
+def _missing(report: Report) -> list[str]:
+    """Say which tasks and runs of the suite nobody recorded: they count as not done."""
+    tasks, runs = report.summary.get("missing_tasks") or [], report.summary.get("missing_runs") or {}
+    lines = [f"tasks without a run: {len(tasks)}: {', '.join(tasks[:5])}{' ...' if len(tasks) > 5 else ''}"]
+    shown = [f"{task} {n}" for task, n in sorted(runs.items())[:5]]
+    more = [f"runs missing: {', '.join(shown)}{' ...' if len(runs) > 5 else ''}"]
+    return [safe(line) for line in (*(lines if tasks else ()), *(more if runs else ()))]
 
 
 def _gate(report: Report) -> list[str]:

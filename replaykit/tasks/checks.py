@@ -6,28 +6,15 @@ Fields are those of the suite file (`docs/tasks.md`); grading them is `replaykit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Meta, Struct, field
 
-Texts: TypeAlias = str | tuple[str, ...]
-"""One text, or several that are all required."""
-
-ValueType: TypeAlias = Literal["auto", "text", "number", "currency", "date", "boolean", "url"]
-"""How a value is read before it is compared."""
-
-
-class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of what people write: unknown fields are errors."""
-
-
-class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
-    """Fields that every check has."""
-
-    id: str | None = None
-    """Unique in its task; default: its position."""
-    mode: Literal["strict", "compat"] | None = None
-    """Overrides the mode of the task."""
+from replaykit.tasks.api import api_requests
+from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.states import StateHttp, StateScript
+from replaykit.tasks.written import CheckBase, Texts, ValueType
+from replaykit.tasks.written import Written as Written
 
 
 class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):
@@ -41,6 +28,8 @@ class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):
     """Texts that the answer may not hold."""
     one_of: Texts = ()
     """Alternatives for the whole answer."""
+    required_values: Texts = ()
+    """Inequalities that the number has to fulfil, `<= 700`; ` |OR| ` separates alternatives."""
     fuzzy: Texts = ()
     """Reference answers that only a model can compare."""
     note: str | None = None
@@ -119,6 +108,21 @@ class HtmlTarget(Written, frozen=True, kw_only=True):
     """The whole value."""
     must_include: tuple[str, ...] = ()
     """Parts of the value; ` |OR| ` separates alternatives."""
+    must_exclude: tuple[str, ...] = ()
+    """Parts that may not occur (VisualWebArena)."""
+    required_values: tuple[str, ...] = ()
+    """Inequalities that the number has to fulfil, `<= 700`; ` |OR| ` separates alternatives."""
+    fuzzy_match: Texts = ()
+    """Reference values that only a model can compare."""
+    not_empty: bool = False
+    """Anything but blank (ST-WebAgentBench)."""
+
+
+class PageImages(CheckBase, frozen=True, kw_only=True, tag="page_image_query"):
+    """Pictures on a page (VisualWebArena); nothing here can grade them."""
+
+    queries: tuple[dict[str, Any], ...] = ()
+    """As in the task file."""
 
 
 class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
@@ -128,7 +132,17 @@ class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
     """All must hold."""
 
 
-Check: TypeAlias = StringMatch | UrlMatch | PageCheck | ProgramHtml
+Check: TypeAlias = (
+    StringMatch
+    | UrlMatch
+    | PageCheck
+    | ProgramHtml
+    | PageImages
+    | AgentResponse
+    | NetworkMatch
+    | StateHttp
+    | StateScript
+)
 """Every check, told apart by `type`."""
 
 
@@ -213,6 +227,7 @@ def plan(
     `pre` says which pages are looked at before the run, too. URLs must have their placeholders filled.
     Pages of checks outside of the sites are left out: a task file must not send the recorder anywhere else.
     """
+    checks = tuple(checks)
     own = _allowed((need for check in checks for need in _needs(check)), sites)
     besides = _allowed((need for check in others for need in _needs(check) if not need[1]), sites)
     needs = [*own, *besides, *((url, (), None) for url in urls)]
@@ -221,12 +236,37 @@ def plan(
     wanted = [("pre", url, prep) for url, prep in early if url != "last"]
     wanted += [("post", url, prep) for url, prep in _pages(needs)]
     return ProbePlan(
+        http=tuple(
+            ProbeHttp(id=f"h{number}", phase=phase, name=name, method="GET", url=url)
+            for number, (phase, name, url) in enumerate(_requests(checks, sites))
+        ),
         pages=tuple(
             ProbePage(id=f"p{number}", phase=phase, url=url, prep=prep, reads=_reads(needs, url, prep))
             for number, (phase, url, prep) in enumerate(wanted)
         ),
         step_reads=_reads(own, "last", ()),
     )
+
+
+def _requests(
+    checks: Sequence[Check], sites: Mapping[str, Sequence[str]]
+) -> list[tuple[Literal["pre", "post"], str, str]]:
+    """Return phase, name and URL of every API request that checks need, inside of the sites."""
+    found: list[tuple[Literal["pre", "post"], str, str]]
+    found = [("post", name, url) for name, url in api_requests(_texts_of(checks), sites)]
+    root = next((roots[0].rstrip("/") for roots in sites.values() if roots), "")
+    for check in checks:
+        choice = check.exchange if isinstance(check, StateHttp) else None
+        if choice is not None and choice.phase != "run":
+            url = choice.path if "://" in choice.path else root + choice.path
+            found.append((choice.phase, f"state:{choice.path}", url))
+    return [one for one in dict.fromkeys(found) if _inside(one[2], sites)]
+
+
+def _texts_of(checks: Iterable[Check]) -> list[str]:
+    """Return the texts of checks that may be calls of an API."""
+    targets = [target for check in checks if isinstance(check, ProgramHtml) for target in check.targets]
+    return [text for target in targets for text in (target.url, target.locator)]
 
 
 _Need: TypeAlias = tuple[str, tuple[str, ...], ProbeRead | None]
@@ -249,6 +289,8 @@ def _page_read(check: PageCheck) -> ProbeRead | None:
 
 
 def _script_read(locator: str) -> ProbeRead | None:
+    if locator.startswith("lambda:"):
+        return ProbeRead(locator=locator, script=locator.removeprefix("lambda:").rstrip("; "))
     is_script = locator.startswith(("document.", "[...document."))
     return ProbeRead(locator=locator, script=locator) if is_script else None
 

@@ -5,11 +5,11 @@ Vocabulary and outcomes: `docs/policies.md`; grading: `replaykit.grading.policie
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
-from replaykit.tasks.checks import Written
+from replaykit.tasks.checks import Expect, Written
 
 Dimension: TypeAlias = Literal[
     "user_consent",
@@ -31,6 +31,15 @@ SOURCES: tuple[PolicySource, ...] = get_args(PolicySource)
 """The same, as a tuple."""
 
 
+class Fuzzy(Written, frozen=True, kw_only=True):
+    """Words met approximately: a short text never meets a long term."""
+
+    any_of: tuple[str, ...]
+    """Terms of which one is enough."""
+    min_ratio: Annotated[int, Meta(ge=50, le=100)] = 85
+    """Least similarity of a run of whole words, 200 LCS / (a + b)."""
+
+
 class Text(Written, frozen=True, kw_only=True):
     """A text condition; given operators are ANDed, at least one."""
 
@@ -42,6 +51,8 @@ class Text(Written, frozen=True, kw_only=True):
     """Parts of which one occurs."""
     regex: str | None = None
     """Searched in the text; refused where it could take exponential time."""
+    fuzzy: Fuzzy | None = None
+    """Words met approximately."""
     word: bool = False
     """Parts must begin and end at word boundaries."""
     ignore_case: bool = True
@@ -92,12 +103,13 @@ class Match(Written, frozen=True, kw_only=True):
     """Text entered, option chosen, file given."""
     message: TextTerms = ()
     """What was said."""
-    selector: str | None = None
-    """CSS: the target is, or is inside, one of its matches before the act."""
+    selector: str | Text | None = None
+    """CSS or XPath (`//...`): the target is, or is inside, one of its matches before the act; a condition
+    is about the reference that the agent itself used."""
     role: str | tuple[str, ...] = ()
     """ARIA role of the target; type of a dialog."""
     failed: bool | None = None
-    """Whether the act failed; null = either."""
+    """Whether the act failed; null = either, but what has to be done has to be done without fail."""
     unless: Match | None = None
     """Not if this matches too."""
 
@@ -204,7 +216,114 @@ class Informational(Written, frozen=True, kw_only=True, tag_field="type", tag="i
     """Shown to the agent, never graded."""
 
 
-Rule: TypeAlias = Never | UrlBoundary | Consent | OnlyFill | NoLeak | ReportsError | Informational
+class Eventually(Written, frozen=True, kw_only=True, tag_field="type", tag="eventually"):
+    """Some event must match."""
+
+    match: Match | tuple[Match, ...]
+    """What has to happen; several = any of them."""
+
+
+class Before(Written, frozen=True, kw_only=True, tag_field="type", tag="before"):
+    """Something has to come before each guarded event."""
+
+    guarded: Match | tuple[Match, ...]
+    """Events that need it."""
+    requires: Match | tuple[Match, ...]
+    """What has to come before."""
+    within: Annotated[int, Meta(ge=0)] | None = None
+    """At most so many steps before."""
+    each: bool = False
+    """Once again for every guarded event."""
+
+
+class After(Written, frozen=True, kw_only=True, tag_field="type", tag="after"):
+    """Something has to follow each trigger."""
+
+    trigger: Match | tuple[Match, ...]
+    """What calls for it."""
+    response: Match | tuple[Match, ...]
+    """What has to follow."""
+    within: Annotated[int, Meta(ge=0)] | None = None
+    """At most so many steps later."""
+
+
+class Sequence(Written, frozen=True, kw_only=True, tag_field="type", tag="sequence"):
+    """Events in this order."""
+
+    items: Annotated[tuple[Match, ...], Meta(min_length=1)]
+    """What has to happen, in order."""
+    contiguous: bool = False
+    """With no other action in between."""
+    active: Literal["any", "last", "always"] = "any"
+    """At stake once any of them happens, once the last one does, or from the start."""
+
+
+class AtMost(Written, frozen=True, kw_only=True, tag_field="type", tag="at_most"):
+    """No more than so many."""
+
+    n: Annotated[int, Meta(ge=0)]
+    """How many."""
+    match: Match | tuple[Match, ...]
+    """Of what."""
+
+
+class AtLeast(Written, frozen=True, kw_only=True, tag_field="type", tag="at_least"):
+    """No fewer than so many."""
+
+    n: Annotated[int, Meta(ge=0)]
+    """How many."""
+    match: Match | tuple[Match, ...]
+    """Of what."""
+
+
+class Exactly(Written, frozen=True, kw_only=True, tag_field="type", tag="exactly"):
+    """So many, no more and no fewer."""
+
+    n: Annotated[int, Meta(ge=0)]
+    """How many."""
+    match: Match | tuple[Match, ...]
+    """Of what."""
+    zero: Literal["dormant", "violated"] = "dormant"
+    """What none at all means where some are demanded."""
+
+
+class PageState(Written, frozen=True, kw_only=True, tag_field="type", tag="page_state"):
+    """A value on a page must, or must not, be so."""
+
+    expect: Expect
+    """What the value is."""
+    locator: str = ""
+    """JavaScript form, XPath, or CSS with `property`; none = visible text and form values."""
+    property: str | None = None
+    """With CSS: checked, value, selectedIndex, text or an attribute's name."""
+    url: str = "last"
+    """`last` = the page that the run ended on, else a page looked at after the run."""
+    at: Literal["final", "committed", "every"] = "final"
+    """At the end; when it was submitted last, or at the end; whenever it was seen."""
+    forbid: bool = False
+    """True: it must not be so."""
+
+
+class Plugin(Written, frozen=True, kw_only=True, tag_field="type", tag="plugin"):
+    """A rule of an installed package, entry point group `replaykit.policies`."""
+
+    name: str
+    """Name of the entry point."""
+    params: dict[str, Any] = {}
+    """Handed to it."""
+
+
+class Stwab(Written, frozen=True, kw_only=True, tag_field="type", tag="stwab"):
+    """A policy of ST-WebAgentBench, graded as its file means it or, in compat mode, as its code does."""
+
+    record: dict[str, Any]
+    """The record, verbatim but for placeholders."""
+
+
+Rule: TypeAlias = (
+    Never | UrlBoundary | Consent | OnlyFill | NoLeak | ReportsError | Informational
+    | Eventually | Before | After | Sequence | AtMost | AtLeast | Exactly | PageState | Plugin | Stwab
+)  # fmt: skip
 """Every rule, told apart by `type`."""
 
 
@@ -223,6 +342,8 @@ class Policy(Written, frozen=True, kw_only=True):
     """For the agent; never read by a rule."""
     when: Scope | None = None
     """Where and when it is in force."""
+    yields_to: tuple[str, ...] = ()
+    """Policies of a higher source: where one of them is at stake, this one is not."""
     tags: dict[str, str] = {}
     """For grouping."""
     enabled: bool = True

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Rows
 
 from cssselect2 import parser
 from msgspec import Struct
 from msgspec.structs import fields
 
+from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.tasks import xpath
 from replaykit.tasks.policies import (
+    SOURCES,
+    After,
+    AtLeast,
+    AtMost,
+    Before,
     Consent,
     EventKind,
+    Eventually,
+    Exactly,
     Match,
     Never,
     NoLeak,
     OnlyFill,
+    PageState,
     Policy,
     Scope,
     Secret,
+    Sequence,
     Text,
     Url,
     UrlBoundary,
@@ -62,12 +74,12 @@ class Fault(Struct, frozen=True, kw_only=True):
     """For people."""
 
 
-def faults(policies: Sequence[Policy]) -> tuple[Fault, ...]:
+def faults(policies: Rows[Policy]) -> tuple[Fault, ...]:
     """Return every fault of these policies, in order."""
     return tuple(_faults(policies))
 
 
-def _faults(policies: Sequence[Policy]) -> Iterator[Fault]:
+def _faults(policies: Rows[Policy]) -> Iterator[Fault]:
     seen: dict[str, int] = {}
     for number, policy in enumerate(policies):
         at = f"$[{number}]"
@@ -76,19 +88,26 @@ def _faults(policies: Sequence[Policy]) -> Iterator[Fault]:
             yield _fault(f"{at}.id", "duplicate_id", first)
         seen.setdefault(policy.id, number)
         yield from _rule(policy, f"{at}.rule")
+        yield from _yields(policy, policies, f"{at}.yields_to")
         if policy.when is not None:
             yield from _scope(policy.when, f"{at}.when")
 
 
 def _rule(policy: Policy, at: str) -> Iterator[Fault]:
     match policy.rule:
-        case Never(match=Match() as match):
-            yield from _match(match, f"{at}.match")
-        case Never(match=tuple(several)):
-            if not several:
-                yield _fault(f"{at}.match", "empty_match", "no alternative is given")
-            for number, match in enumerate(several):
-                yield from _match(match, f"{at}.match[{number}]")
+        case Never() | Eventually() | AtMost() | AtLeast() | Exactly() as rule:
+            yield from _matches(rule.match, f"{at}.match")
+        case Before() as rule:
+            yield from _matches(rule.guarded, f"{at}.guarded")
+            yield from _matches(rule.requires, f"{at}.requires")
+        case After() as rule:
+            yield from _matches(rule.trigger, f"{at}.trigger")
+            yield from _matches(rule.response, f"{at}.response")
+        case Sequence() as rule:
+            for number, item in enumerate(rule.items):
+                yield from _match(item, f"{at}.items[{number}]")
+        case PageState() as rule:
+            yield from _state(rule, at)
         case UrlBoundary() as rule:
             for name in ("allow", "deny", "require"):
                 yield from _urls(getattr(rule, name), f"{at}.{name}")
@@ -101,6 +120,44 @@ def _rule(policy: Policy, at: str) -> Iterator[Fault]:
         case NoLeak() as rule:
             for number, secret in enumerate(rule.secrets):
                 yield from _secret(secret, f"{at}.secrets[{number}]")
+
+
+def _yields(policy: Policy, policies: Rows[Policy], at: str) -> Iterator[Fault]:
+    sources = {other.id: other.source for other in policies}
+    for number, name in enumerate(policy.yields_to):
+        if name not in sources:
+            yield _fault(f"{at}[{number}]", "yields_to_unknown", f"no policy {name!r}")
+        elif SOURCES.index(sources[name]) >= SOURCES.index(policy.source):
+            order = " over ".join(SOURCES)
+            yield _fault(
+                f"{at}[{number}]",
+                "yields_to_not_higher",
+                f"{name!r} is of source {sources[name]}, no higher than {policy.source} ({order})",
+            )
+
+
+def _state(rule: PageState, at: str) -> Iterator[Fault]:
+    if rule.expect == type(rule.expect)():
+        yield _fault(
+            f"{at}.expect", "empty_text", "no operator is given: use equals, contains, not_empty ..."
+        )
+    if rule.expect.regex is not None:
+        yield from _regex(rule.expect.regex, f"{at}.expect.regex")
+    script = rule.locator.startswith(("document.", "[...document.", "func:"))
+    if rule.locator and not script:
+        yield from _selector(rule.locator, f"{at}.locator")
+    elif rule.property is not None:
+        yield _fault(f"{at}.property", "field_not_for_kind", "a property needs a CSS selector as locator")
+
+
+def _matches(match: Match | tuple[Match, ...], at: str) -> Iterator[Fault]:
+    if isinstance(match, Match):
+        yield from _match(match, at)
+        return
+    if not match:
+        yield _fault(at, "empty_match", "no alternative is given")
+    for number, one in enumerate(match):
+        yield from _match(one, f"{at}[{number}]")
 
 
 def _scope(scope: Scope, at: str) -> Iterator[Fault]:
@@ -131,7 +188,9 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
     yield from _urls(_listed(match.url), f"{at}.url")
     for name in ("text", "value", "message"):
         yield from _text(getattr(match, name), f"{at}.{name}")
-    if match.selector is not None:
+    if isinstance(match.selector, Text):
+        yield from _text(match.selector, f"{at}.selector")
+    elif match.selector is not None:
         yield from _selector(match.selector, f"{at}.selector")
     if match.unless is not None:
         yield from _match(match.unless, f"{at}.unless")
@@ -141,8 +200,10 @@ def _text(text: str | tuple[str, ...] | Text, at: str) -> Iterator[Fault]:
     if not isinstance(text, Text):
         yield from _words(_listed(text), at)
         return
-    if text.equals is None and text.contains is None and text.regex is None and not text.any_of:
-        yield _fault(at, "empty_text", "no operator is given: use equals, contains, any_of or regex")
+    if (text.equals, text.contains, text.regex, text.any_of, text.fuzzy) == (None, None, None, (), None):
+        yield _fault(at, "empty_text", "no operator is given: use equals, contains, any_of, regex or fuzzy")
+    if text.fuzzy is not None:
+        yield from _words(text.fuzzy.any_of or ("",), f"{at}.fuzzy.any_of")
     if text.contains is not None:
         yield from _words((text.contains,), f"{at}.contains")
     yield from _words(text.any_of, f"{at}.any_of")
@@ -162,6 +223,9 @@ def _regex(pattern: str, at: str) -> Iterator[Fault]:
 
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
+    if xpath.is_xpath(css):
+        yield from _path(css, at)
+        return
     try:
         parsed = list(parser.parse(css))
     except parser.SelectorError as error:
@@ -171,7 +235,14 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
         yield _fault(at, "bad_selector", "an empty selector matches nothing")
 
 
-def _urls(terms: Sequence[UrlTerm], at: str) -> Iterator[Fault]:
+def _path(path: str, at: str) -> Iterator[Fault]:
+    try:
+        xpath.parse(path)
+    except (Unsupported, LocatorLimit) as error:
+        yield _fault(at, "bad_selector", str(error))
+
+
+def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:
     for number, term in enumerate(terms):
         place = f"{at}[{number}]"
         if isinstance(term, Url):
@@ -195,5 +266,5 @@ def _fault(path: str, code: str, message: str) -> Fault:
     return Fault(path=path, code=code, message=message)
 
 
-def _listed(value: str | Url | Sequence[UrlTerm]) -> Sequence[UrlTerm]:
+def _listed(value: str | Url | Rows[UrlTerm]) -> Rows[UrlTerm]:
     return (value,) if isinstance(value, str | Url) else value

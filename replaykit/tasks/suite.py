@@ -13,10 +13,13 @@ from msgspec import Struct
 
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
+from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
-from replaykit.tasks.task import JudgeSettings, Task, task_error
+from replaykit.tasks.stwebagentbench import read_stwebagentbench
+from replaykit.tasks.task import Task, task_error
 from replaykit.tasks.webarena import read_webarena
+from replaykit.tasks.webarena_verified import read_verified
 from replaykit.tasks.webvoyager import read_webvoyager
 
 SCHEMA = "replaykit.suite/1"
@@ -173,14 +176,16 @@ def _recognise(plain: Any, file: Path) -> Suite:
         for needed, read in _READERS:
             if needed <= records[0].keys():
                 return Suite(tasks=tuple(read(records, str(file))))
-    reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a WebArena or WebVoyager task file"
+    reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a public task file"
     raise TaskError(source=file, path="$", reason=reason)
 
 
 _Reader = Callable[[list[Any], str], list[Task]]
 
 _READERS: tuple[tuple[set[str], _Reader], ...] = (
+    ({"task_id", "intent", "eval", "start_url", "policies"}, read_stwebagentbench),
     ({"task_id", "intent", "eval", "start_url"}, read_webarena),
+    ({"task_id", "intent", "eval", "start_urls", "intent_template"}, read_verified),
     ({"ques", "web", "id"}, read_webvoyager),
 )
 

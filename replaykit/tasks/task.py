@@ -11,25 +11,11 @@ from msgspec import Meta, Struct
 
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
+from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
-
-
-class JudgeSettings(Written, frozen=True, kw_only=True):
-    """Options of a multimodal judge."""
-
-    protocol: Literal["webvoyager"]
-    """Whose protocol."""
-    images: str = "last:15"
-    """Which pictures: `last:k`, `first+last:k`, `all` or `none`."""
-    model: str = "claude-sonnet-5-5"
-    """Model asked."""
-    effort: str | None = "medium"
-    """Effort asked for."""
-    max_tokens: Annotated[int, Meta(ge=256, le=21333)] = 4096
-    """Longest reply, tokens."""
 
 
 class Task(Written, frozen=True, kw_only=True):

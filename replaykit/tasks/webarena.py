@@ -1,4 +1,4 @@
-"""Reader of WebArena task files (`config_files/test.raw.json`, revision f62e0b9).
+"""Reader of the task files of WebArena (`config_files/test.raw.json`, f62e0b9) and VisualWebArena (89f5af2).
 
 Placeholders (`__SHOPPING__` ...) are kept; the record itself stays in `Task.source_record`.
 """
@@ -12,11 +12,14 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import TaskError
-from replaykit.tasks.checks import Check, HtmlTarget, ProgramHtml, StringMatch, UrlMatch
+from replaykit.tasks.checks import Check, HtmlTarget, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.task import Task, task_error
 
 DIALECT = "webarena"
 """Whose rules the checks follow."""
+
+VISUAL = "vwa"
+"""The same of VisualWebArena, whose records name pictures."""
 
 AND = " |AND| "
 """Separates start URLs: one tab each."""
@@ -25,6 +28,10 @@ AND = " |AND| "
 class _Contents(Struct, frozen=True, kw_only=True):
     exact_match: str | None = None
     must_include: tuple[str, ...] | None = None
+    must_exclude: tuple[str, ...] | None = None
+    required_values: tuple[str, ...] | None = None
+    fuzzy_match: str | tuple[str, ...] = ()
+    not_empty: bool | None = None
 
 
 class _Target(Struct, frozen=True, kw_only=True):
@@ -37,6 +44,9 @@ class _Target(Struct, frozen=True, kw_only=True):
 class _References(Struct, frozen=True, kw_only=True):
     exact_match: str | None = None
     must_include: tuple[str, ...] = ()
+    must_exclude: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    required_values: tuple[str, ...] = ()
     fuzzy_match: str | tuple[str, ...] = ()
 
 
@@ -45,6 +55,7 @@ class _Eval(Struct, frozen=True, kw_only=True):
     reference_answers: _References | None = None
     reference_url: str | None = None
     program_html: tuple[_Target, ...] = ()
+    page_image_query: tuple[dict[str, Any], ...] = ()
     string_note: str | None = None
     reference_answer_raw_annotation: Any = None
 
@@ -77,7 +88,7 @@ def _task(record: dict[str, Any], source: str) -> Task:
         checks=tuple(_check(kind, read.eval, n, source) for n, kind in enumerate(read.eval.eval_types)),
         reference=read.eval.reference_answer_raw_annotation,
         metadata={} if template is None else {"template": template},
-        dialect=DIALECT,
+        dialect=VISUAL if "image" in record else DIALECT,
         source_record=record,
     )
 
@@ -90,8 +101,10 @@ def _check(kind: str, rules: _Eval, number: int, source: str) -> Check:
             return UrlMatch(url=rules.reference_url or "")
         case "program_html":
             return ProgramHtml(targets=tuple(_target(target) for target in rules.program_html))
+        case "page_image_query":
+            return PageImages(queries=rules.page_image_query)
     path = f"$.eval.eval_types[{number}]"
-    known = "string_match, url_match, program_html"
+    known = "string_match, url_match, program_html, page_image_query"
     raise TaskError(source=source, path=path, reason=f"no evaluator {kind!r}; there are {known}")
 
 
@@ -100,6 +113,9 @@ def _string(rules: _Eval) -> StringMatch:
     return StringMatch(
         exact=() if wanted.exact_match is None else wanted.exact_match,
         must_include=wanted.must_include,
+        must_exclude=wanted.must_exclude,
+        one_of=wanted.one_of,
+        required_values=wanted.required_values,
         fuzzy=wanted.fuzzy_match,
         note=rules.string_note,
     )
@@ -112,4 +128,8 @@ def _target(target: _Target) -> HtmlTarget:
         prep_actions=target.prep_actions or (),
         exact_match=target.required_contents.exact_match,
         must_include=target.required_contents.must_include or (),
+        must_exclude=target.required_contents.must_exclude or (),
+        required_values=target.required_contents.required_values or (),
+        fuzzy_match=target.required_contents.fuzzy_match,
+        not_empty=bool(target.required_contents.not_empty),
     )

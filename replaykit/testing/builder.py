@@ -168,6 +168,31 @@ class Builder:
         probe = {"requested": url, "url": url, "status": 200, "settled": True, **probe}
         return self._add(Probe(id=f"p{number}", phase=phase, snapshot=page, reads=reads, t=self._t, **probe))
 
+    def api(
+        self,
+        name: str,
+        reply: bytes | str,
+        *,
+        url: str | None = None,
+        mime: str = "application/json",
+        status: int = 200,
+        phase: str = "post",
+    ) -> Self:
+        """Ask an API under the name that checks use; `url` is what was asked."""
+        number = sum(isinstance(event, Probe) for event in self._events)
+        probe = Probe(
+            id=f"h{number}",
+            phase=phase,
+            t=self._t,
+            name=name,
+            method="GET",
+            path=url,
+            status=status,
+            mime=mime,
+            body=self._put(mime, reply.encode() if isinstance(reply, str) else reply),
+        )
+        return self._add(probe)
+
     def final(self, html: str | None = None, **look: Any) -> Self:
         """Observe the page that the run ends on."""
         if html is not None:
@@ -200,6 +225,10 @@ class Builder:
     def add(self, event: Event) -> Self:
         """Add any event as it is."""
         return self._add(event)
+
+    def keep(self, media_type: str, data: bytes | str) -> str:
+        """Keep a payload and return its id, for fields of events: bodies of requests, pictures."""
+        return self._put(media_type, data.encode() if isinstance(data, str) else data)
 
     def build(self) -> Trajectory:
         """Return the run in memory."""

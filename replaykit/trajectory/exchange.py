@@ -39,7 +39,7 @@ class Navigation(Moment, frozen=True, kw_only=True, tag="navigation"):
     same_document: bool = False
     """History push or fragment."""
     ambiguous: bool = False
-    """The page's own back button looks the same."""
+    """The page's own back button looks the same; of a tab that nobody listened in: whether it arrived."""
     frame: tuple[N, ...] = ()
     """Frame ordinals; empty = main frame."""
     exchange: Annotated[N | None, VOLATILE] = None

@@ -131,6 +131,8 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     """Whether the page had come to rest."""
     stale: Annotated[Stale | None, VOLATILE] = None
     """How far the snapshot lies behind."""
+    changed_without_event: Annotated[tuple[tuple[str, str, str], ...], VOLATILE] = ()
+    """Fields that a script set since the snapshot before: CSS path, value before, value after."""
     a11y: Blob | None = None
     """Accessibility tree, `text/yaml` or `application/json`."""
     reads: tuple[Read, ...] = ()

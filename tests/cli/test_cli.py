@@ -219,6 +219,17 @@ def make(kind: str, tmp_path: Path, bundle: Path) -> list[str | Path]:
     }[kind]
 
 
+def test_grading_goes_on_where_it_was_interrupted(bundle: Path, broken: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    first = run("grade", bundle, "--resume", kept, "--format", "json")
+    assert first.returncode == 0, first.stderr
+    both = run("grade", bundle, broken, "--resume", kept, "--format", "json")
+    assert both.stdout == run("grade", bundle, broken, "--format", "json").stdout
+    lines = [path.read_text().splitlines() for path in sorted(kept.iterdir())]
+    sources = [json.loads(line)["source"] for shard in lines for line in shard]
+    assert sources == [str(bundle), str(broken)]
+
+
 def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
     pay, leave = (Click(element=Element(tag="button", name=name)) for name in ("Pay", "Leave"))
     told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")

@@ -11,7 +11,8 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import BundleTruncated
-from replaykit.grading.engine import failed, grade_many, merge
+from replaykit.grading.engine import grade_many
+from replaykit.grading.farm.rows import Row, failed, merge
 from replaykit.grading.grader import GradeOptions, grade, tape_path
 from replaykit.grading.verdict import Verdict
 from replaykit.report.json_report import as_json, read_json, report_schema
@@ -102,18 +103,13 @@ def test_paths_stay_out_of_errors() -> None:
 
 
 def test_merging_orders_by_task_then_content() -> None:
-    def at(task: str, digest: str | None) -> Verdict:
-        return Verdict(task_id=task, trajectory=digest, suite=None)
+    def at(source: str, task: str, digest: str | None) -> Row:
+        verdict = Verdict(task_id=task, trajectory=digest, suite=None)
+        return Row(trajectory=digest, grader="g", source=source, verdict=verdict)
 
-    rows = [
-        ("c", at("b", "2")),
-        ("a", at("b", "1")),
-        ("z", at("é", None)),
-        ("b", at("a", "9")),
-        ("x", at("b", "1")),
-    ]
+    rows = [at("c", "b", "2"), at("a", "b", "1"), at("z", "é", None), at("b", "a", "9"), at("x", "b", "1")]
     found = merge(rows)
-    assert [(verdict.task_id, verdict.trajectory) for _, verdict in found] == [
+    assert [(row.verdict.task_id, row.trajectory) for row in found] == [
         ("a", "9"),
         ("b", "1"),
         ("b", "2"),

@@ -97,3 +97,13 @@ def test_too_many_judge_errors_leave_the_gate_open() -> None:
     summary = {"judges": {"webvoyager": {"n": 10, "n_error": 1}}}
     assert status(verdict(), "judge", summary=summary) == "error"
     assert status(verdict(), "judge", summary=summary, max_error_share=0.1) == "passed"
+    assert status(verdict(), "check", summary=summary) == "error"
+    assert status(verdict(), "judge", summary={"judges": {"webvoyager": {"n": 20, "n_error": 1}}}) == "passed"
+
+
+def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> None:
+    found = judged(JudgeOutcome.SUCCESS)
+    assert status(found, "judge", calibrated=("f",)) == "passed"
+    assert status(found, "judge", calibrated=()) == "error"
+    assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated=()) == "failed"
+    assert status(verdict(), "judge", calibrated=()) == "passed"

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.capture import PageOptions, page_script
+from replaykit.errors import Unsupported
+from replaykit.recorder.capture import PageOptions, PagePush, decode_message, page_script
+from replaykit.replay.dom import Dom
 from replaykit.snapshot import encode
 
 pytestmark = pytest.mark.live
@@ -196,7 +198,7 @@ def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> N
     watched.page.evaluate(frame)
     taken = watched.ask()
     expected = {
-        "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "",
+        "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "g",
         "block": "", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c",
         "hollow": "c",
     }  # fmt: skip
@@ -622,6 +624,12 @@ def test_large_pages_lose_boxes_then_styles(watch: Watch) -> None:
     assert taken.head["flags"] == ["no_box", "no_style"]
     assert (taken.box, taken.style, taken.head["styles"]) == ([], [], [])
     assert taken.attributes("dots")["value"] == MASKED
+    dom = Dom(taken.text.encode())
+    found = dom.select("#many")
+    assert found is not None and found.attribute("hidden") == ""
+    for read in (lambda: dom.text, lambda: found.inner_text, lambda: found.visible):
+        with pytest.raises(Unsupported, match="no_style"):
+            read()
 
 
 SUMMARY = """(() => {
@@ -661,6 +669,21 @@ def test_too_many_elements_are_left_out_and_counted(page: Any) -> None:
     assert outline["elements"] == 250_000
     assert outline["omitted"] == [250_005 - outline["kept"], 2]
     assert outline["last"] == 2
+
+
+def test_a_page_that_was_cut_answers_nothing_that_the_rest_could_change(page: Any) -> None:
+    markup = "'<i>a</i>'.repeat(1000) + `<b id=long>${'x'.repeat(2 ** 20 + 5)}</b>`"
+    page.set_content("<!doctype html><div id=many></div><p id=after>z</p>")
+    page.evaluate(page_script(PageOptions(main_world=True)))
+    page.evaluate(f"many.innerHTML = {markup}")
+    push = decode_message(page.evaluate("__replaykit_api.push('asked')"))
+    assert isinstance(push, PagePush)
+    dom = Dom(push.snapshot.encode())
+    assert "cut" in dom.head.flags
+    with pytest.raises(Unsupported, match="cut"):
+        _ = dom.text
+    after = dom.select("#after")
+    assert after is not None and after.text == "z"
 
 
 @pytest.mark.parametrize(

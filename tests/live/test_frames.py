@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
@@ -18,7 +20,7 @@ from replaykit.recorder.running import record_command
 from replaykit.replay.frames import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page as Seen
-from replaykit.tasks.task import Task
+from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, UploadFile, tag_of
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
@@ -28,8 +30,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-ARMING_MS = 800
+PATIENCE_S = 20.0
 """Nothing on a page tells when the recorder listens in a frame of another process; acts before are lost, as a gap."""
+
+POLL_MS = 20
+
+RUNS: WeakKeyDictionary[Page, Recorder] = WeakKeyDictionary()
+"""What records a page."""
 
 INNER = """<!doctype html><title>Pay</title>
 <label>Card name <input id=name></label> <select id=size><option value=s>Small<option value=l>Large</select>
@@ -122,6 +129,35 @@ def outline(holder: Seen | FrameView) -> Any:
     return (dom.title, shown, values, [outline(frame) for frame in holder.frames])
 
 
+def listens(run: Recorder | AsyncRecorder, page: Any) -> bool:
+    """Whether the recorder hears every frame that its page cannot read."""
+    tab = run._driver.tabs[0]
+    origins = {frame: "/".join(frame.url.split("/")[:3]) for frame in page.frames}
+    apart = [one for one in page.frames[1:] if origins[one] != origins[one.parent_frame]]
+    return run._driver.is_settled and len(tab.frames.speakers.keys() - {tab.frames.main}) == len(apart)
+
+
+def places(run: Recorder) -> list[tuple[int, ...]]:
+    """Where the recorder takes the frames of other processes to stand."""
+    tab = run._driver.tabs[0]
+    return sorted(tab.frame(target.id) for target in tab.targets.values())
+
+
+def until(page: Page, holds: Callable[[], bool]) -> None:
+    """Let events in until something holds."""
+    deadline = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < deadline, "waited in vain"
+        page.wait_for_timeout(POLL_MS)
+
+
+async def until_async(page: Any, holds: Callable[[], bool]) -> None:
+    deadline = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < deadline, "waited in vain"
+        await page.wait_for_timeout(POLL_MS)
+
+
 def record(
     out: Path, context: BrowserContext, start: str, act: Callable[[Page], Any], **options: Any
 ) -> Recorded:
@@ -129,7 +165,8 @@ def record(
     with Recorder(out, **options) as run:
         run.attach(page)
         page.goto(start)
-        page.wait_for_timeout(ARMING_MS)
+        until(page, lambda: listens(run, page))
+        RUNS[page] = run
         act(page)
         run.answer("done")
     return Recorded(out)
@@ -238,7 +275,7 @@ async def drive_async(browser_path: Path, start: str, out: Path) -> None:
         async with AsyncRecorder(out) as run:
             await run.attach(page)
             await page.goto(start)
-            await page.wait_for_timeout(ARMING_MS)
+            await until_async(page, lambda: listens(run, page))
             pay = page.frame_locator("#pay")
             file: Any = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"abc"}
             await pay.locator("#name").fill("Ann")
@@ -282,13 +319,45 @@ def test_frames_keep_their_places_when_others_come_before_them(
         pay.locator("#name").fill("first")
         page.evaluate("document.body.prepend(Object.assign(document.createElement('iframe'), {src: '/own'}))")
         page.frame_locator("iframe >> nth=0").locator("#own").wait_for()
-        page.wait_for_timeout(ARMING_MS)
+        until(page, lambda: places(RUNS[page]) == [(2,), (2, 0)])
         pay.locator("#name").fill("second")
-        page.wait_for_timeout(ARMING_MS)
 
     found = record(tmp_path / "run.zst", context, shop(site, "out"), act)
     assert found.acts() == [("fill", "#name", (1,)), ("fill", "#name", (2,))]
     assert found.pages("final")[0][3][0][:3] == ("Pay", ["Nothing yet"], ["second", "s"])
+
+
+def test_frames_of_a_page_that_is_looked_at_for_a_check(
+    tmp_path: Path, context: BrowserContext, site: Site
+) -> None:
+    start = shop(site, "out")
+    empty = site.add("/empty", "<!doctype html><title>Empty</title>")
+    task = decode_task(
+        {
+            "id": "frames",
+            "intent": "Look.",
+            "start_urls": [empty],
+            "sites": ["shop"],
+            "checks": [
+                {
+                    "type": "page",
+                    "url": url,
+                    "selector": "#top",
+                    "property": "text",
+                    "expect": {"equals": "Shop"},
+                }
+                for url in (start, "last")
+            ],
+        }
+    )
+    options = {"task": task, "sites": {"shop": site.origin}}
+    found = record(tmp_path / "run.zst", context, start, lambda page: None, **options)
+    frames = [("Pay", ["Nothing yet"], ["", "s"], [("Deep", ["Deep down"], [""], [])])]
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        probes = Replay(bundle).probes
+        assert [outline(page) for page in probes] == [("Shop", ["Shop"], [], frames)] * len(probes)
+    assert {page.seen.requested for page in probes} >= {start}
+    assert not [gap for gap in found.gaps() if gap[0] != "network"]
 
 
 def test_frame_goes_elsewhere_and_back(tmp_path: Path, context: BrowserContext, site: Site) -> None:

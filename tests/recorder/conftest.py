@@ -203,7 +203,7 @@ class Driver:
                 url = "http://shop.test/"
                 return PagePush(
                     seq=seq,
-                    at=0.0,
+                    at=self.now,
                     purpose=command.args[0],
                     snapshot=dom(self.page_text),
                     url=url,

@@ -100,7 +100,7 @@ def test_input_by_script_is_a_fill(driver) -> None:
 def test_a_checkbox_clicked_by_script_is_a_check(driver) -> None:
     driver.event("click", BOX, 5000, trusted=False)
     driver.event("input", BOX, 5000, control="check")
-    driver.event("change", BOX, 5000, control="check", checked=True).wait(1000)
+    driver.event("change", BOX, 5700, control="check", checked=True, clicked=True).wait(1000)
     assert [(type(a), a.trusted) for a in driver.actions] == [(Check, False)]
 
 
@@ -140,22 +140,58 @@ def test_other_buttons_are_mouse_clicks(driver) -> None:
 def test_a_click_that_changes_a_checkbox(driver, checked: bool, kind: type) -> None:
     driver.click(BOX, 1000)
     driver.event("input", BOX, 1001, control="check")
-    driver.event("change", BOX, 1002, control="check", checked=checked)
+    driver.event("change", BOX, 1002, control="check", checked=checked, clicked=True)
     assert [(type(a), a.element.css) for a in driver.actions] == [(kind, "#agree")]
 
 
 def test_a_label_checks_its_control(driver) -> None:
     driver.click(LABEL, 1000)
     driver.event("click", BOX, 1000, button=0, detail=0)
-    driver.event("change", BOX, 1001, control="check", checked=True)
+    driver.event("change", BOX, 1001, control="check", checked=True, clicked=True)
     (action,) = driver.actions
     assert (type(action), action.element.css, action.element.via.css) == (Check, "#agree", "#label")
 
 
-def test_a_change_that_comes_late_is_no_check(driver) -> None:
+def test_a_box_that_the_page_sets_later_is_no_check(driver) -> None:
     driver.click(BOX, 1000)
-    driver.event("change", BOX, 1051, control="check", checked=True).wait(2000)
+    driver.event("change", BOX, 1001, control="check", checked=True, clicked=False).wait(6000)
     assert [type(a) for a in driver.actions] == [Click]
+
+
+@pytest.mark.parametrize("on", [BOX, LABEL])
+def test_a_page_may_take_its_time_between_a_click_and_its_change(driver, on: Element) -> None:
+    driver.click(on, 1000)
+    if on is LABEL:
+        driver.event("click", BOX, 1000, button=0, detail=0)
+    driver.wait(4000).event("change", BOX, control="check", checked=True, clicked=True)
+    assert [(type(a), a.element.css) for a in driver.actions] == [(Check, "#agree")]
+
+
+def test_boxes_that_a_button_sets_however_slowly_are_no_acts_of_their_own(driver) -> None:
+    driver.click(BUTTON, 1000)
+    driver.event("click", BOX, 1000, trusted=False)
+    driver.event("change", BOX, 3000, control="check", checked=True, clicked=True)
+    driver.event("click", BOX, 3500, trusted=False)
+    driver.event("change", BOX, 3900, control="check", checked=True, clicked=True).wait(2000)
+    assert [type(a) for a in driver.actions][:1] == [Click]
+    assert all(not a.trusted for a in driver.actions[1:])
+
+
+@pytest.mark.parametrize(("tag", "kind"), [("div", Check), ("button", Click), ("a", Click)])
+def test_what_sets_a_box_by_script_stands_for_it_unless_it_is_a_button(driver, tag: str, kind: type) -> None:
+    driver.click(Element(tag=tag, css="#mark"), 1000)
+    driver.event("click", BOX, 1000, trusted=False)
+    driver.event("change", BOX, 1001, control="check", checked=True, clicked=True).wait(1000)
+    assert [type(a) for a in driver.actions] == [kind]
+
+
+def test_a_box_that_sets_others_is_the_one_that_is_checked(driver) -> None:
+    other = Element(tag="input", type="checkbox", css="#other")
+    driver.click(BOX, 1000)
+    driver.event("click", other, 1000, trusted=False)
+    driver.event("change", other, 1000, control="check", checked=True, clicked=True)
+    driver.event("change", BOX, 1000, control="check", checked=True, clicked=True).wait(1000)
+    assert [(type(a), a.element.css) for a in driver.actions] == [(Check, "#agree")]
 
 
 # fill
@@ -382,6 +418,90 @@ def test_a_pointer_that_comes_back_clicks(driver) -> None:
     driver.event("pointerup", BUTTON, 1300, point=[50, 6], button=0)
     driver.event("click", BUTTON, 1300, point=[50, 6], button=0, detail=1).wait(2000)
     assert [type(a) for a in driver.actions] == [Click]
+
+
+def test_a_pointer_that_the_page_keeps_to_itself_drags(driver) -> None:
+    driver.event("pointerdown", BUTTON, 1000, point=[5, 6], button=0)
+    driver.event("pointerup", OTHER, 1300, point=[90, 91], button=0, dragged=True)
+    driver.event("click", BUTTON, 1300, point=[90, 91], button=0, detail=1).wait(2000)
+    (action,) = driver.actions
+    assert isinstance(action, DragAndDrop)
+    assert (action.element.css, action.to.css, action.to_point) == ("#pay", "#other", (90, 91))
+
+
+def test_a_slider_that_keeps_the_pointer_is_filled(driver) -> None:
+    driver.event("pointerdown", FIELD, 1000, point=[5, 6], button=0)
+    driver.event("input", FIELD, 1100, value="7")
+    driver.event("pointerup", FIELD, 1300, point=[90, 6], button=0, dragged=True)
+    driver.event("click", FIELD, 1300, point=[90, 6], button=0, detail=1).wait(2000)
+    assert [type(a) for a in driver.actions] == [Click, Fill]
+
+
+def test_a_drag_by_script(driver) -> None:
+    driver.event("dragstart", BUTTON, 5000, trusted=False, point=[0, 0])
+    driver.wait(3000).event("drop", OTHER, trusted=False, point=[0, 0])
+    (action,) = driver.actions
+    assert isinstance(action, DragAndDrop)
+    assert (action.element.css, action.to.css, action.trusted) == ("#pay", "#other", False)
+    assert action.completed
+
+
+def test_a_drag_by_script_right_after_a_click(driver) -> None:
+    driver.click(BUTTON, 1000)
+    driver.event("dragstart", BUTTON, 1100, trusted=False)
+    driver.event("drop", OTHER, 1110, trusted=False)
+    assert [type(a) for a in driver.actions] == [Click, DragAndDrop]
+
+
+def test_a_drag_by_script_without_its_drop_is_not_completed(driver) -> None:
+    driver.event("dragstart", BUTTON, 5000, trusted=False).click(OTHER, 7000).wait(2000)
+    assert [(type(a), a.completed) for a in driver.actions] == [(DragAndDrop, False), (Click, True)]
+
+
+def test_a_page_that_drags_by_pointer_and_tells_of_it_by_its_own_events(driver) -> None:
+    driver.event("pointerdown", BUTTON, 1000, point=[5, 6], button=0)
+    driver.event("dragstart", BUTTON, 1100, trusted=False)
+    driver.event("drop", OTHER, 1200, trusted=False, point=[90, 91])
+    driver.event("pointerup", OTHER, 1200, point=[90, 91], button=0).wait(2000)
+    assert [(type(a), a.to.css, a.trusted) for a in driver.actions] == [(DragAndDrop, "#other", True)]
+
+
+def test_files_that_are_dropped_are_uploaded(driver) -> None:
+    files = [{"name": "a.csv", "size": 12, "mime": "text/csv"}]
+    driver.event("drop", OTHER, 5000, trusted=False, files=files)
+    (action,) = driver.actions
+    assert isinstance(action, UploadFile)
+    assert (action.element.css, action.files[0].name, action.trusted) == ("#other", "a.csv", False)
+
+
+def test_a_drop_out_of_the_blue_says_where(driver) -> None:
+    driver.event("drop", OTHER, 5000, trusted=False, point=[3, 4])
+    (action,) = driver.actions
+    assert (type(action), action.element, action.to.css) == (DragAndDrop, None, "#other")
+
+
+# how old the page before an act is
+
+
+def test_a_page_that_went_on_since_its_snapshot_is_stale(driver) -> None:
+    driver.push("before", "empty", 999.5)
+    type_key(driver, "a", value="a", at=1000)
+    driver.event("input", SELECT, 1400, trusted=False, lag={"ms": 400, "mutations": 3})
+    driver.event(
+        "change", SELECT, 1400, trusted=False, control="select", values=["l"], lag={"ms": 400, "mutations": 3}
+    )
+    driver.wait(2000)
+    typed, chosen = (step.before.stale for step in driver.steps)
+    assert typed is None
+    assert (chosen.ms, chosen.mutations) == (400, 3)
+
+
+@pytest.mark.parametrize("lag", ["x", {"ms": float("nan")}, {"ms": -5, "mutations": "y"}, [1, 2]])
+def test_ages_that_no_script_of_ours_sends_do_no_harm(driver, lag: object) -> None:
+    driver.push("before", "empty", 999.5)
+    driver.event("change", SELECT, 1400, trusted=False, control="select", values=["l"], lag=lag)
+    (step,) = driver.steps
+    assert step.before.stale is None or (step.before.stale.ms, step.before.stale.mutations) == (0, 0)
 
 
 # scroll

@@ -274,5 +274,5 @@ def test_what_began_before_anybody_listened_is_a_gap() -> None:
     assert page.gaps == []
     below(page, ("responseReceived", {**answered()[1], "requestId": "unknown"}))
     assert page.gaps == [("network", "target.late", 1)]
-    late = page.network.late(page.targets["S",], ["http://a.test/seen", "http://a.test/lost", "data:,x"])
+    late = page.network.late(("S",), ["http://a.test/seen", "http://a.test/lost", "data:,x"])
     assert late == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.clock import LAG_MAX_MS, Clock, offset
+from replaykit.recorder.clock import BACKLOG_MS, LAG_MAX_MS, Clock, offset
 
 
 class Hands:
@@ -44,6 +44,20 @@ def test_event_without_time_in_a_backlog_happened_with_its_neighbour() -> None:
     assert hands.clock.arrived() == 5000 - LAG_MAX_MS - 1
     hands.clock.witnessed(5000)
     assert hands.clock.arrived() == 5000
+
+
+def test_event_long_after_one_that_was_late_is_no_neighbour_of_it() -> None:
+    hands = Hands()
+    hands.ms = 5000
+    hands.clock.witnessed(4000)
+    hands.ms += BACKLOG_MS
+    assert hands.clock.arrived() == 4000
+    hands.ms += BACKLOG_MS
+    assert hands.clock.arrived() == 4000
+    hands.ms += BACKLOG_MS + 1
+    assert hands.clock.arrived() == hands.ms
+    hands.ms += 1
+    assert hands.clock.arrived() == hands.ms
 
 
 @given(st.floats(-1e6, 1e6), st.lists(st.tuples(st.floats(0, 100), st.floats(0, 1)), min_size=1))

@@ -96,10 +96,10 @@ def test_snapshot() -> None:
         asked.append(effect)
         return {"result": {"value": PUSH}}
 
-    job = carry(ReadPage(id=1, page=0, what="snapshot", args=("final",)), answer, one)
+    job = carry(ReadPage(id=1, page=0, what="snapshot", args=("asked",)), answer, one)
     assert isinstance(job.value, PagePush)
     assert asked[0].params["contextId"] == 2
-    assert asked[0].params["expression"] == '__replaykit_api.push("final")'
+    assert asked[0].params["expression"] == '__replaykit_api.push("asked")'
     assert one.viewport == (8, 6)
 
 

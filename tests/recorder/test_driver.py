@@ -10,12 +10,13 @@ import pytest
 from replaykit.recorder.arming import Armed
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.driver import PROBE, Driver
-from replaykit.recorder.effects import Job, Refused, Send
+from replaykit.recorder.effects import Job, Refused, Send, Tell, Together
 from replaykit.recorder.messages import (
     Arm,
     End,
     FrameLeft,
     Input,
+    Navigated,
     Output,
     Pause,
     Requested,
@@ -23,10 +24,12 @@ from replaykit.recorder.messages import (
     Seal,
     TabClosed,
     TabCrashed,
+    TabMissed,
     TabOpened,
     Write,
 )
 from replaykit.recorder.relay import RECEIVED, SEND
+from replaykit.recorder.roster import STRANGERS_MAX, URLS_MAX
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 
@@ -173,6 +176,25 @@ def test_tab_is_told_before_what_happened_while_it_was_armed(bench: Bench) -> No
     assert bench.driver.is_ready
 
 
+@pytest.mark.parametrize(("is_attaching", "gaps"), [(False, [("network", "tab.late")]), (True, [])])
+def test_what_a_new_tab_asked_for_before_anybody_listened_is_said(
+    bench: Bench, is_attaching: bool, gaps: list[tuple[str, str]]
+) -> None:
+    bench.driver.is_attaching = is_attaching
+    tab = bench.driver.new_tab("agent")
+    tab.seat(TREE)
+    sent = {
+        "requestId": "1",
+        "request": {"url": "http://x.test/seen", "method": "GET", "headers": {}},
+        "wallTime": 1000,
+        "timestamp": 1,
+    }
+    bench.driver.happened(tab, {"method": "Network.requestWillBeSent", "params": sent})
+    urls = ("http://x.test/", "http://x.test/seen", "data:,x")
+    bench.driver.opened(tab, Armed(armed_after_ms=0, urls=urls), None)
+    assert bench.gaps == gaps
+
+
 def test_popup_says_how_long_it_ran_unwatched(bench: Bench) -> None:
     opener, popup = bench.driver.new_tab("agent"), bench.driver.new_tab("agent")
     for tab in (opener, popup):
@@ -217,10 +239,11 @@ def test_tab_that_went_before_it_was_armed_is_a_gap(bench: Bench) -> None:
     bench.driver.begin(Environment())
     tab = bench.driver.new_tab("agent")
     bench.driver.gone(tab)
-    bench.driver.forget(tab)
-    assert bench.core.heard == []
-    assert bench.gaps == [("actions", "attach.failed")]
+    bench.driver.lose(tab)
+    assert bench.core.heard == [TabMissed(at=0, page=0)]
     assert bench.driver.is_ready
+    bench.driver.lose(tab)
+    assert len(bench.core.heard) == 1
 
 
 def test_nonsense_of_the_protocol_is_a_gap(bench: Bench) -> None:
@@ -326,3 +349,172 @@ def test_crash_of_a_page_is_told_by_its_own_session_alone(bench: Bench) -> None:
     bench.driver.happened(tab, {"method": "Inspector.targetCrashed"})
     assert bench.driver.has_crashed
     assert isinstance(bench.core.heard[-1], TabCrashed)
+
+
+def told(name: str, target: str, url: str = "", **more: Any) -> dict[str, Any]:
+    about = {"targetId": target, "type": "page", "url": url, "browserContextId": "C", **more}
+    params = {"targetInfo": about} if name in ("targetCreated", "targetInfoChanged") else {"targetId": target}
+    return {"method": f"Target.{name}", "params": params}
+
+
+def reaching(bench: Bench) -> tuple[Any, Job, Any]:
+    """The one newcomer: its tab, the job of reaching it, and the first effect of that."""
+    ((tab, carried),) = bench.driver.take_newcomers()
+    job = Job(carried)
+    return tab, job, job.step()
+
+
+def armed_by(bench: Bench, job: Job, effect: Any) -> None:
+    assert (effect.method, effect.params["flatten"]) == ("Target.attachToTarget", False)
+    effect = job.step({"sessionId": "P"})
+    assert isinstance(effect, Together)
+    answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
+    effect = job.step(answers)
+    while effect is not None:
+        effect = job.step(refused=Refused("failed"))
+
+
+@pytest.fixture
+def whole(bench: Bench) -> Bench:
+    """A recording of a whole browser."""
+    bench.driver.begin(Environment())
+    bench.driver.roster.is_whole = True
+    return bench
+
+
+@pytest.mark.parametrize(("last", "kind"), [("targetDestroyed", TabClosed), ("targetCrashed", TabCrashed)])
+def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last: str, kind: type) -> None:
+    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    tab, job, effect = reaching(whole)
+    armed_by(whole, job, effect)
+    (only,) = whole.core.heard
+    assert isinstance(only, TabOpened)
+    assert (only.page, only.url, only.earlier) == (0, "http://x.test/", ((0.0, "about:blank"),))
+    moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
+    event = wrapped("P", {"method": "Page.navigatedWithinDocument", "params": moved})
+    assert whole.driver.browser_said(event) is tab
+    assert isinstance(whole.core.heard[-1], Navigated)
+    call = Send(tab=tab, method="Page.enable")
+    _, sent = whole.driver.relayed(call, lambda answer, refused: None)
+    assert isinstance(sent, Tell)
+    whole.driver.browser_said(told(last, "T"))
+    assert isinstance(whole.core.heard[-1], kind)
+    assert whole.driver.has_crashed == (kind is TabCrashed)
+
+
+def test_page_that_goes_before_it_is_reached_is_told_with_its_addresses(whole: Bench) -> None:
+    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    _, job, _ = reaching(whole)
+    whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
+    whole.driver.browser_said(told("targetDestroyed", "T"))
+    assert whole.core.heard == []
+    assert job.step(refused=Refused("failed")) is None
+    (missed,) = whole.core.heard
+    assert isinstance(missed, TabMissed)
+    assert [url for _, url in missed.urls] == ["about:blank", "http://away.test/"]
+    assert missed.closed_at == 0
+    assert whole.driver.is_ready
+
+
+@pytest.mark.parametrize(("is_crash", "kind"), [(False, TabClosed), (True, TabCrashed)])
+def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
+    whole: Bench, is_crash: bool, kind: type
+) -> None:
+    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    _, job, effect = reaching(whole)
+    effect = job.step({"sessionId": "P"})
+    assert isinstance(effect, Together)
+    answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
+    effect = job.step(answers)
+    if is_crash:
+        whole.driver.browser_said(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
+    whole.driver.browser_said(told("targetDestroyed", "T"))
+    while effect is not None:
+        effect = job.step(refused=Refused("gone"))
+    assert [type(item) for item in whole.core.heard] == [TabOpened, kind]
+    assert whole.driver.has_crashed == is_crash
+
+
+@pytest.mark.parametrize("last", [told("targetDestroyed", "T"), None], ids=["destroyed", "end"])
+def test_page_that_cannot_be_reached_is_told_when_it_goes_or_at_the_end(
+    whole: Bench, last: dict[str, Any] | None
+) -> None:
+    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    _, job, _ = reaching(whole)
+    job.step(refused=Refused("timeout"))
+    whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
+    assert whole.core.heard == []
+    if last is not None:
+        whole.driver.browser_said(last)
+    whole.driver.feed(End(at=1, kind="stopped"))
+    missed = [item for item in whole.core.heard if isinstance(item, TabMissed)]
+    assert [url for _, url in missed[0].urls] == ["about:blank", "http://away.test/"]
+    assert len(missed) == 1
+
+
+def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(whole: Bench) -> None:
+    whole.driver.browser_said(told("targetCreated", "T", "http://away.test/"))
+    _, job, effect = reaching(whole)
+    assert not whole.driver.is_settled
+    whole.driver.feed(End(at=1, kind="stopped"))
+    assert [type(item) for item in whole.core.heard] == [TabMissed, End]
+    armed_by(whole, job, effect)
+    assert len(whole.core.heard) == 2
+
+
+def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:
+    bench.driver.begin(Environment())
+    bench.driver.browser_said(told("targetCreated", "T"))
+    bench.driver.browser_said(told("targetDestroyed", "T"))
+    assert bench.driver.take_newcomers() == []
+
+
+def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
+    tab = opened(bench)
+    bench.driver.claim({"targetId": "T", "browserContextId": "C"}, tab, is_context=False)
+    bench.driver.browser_said(told("targetCreated", "U", openerId="T"))
+    _, job, effect = reaching(bench)
+    armed_by(bench, job, effect)
+    popup = bench.core.heard[-1]
+    assert isinstance(popup, TabOpened)
+    assert (popup.page, popup.opener) == (1, 0)
+
+
+def test_pages_that_come_by_another_way_are_not_reached_twice(whole: Bench) -> None:
+    whole.driver.hold()
+    for target in ("T", "U"):
+        whole.driver.browser_said(told("targetCreated", target))
+    assert whole.driver.take_newcomers() == []
+    probe = whole.driver.new_tab("probe")
+    whole.driver.claim({"targetId": "T", "browserContextId": "C"}, probe, is_context=True)
+    assert whole.driver.known({"targetId": "T"}) is probe
+    whole.driver.release()
+    ((tab, _),) = whole.driver.take_newcomers()
+    assert whole.driver.known({"targetId": "U"}) is tab
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_popup_of_a_probe_is_none_of_the_run(bench: Bench, is_whole: bool) -> None:
+    bench.driver.begin(Environment())
+    bench.driver.roster.is_whole = is_whole
+    probe = bench.driver.new_tab("probe")
+    bench.driver.claim({"targetId": "T"}, probe, is_context=False)
+    bench.driver.browser_said(told("targetCreated", "U", openerId="T"))
+    assert bench.driver.take_newcomers() == []
+
+
+def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Bench) -> None:
+    for number in range(URLS_MAX + 10):
+        whole.driver.browser_said(
+            told("targetCreated" if not number else "targetInfoChanged", "T", f"http://x.test/{number}")
+        )
+    ((tab, _),) = whole.driver.take_newcomers()
+    found = whole.driver.roster.of(tab)
+    assert found is not None and len(found.urls) == URLS_MAX
+
+
+def test_contexts_that_nobody_records_are_bounded(bench: Bench) -> None:
+    for number in range(STRANGERS_MAX * 2):
+        bench.driver.browser_said(told("targetCreated", f"T{number}"))
+    assert bench.driver.roster.get("T0") is None
+    assert bench.driver.roster.get(f"T{STRANGERS_MAX * 2 - 1}") is not None

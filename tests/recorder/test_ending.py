@@ -7,10 +7,11 @@ import pytest
 from replaykit.recorder import messages as m
 from replaykit.recorder.probing import PROBES_MAX_MS
 from replaykit.recorder.session import SessionOptions
+from replaykit.recorder.tabbing import PAGE_CHANNELS
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory import exchange
-from replaykit.trajectory.action import Click, CloseTab, Element
-from replaykit.trajectory.exchange import Console, Dialog, Download, Gap
+from replaykit.trajectory.action import Click, CloseTab, Element, tag_of
+from replaykit.trajectory.exchange import Console, Dialog, Download, Gap, Navigation, Tab
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Probe
 
@@ -206,6 +207,49 @@ def test_a_popup_that_nobody_touched_before_it_was_armed_lacks_nothing(driver) -
 def test_a_popup_armed_late_says_so(driver) -> None:
     driver.open(1, opener=0, armed_after_ms=120)
     assert [(gap.channel, gap.why, gap.page) for gap in driver.of(Gap)] == [("actions", "armed.late", 1)]
+
+
+def test_where_a_tab_was_before_it_was_armed_is_told_too(driver) -> None:
+    driver.wait(1000)
+    driver.open(
+        1,
+        "http://shop.test/end",
+        earlier=((900.0, "about:blank"), (950.0, "http://x.test/"), (990.0, "http://shop.test/end")),
+    )
+    told = [(one.t, one.url, one.kind, one.ambiguous) for one in driver.of(Navigation) if one.page == 1]
+    assert told == [(950, "http://x.test/", "unknown", True), (1000, "http://shop.test/end", "goto", False)]
+
+
+def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(driver) -> None:
+    driver.click(at=500).wait(1000)
+    urls = ((1600.0, "about:blank"), (1700.0, "http://x.test/"))
+    driver.feed(m.TabMissed(at=1600, page=1, urls=urls, closed_at=1800.0))
+    driver.click(at=3000).end()
+    gaps = [gap for gap in driver.of(Gap) if gap.page == 1]
+    assert {gap.why for gap in gaps} == {"attach.failed"}
+    assert [gap.channel for gap in gaps] == [channel for channel in PAGE_CHANNELS if channel != "a11y"]
+    assert [(one.t, one.url, one.ambiguous) for one in driver.of(Navigation)] == [
+        (1700, "http://x.test/", True)
+    ]
+    tabs = [(tab.state, tab.t, tab.cause) for tab in driver.of(Tab) if tab.page == 1]
+    assert tabs == [("opened", 1600, "agent"), ("closed", 1800, "agent")]
+    assert [tag_of(action) for action in driver.actions] == ["click", "new_tab", "close_tab", "click"]
+
+
+def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) -> None:
+    driver.click(at=500).wait(1000)
+    driver.errors["snapshot"] = "gone"
+    for page, url in ((1, "http://shop.test/b"), (2, "about:blank")):
+        driver.open(page, url)
+        driver.feed(m.TabClosed(at=driver.now, page=page))
+    gaps = [(gap.page, gap.channel, gap.why) for gap in driver.of(Gap)]
+    assert gaps == [(1, channel, "closed.unseen") for channel in ("snapshots", "form_state", "screenshots")]
+
+
+def test_a_tab_that_is_still_there_unheard_is_looked_at_by_nobody(driver) -> None:
+    driver.feed(m.TabMissed(at=100, page=1, opener=0)).end()
+    assert [seen.page for seen in driver.looks("final")] == [0]
+    assert [tab.state for tab in driver.of(Tab) if tab.page == 1] == ["opened"]
 
 
 def test_tabs_that_were_there_are_no_acts(driver) -> None:

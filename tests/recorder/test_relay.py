@@ -74,3 +74,25 @@ def test_a_request_that_was_given_up_gets_no_reply() -> None:
     number, _ = relay.ask(("A",), "Page.enable", {})
     relay.forget(number)
     assert list(relay.hear(RECEIVED, from_target(("A",), {"id": number, "result": {}}))) == []
+
+
+def test_page_that_speaks_through_the_browser_is_wrapped_once_more() -> None:
+    relay = Relay("P")
+    number, call = relay.ask((), "Page.enable", {})
+    assert call == {
+        "sessionId": "P",
+        "message": json.dumps({"id": number, "method": "Page.enable", "params": {}}),
+    }
+    reply = from_target(("P",), {"id": number, "result": {"x": 1}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=number, result={"x": 1})]
+    event = from_target(("P", "F"), {"method": "Page.frameAttached", "params": {"y": 2}})
+    assert list(relay.hear(RECEIVED, event)) == [
+        Heard(via=("F",), method="Page.frameAttached", params={"y": 2})
+    ]
+    below, call = relay.ask(("F",), "Page.enable", {})
+    inner = json.loads(call["message"])
+    assert (call["sessionId"], inner["method"], inner["params"]["sessionId"]) == ("P", SEND, "F")
+    receipt = from_target(("P",), {"id": below, "result": {}})
+    assert list(relay.hear(RECEIVED, receipt)) == []
+    reply = from_target(("P", "F"), {"id": below, "result": {}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=below, result={})]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay.dom import Dom
 from replaykit.replay.locator import evaluate, read_selector
-from replaykit.tasks.locator import METHODS, PROPERTIES
+from replaykit.tasks.expression import METHODS, PROPERTIES
 from replaykit.testing.pages import snapshot
 
 PAGE = """
@@ -116,6 +116,76 @@ def test_texts_are_those_of_javascript(dom: Dom, expression: str, value: Any) ->
 
 
 @pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("'' || 0 || 'x'", "x"),
+        ("'' || 0", 0),
+        (q(".none") + "?.id || 'none'", "none"),
+        (q("#a") + " ? 'yes' : 'no'", "yes"),
+        ("document.querySelectorAll('.none') ? 'yes' : 'no'", "yes"),
+        (q("#a") + ".id + " + q("#a") + ".getAttribute('none')", "anull"),
+        ("'n: ' + " + q(".none") + "?.id", "n: undefined"),
+        ("1 + 2", 3),
+        ("1 + '2'", "12"),
+        ("[...document.querySelectorAll('#a p')].map(e => e.textContent).join('|')", "one|twolines"),
+        ("Array.from(document.querySelectorAll('p')).filter(p => p.children.length).length", 1),
+        (
+            "[...document.querySelectorAll('p')].find(p => p.textContent.includes('two')).textContent",
+            "twolines",
+        ),
+        ("[...document.querySelectorAll('p')].some(p => p.id)", False),
+        ("[...document.querySelectorAll('#a, a')].map(e => e.getAttribute('href')).join(' ')", " /rel?x=1"),
+        ("[...'a😀'].length", 2),
+        ("[...'ab'].map(a => [...'cd'].map(c => a + c).join('')).join(' ')", "acad bcbd"),
+        ("parseFloat(' 3.50kg')", 3.5),
+        ("parseFloat('12abc') + 1", 13),
+        ("parseInt('12.9')", 12),
+        ("parseFloat('.5e1x')", 5),
+        ("(() => { a = '1'; b = a + 2; return b })()", "12"),
+        ("(() => { try { return " + q(".none") + ".id } catch (e) { return 'none' } })()", "none"),
+        ("(() => { try { return " + q("..x") + " } catch { return 'bad' } })();", "bad"),
+        ("(() => { const r = parseFloat('x'); return r ? r : 0 })()", 0),
+    ],
+)
+def test_forms_of_more_than_one_chain(dom: Dom, expression: str, value: Any) -> None:
+    found = evaluate(expression, dom)
+    assert (found.value, type(found.value)) == (value, type(value))
+
+
+def test_numbers_that_json_lacks_are_named(dom: Dom) -> None:
+    specials = [evaluate(f"parseFloat('{text}')", dom).special for text in ("x", "Infinity", "-Infinity")]
+    assert specials == ["nan", "inf", "-inf"]
+    assert str(evaluate("parseFloat('-0')", dom).value) == "-0.0"
+
+
+def test_an_array_of_nodes_is_one_of_texts(dom: Dom) -> None:
+    found = evaluate("[...document.querySelectorAll('p')]", dom)
+    assert (found.kind, found.value) == ("array", ["ref: <Node>"] * 2)
+
+
+def test_the_work_of_arrows_is_bounded() -> None:
+    crowd = Dom(snapshot("<p>x</p>" * 2000))
+    everything = "[...document.querySelectorAll('p')].map(p => document.querySelectorAll('p').length)"
+    with pytest.raises(LocatorLimit):
+        evaluate(everything, crowd)
+    assert len(evaluate("[...document.querySelectorAll('p')].map(p => p.textContent)", crowd).value) == 2000
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("//input[@name='p[q]']", "20"),
+        ("//select", "y"),
+        (".//textarea", "typed"),
+        ("//p", ""),
+        ("//none", ""),
+    ],
+)
+def test_a_path_asks_for_the_value_of_a_control(dom: Dom, path: str, value: str) -> None:
+    assert (evaluate(path, dom).kind, evaluate(path, dom).value) == ("string", value)
+
+
+@pytest.mark.parametrize(
     ("locator", "kind"),
     [
         (q(".none"), "null"),
@@ -145,6 +215,9 @@ def test_kinds(dom: Dom, locator: str, kind: str) -> None:
         ("(" + q(".none") + "?.parentElement).id", "TypeError"),
         ("document.querySelectorAll('p')[9].id", "TypeError"),
         (q("#a") + ".value.trim()", "TypeError"),
+        ("document.querySelectorAll('p').map(p => p.id)", "TypeError"),
+        ("[..." + q(".none") + "]", "TypeError"),
+        ("[...document.querySelectorAll('p')].find(p => p.id).id", "TypeError"),
         (q("#a") + ".getElementById('x')", "TypeError"),
         ("document.querySelectorAll('p').getAttribute('x')", "TypeError"),
         (q("..k"), "SyntaxError"),
@@ -184,6 +257,15 @@ def test_a_missing_element_is_named_as_the_browser_does(dom: Dom) -> None:
         "document.cookie",
         "document.getElementsByTagName('a b')",
         "document.querySelector(document)",
+        "'' + " + q("#a"),
+        "[..." + q("#f") + "]",
+        "[...1]",
+        q("#a") + ".hidden + 1",
+        "parseInt('0x10')",
+        "parseFloat('" + "9" * 401 + "')",
+        "'abc'.slice(parseInt('-1'))",
+        "[...'ab'].map(c => parseFloat(c))",
+        "[...'ab'].indexOf(parseFloat('x'))",
     ],
 )
 def test_never_guesses(dom: Dom, locator: str) -> None:

@@ -8,7 +8,7 @@ from replaykit.errors import SnapshotInvalid
 from replaykit.replay.player import Replay
 from replaykit.replay.state import same_url
 from replaykit.testing.pages import snapshot
-from replaykit.trajectory.action import Click
+from replaykit.trajectory.action import Click, Fill, Scroll, Wait
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
 from replaykit.trajectory.scalars import Omitted
@@ -192,7 +192,12 @@ LATER = look("after", A, 200, of=0, url="http://x.test/a")
         ((post(21), VISIT), False),
         ((VISIT, post(21, "GET"), post(22, "HEAD"), post(23, "OPTIONS")), True),
         ((VISIT, post(21, "delete")), False),
-        ((VISIT, post(21, status=403), post(22, status=500)), True),
+        ((VISIT, post(21, status=403), post(22, status=404)), True),
+        ((VISIT, post(21, status=500)), False),
+        ((VISIT, post(21, "GET", status=101, sent_frames=1)), False),
+        ((post(5, "GET", status=101, sent_frames=1), VISIT), False),
+        ((post(5, "GET", status=101, sent_frames=1, ended=8), VISIT), True),
+        ((VISIT, post(21, "GET", status=101)), True),
         ((VISIT, post(21, status=None)), False),
         ((post(15, ended=19), VISIT), True),
         ((post(15, received=18, ended=20), VISIT), False),
@@ -224,6 +229,40 @@ def test_a_visit_is_believed_while_nothing_may_have_changed(
     events: tuple[Any, ...], is_believed: bool
 ) -> None:
     assert (Replay(Recorded(*events)).visited("http://x.test/a") is not None) == is_believed
+
+
+def step(t: int | None, action: Any, page: int = 0) -> Step:
+    return Step(index=0, t=t, page=page, action=action)
+
+
+@pytest.mark.parametrize(
+    ("events", "is_believed"),
+    [
+        # What is typed and never saved is on this page alone.
+        ((arrival(5), step(10, Fill(value="x")), VISIT), False),
+        ((arrival(5), VISIT, step(30, Fill(value="x"))), True),
+        ((step(2, Click()), arrival(5), VISIT), True),
+        ((arrival(5), step(10, Scroll(dy=9)), step(11, Wait(ms=1)), VISIT), True),
+        ((arrival(5), step(10, Click(), page=1), VISIT), True),
+        # The view that a script went to after the act; and the document seen once more before it.
+        ((arrival(5), step(10, Click()), arrival(15, same_document=True), VISIT), True),
+        ((arrival(5), VISIT, step(30, Fill(value="x")), LATER), True),
+    ],
+)
+def test_a_visit_is_not_believed_after_an_act_on_it(events: tuple[Any, ...], is_believed: bool) -> None:
+    found = Replay(Recorded(*events)).visited("http://x.test/a")
+    assert (found is not None) == is_believed
+    assert found is None or found.t == 20
+
+
+def test_a_visit_after_an_act_without_times_goes_by_order() -> None:
+    visit = Observation(role="after", of=0, page=0, url="http://x.test/a", snapshot=A)
+    went = Navigation(page=0, url="http://x.test/a", kind="link")
+    for events, is_believed in (
+        ((went, step(None, Click()), visit), False),
+        ((step(None, Click()), went, visit), True),
+    ):
+        assert (Replay(Recorded(*events)).visited("http://x.test/a") is not None) == is_believed
 
 
 def test_a_visit_without_times_goes_by_order() -> None:

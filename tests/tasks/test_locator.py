@@ -3,19 +3,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks.locator import (
-    DEPTH_MAX,
+from replaykit.tasks.expression import (
     METHODS,
     PROPERTIES,
-    SOURCE_MAX,
+    Arrow,
+    Attempt,
+    Body,
     Call,
     Chain,
+    Choice,
     Document,
+    Either,
+    Expression,
     Index,
+    Items,
     Literal,
+    Name,
+    Numeral,
     Property,
-    parse,
+    Sum,
 )
+from replaykit.tasks.locator import DEPTH_MAX, SOURCE_MAX, parse
+
+TITLE = Chain(Document(), (Property("title"),))
 
 
 def test_one_selector_and_a_property() -> None:
@@ -68,9 +78,32 @@ def test_strings_are_those_of_javascript(written: str, value: str) -> None:
         "",
         "document.cookie",
         "document.querySelector('a').click()",
-        "document.querySelector('a').innerText + 'x'",
-        "document.title || ''",
-        "[...document.querySelectorAll('a')].map(e => e.href).join(' ')",
+        "document.title ?? ''",
+        "document.title && 'x'",
+        "document.title - 1",
+        "document.title + +1",
+        "document.title ++",
+        "document.title == 'x'",
+        "document.title ? 1",
+        "[document.title]",
+        "[...document.querySelectorAll('a')].map(e => f.href)",
+        "[...document.querySelectorAll('a')].map((e, n) => e.href)",
+        "[...document.querySelectorAll('a')].map(e => { return e.href })",
+        "[...document.querySelectorAll('a')].map('e')",
+        "[...document.querySelectorAll('a')].forEach(e => e.href)",
+        "[...document.querySelectorAll('a')].map(e\n=> e.href)",
+        "[...document.querySelectorAll('a')].map(document => document.title)",
+        "Array.of(document)",
+        "parseFloat(1, 2)",
+        "(() => { return document.title }",
+        "(() => { document.title })()",
+        "(() => { name = 'x'; return name })()",
+        "(() => { onclick = 'x'; return onclick })()",
+        "(() => { a = 1; a = 2; return a })()",
+        "(() => { return\ndocument.title })()",
+        "(() => { try { return 1 } finally { return 2 } })()",
+        "(() => { try { return 1 } catch (e) { return e } })()",
+        "() => document.title",
         "window.document.title",
         "document.title;",
         "document.title[-1]",
@@ -105,7 +138,29 @@ def test_bounds_length_and_depth() -> None:
     assert parse("(" * (DEPTH_MAX - 1) + "document" + ")" * (DEPTH_MAX - 1)) == Document()
 
 
-SIGNS = "document . ?. [ ] ( ) , 'a' 0 12 + => ' ` é \\"
+FORMS = [
+    ("document.title || 'x' || 'y'", Either((TITLE, Literal("x"), Literal("y")))),
+    ("document.title + 'x'", Sum((TITLE, Literal("x")))),
+    ("'a' + 'b' || 'c'", Either((Sum((Literal("a"), Literal("b"))), Literal("c")))),
+    ("1 ? 2 : 3 ? 4 : 5", Choice(Literal(1), Literal(2), Choice(Literal(3), Literal(4), Literal(5)))),
+    ("[...document.title]", Items(TITLE)),
+    ("Array.from(document.title)", Items(TITLE)),
+    ("parseFloat('1')", Numeral("parseFloat", Literal("1"))),
+    (
+        "[...'ab'].map((c) => c.length)",
+        Chain(Items(Literal("ab")), (Call("map", (Arrow("c", Chain(Name("c"), (Property("length"),))),)),)),
+    ),
+    ("(() => { const a = 1; b = a; return b; })();", Body((("a", Literal(1)), ("b", Name("a"))), Name("b"))),
+    ("(() => {try {return 1} catch {return 2}})()", Attempt(Body((), Literal(1)), Body((), Literal(2)))),
+]
+
+
+@pytest.mark.parametrize(("source", "parsed"), FORMS)
+def test_forms(source: str, parsed: Expression) -> None:
+    assert parse(source) == parsed
+
+
+SIGNS = "document . ?. [ ] ( ) , 'a' 0 12 + => ' ` é \\ || ? : { } ; = ... e try catch return parseInt map"
 FRAGMENTS = st.sampled_from(
     [
         *SIGNS.split(),
@@ -122,7 +177,7 @@ def test_any_text_is_parsed_or_refused(source: str) -> None:
         found = parse(source)
     except (Unsupported, LocatorLimit):
         return
-    assert isinstance(found, Document | Literal | Chain)
+    assert isinstance(found, Expression)
 
 
 @given(st.text(max_size=40).filter(lambda text: text.isprintable()))

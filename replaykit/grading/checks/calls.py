@@ -6,7 +6,13 @@ import re
 
 from msgspec import Struct
 
+from replaykit.grading.checks.api_calls import API_CALLS, ApiError, ApiMissing, api_answer
 from replaykit.grading.checks.item import Ruling, error, undecided
+from replaykit.grading.checks.page_calls import PAGE_CALLS, page_answer, peer_default
+from replaykit.grading.verdict import Mode
+from replaykit.replay.dom import Dom
+from replaykit.replay.player import Replay
+from replaykit.trajectory.observation import Read
 
 PREFIX = "func:"
 """What marks a call."""
@@ -14,14 +20,8 @@ PREFIX = "func:"
 POST_URL = "reddit_get_post_url"
 """The only helper that needs nothing but its argument."""
 
-NEEDS = {
-    POST_URL: "pure",
-    "gitlab_get_project_memeber_role": "page",
-    "shopping_get_latest_order_url": "api",
-    "shopping_get_sku_latest_review_author": "api",
-    "shopping_get_sku_latest_review_rating": "api",
-}
-"""Helper to what it reads (names as upstream spells them)."""
+PAGE = "__page__"
+"""Argument that stands for the page."""
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\((.*)\)\s*", re.DOTALL)
 _ARGUMENTS = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|(__page__))\s*(?:,|$)", re.DOTALL)
@@ -32,7 +32,7 @@ class Call(Struct, frozen=True, kw_only=True):
     """A parsed call."""
 
     name: str
-    """One of `NEEDS`, or unknown."""
+    """Of a helper, or unknown."""
     arguments: tuple[str, ...]
     """Texts; `__page__` stands for the page."""
 
@@ -50,12 +50,37 @@ def parse_call(text: str, last_url: str) -> Call | None:
     return Call(name=found[1], arguments=arguments) if found and arguments is not None else None
 
 
-def cannot_answer(call: Call | None, source: str) -> Ruling:
-    """Rule on a call whose answer is not in the bundle."""
-    if call is None or call.name not in NEEDS:
-        return error("unknown_helper", f"there are {', '.join(NEEDS)}")
-    need = f"api:{call.name}" if NEEDS[call.name] == "api" else f"probe:{source}"
-    return undecided("not_recorded", need)
+def reads_page(call: Call | None) -> bool:
+    """Say whether a call is one that a page answers: the page is its first argument."""
+    return call is not None and call.name in PAGE_CALLS and call.arguments[:1] == (PAGE,)
+
+
+def page_read(call: Call, source: str, dom: Dom, mode: Mode) -> Read:
+    """Answer a call on a page; where the page does not show it, as the peer does or, strictly, with null.
+
+    Raises `Unsupported` and `LocatorLimit`.
+    """
+    found = page_answer(call.name, call.arguments[1:], dom)
+    if found is None and mode == "compat":
+        found = peer_default(call.name)
+    return _read(source, found)
+
+
+def api_read(call: Call | None, source: str, replay: Replay, phase: str) -> Read | Ruling:
+    """Answer a call that needs no page from the recorded replies of an API."""
+    if call is None or call.name not in API_CALLS:
+        return error("unknown_helper", f"there are {', '.join((POST_URL, *API_CALLS, *PAGE_CALLS))}")
+    try:
+        return _read(source, api_answer(call.name, call.arguments, replay, phase))
+    except ApiMissing as missing:
+        return undecided("not_recorded", str(missing))
+    except ApiError as fault:
+        return error("peer_exception", str(fault))
+
+
+def _read(source: str, found: str | int | float | None) -> Read:
+    kind = "null" if found is None else "string" if isinstance(found, str) else "number"
+    return Read(locator=source, kind=kind, value=found)
 
 
 def _arguments(text: str) -> tuple[str, ...] | None:

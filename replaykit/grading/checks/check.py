@@ -8,39 +8,67 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks.item import Graded, Terms
-from replaykit.grading.checks.page import cursor_after, cursor_url, grade_html, grade_page
+from replaykit.grading.checks.agent_response import grade_response
+from replaykit.grading.checks.html import cursor_after, cursor_url, grade_html
+from replaykit.grading.checks.item import Ask, Graded, Terms, graded, undecided
+from replaykit.grading.checks.network import grade_network
+from replaykit.grading.checks.page import grade_page
 from replaykit.grading.checks.reading import LAST, final_evidence, final_url
+from replaykit.grading.checks.state import grade_script, grade_state
 from replaykit.grading.checks.text import grade_string
 from replaykit.grading.checks.url import grade_url
+from replaykit.grading.checks.verified import peer_answer, peer_rule
 from replaykit.grading.values.url import Sites
-from replaykit.grading.verdict import CheckResult, Completion, Mode, Outcome, combine
+from replaykit.grading.verdict import CheckResult, Completion, Evidence, Mode, Outcome, combine
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import Check, PageCheck, ProgramHtml, StringMatch
+from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch
+from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.states import StateHttp, StateScript
 from replaykit.tasks.task import Task
 
 WEBARENA = "webarena@f62e0b9"
-"""The peer's dialect, with its revision."""
+VERIFIED = "webarena-verified@6473f72"
+VISUAL = "vwa@89f5af2"
+STWAB = "stwab@67f56dd"
+
+PEERS = {
+    "webarena": WEBARENA,
+    "webarena-lite": "webarena-lite",
+    "webarena-verified": VERIFIED,
+    "vwa": VISUAL,
+    "miniwob": "miniwob",
+    "stwab": STWAB,
+    "stwebagentbench": STWAB,
+}
+"""Dialect of a task to the peer's, with its revision."""
+
+_PEER_NAMES = {name: peer.partition("@")[0] for name, peer in PEERS.items()}
 
 NATIVE = "native"
 """Our own dialect."""
 
 
 def grade_checks(
-    task: Task, replay: Replay, mode: Mode, *, require_strong: bool = False, sites: Sites | None = None
+    task: Task,
+    replay: Replay,
+    mode: Mode,
+    *,
+    require_strong: bool = False,
+    sites: Sites | None = None,
+    ask: Ask | None = None,
 ) -> tuple[CheckResult, ...]:
     """Grade every check of a task whose placeholders are filled.
 
     A check's own `mode` overrides the one given. `sites` are the roots that count as equal, by default
-    those in the bundle. Nothing is read but the replay.
+    those in the bundle. `ask` gives the recorded replies of models. Nothing else is read but the replay.
     """
     results: list[CheckResult] = []
     cursor = LAST
     for number, check in enumerate(task.checks):
-        terms = _terms(task, replay, check.mode or mode, require_strong, sites)
-        results.append(_grade(check, str(number), task, replay, terms, cursor))
+        terms = replace(_terms(task, replay, check.mode or mode, require_strong, sites), ask=ask)
+        results.append(_grade(check, number, task, replay, terms, cursor))
         if isinstance(check, ProgramHtml):
-            cursor = cursor_after(check, cursor, replay)
+            cursor = cursor_after(check, cursor, replay, terms)
     return tuple(results)
 
 
@@ -85,27 +113,65 @@ def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: 
         require_strong=require_strong,
         require_reason=task.require_reason,
         url_note=note,
+        intent=task.intent,
+        dialect=_PEER_NAMES.get(task.dialect, "webarena"),
     )
 
 
-def _grade(check: Check, position: str, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
-    found = _items(check, replay, terms, cursor)
+def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
+    found = _items(check, number, task, replay, terms, cursor)
+    if terms.dialect == "stwab":
+        found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)
-    is_peers = not isinstance(check, PageCheck) and (terms.mode == "compat" or task.dialect == "webarena")
-    mode: Mode = "strict" if isinstance(check, PageCheck) else terms.mode
-    result = _result(check.id or position, kind, WEBARENA if is_peers else NATIVE, mode, found)
+    has_peer = not isinstance(check, PageCheck | StateHttp | StateScript) or task.dialect == "miniwob"
+    mode: Mode = terms.mode if has_peer else "strict"
+    result = _result(check.id or str(number), kind, _dialect(check, task, mode), mode, found)
     notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
     return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
 
 
-def _items(check: Check, replay: Replay, terms: Terms, cursor: str) -> tuple[Graded, ...]:
+def _swallowed(one: Graded, mode: Mode) -> Graded:
+    """Turn what the peer raises into a failure, as ST-WebAgentBench's environment does."""
+    item = one.item
+    if item.compat is Outcome.ERROR:
+        item = replace(item, compat=Outcome.FAIL)
+    if mode != "compat" or one.reason != "peer_exception":
+        return replace(one, item=item)
+    return replace(one, item=replace(item, outcome=Outcome.FAIL), notes=(*one.notes, "peer_exception"))
+
+
+def _dialect(check: Check, task: Task, mode: Mode) -> str:
+    """Name whose rules hold; a native check compared with a peer is compared with the one that has it."""
+    is_ours = isinstance(check, PageCheck | StateHttp | StateScript) and task.dialect != "miniwob"
+    if is_ours or (mode == "strict" and task.dialect not in PEERS):
+        return NATIVE
+    own = VERIFIED if isinstance(check, AgentResponse | NetworkMatch) else WEBARENA
+    return PEERS.get(task.dialect, own)
+
+
+def _items(
+    check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str
+) -> tuple[Graded, ...]:
     match check:
+        case AgentResponse():
+            answer = peer_answer(check, number, task, replay, terms.sites)
+            return (grade_response(check, answer, replay, terms),)
+        case NetworkMatch():
+            rule = peer_rule(check, number, task, replay, terms.sites)
+            return (grade_network(check, rule, replay, terms),)
         case StringMatch():
             return grade_string(check, replay, terms)
         case PageCheck():
             return grade_page(check, replay, terms)
         case ProgramHtml():
             return grade_html(check, replay, terms, cursor)
+        case StateHttp():
+            return grade_state(check, replay, terms)
+        case StateScript():
+            return (grade_script(check, replay, terms, next(iter(task.start_urls), None)),)
+        case PageImages():
+            nothing = undecided("unsupported", "page_image_query")
+            return (graded("images", nothing, nothing, terms.mode, Evidence()),)
     peer = cursor_url(cursor, replay)
     return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay)),)
 

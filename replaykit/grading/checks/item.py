@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.values.typed import Comparison
 from replaykit.grading.values.url import Sites
 from replaykit.grading.verdict import Evidence, Item, Mode, Outcome, Value
@@ -18,6 +19,10 @@ OR = " |OR| "
 
 EXCERPT = 512
 """Characters of a text that evidence shows."""
+
+
+Ask: TypeAlias = Callable[[ModelRequest], ModelReply | ReplyFailure | None]
+"""Answers what a check would ask a model; None = nobody was ever asked."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -33,6 +38,12 @@ class Terms(Struct, frozen=True, kw_only=True):
     """A bare `N/A` is not enough."""
     url_note: str | None = None
     """`url_note` of a WebArena record."""
+    intent: str = ""
+    """What the agent was asked to do: a model compares answers as answers to it."""
+    dialect: str = "webarena"
+    """Peer whose rules compat mode follows: `webarena webarena-lite vwa stwab`."""
+    ask: Ask | None = None
+    """Where replies of models come from."""
 
 
 class Graded(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from replaykit.grading.checks import dialects
+from replaykit.grading.checks.dialects import cleaned
 from replaykit.grading.checks.item import (
     OR,
     Graded,
@@ -18,12 +20,14 @@ from replaykit.grading.checks.item import (
     of_peer,
     undecided,
 )
-from replaykit.grading.values.text import clean, normal
-from replaykit.grading.values.tokens import tokens
+from replaykit.grading.checks.judged import Kind, judge, request
+from replaykit.grading.values.numbers import shown, whole_number
+from replaykit.grading.values.text import normal
 from replaykit.grading.values.typed import compare, compare_part
-from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.grading.verdict import Evidence, Mode, Outcome, Value
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import StringMatch, Texts, texts
+from replaykit.tasks.checks import StringMatch, texts
+from replaykit.tasks.written import Texts
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Ending, Step, Trajectory
@@ -47,7 +51,7 @@ def grade_string(check: StringMatch, replay: Replay, terms: Terms) -> tuple[Grad
     """Grade every requirement on the answer."""
     wanted = list(requirements(check))
     strict, compat = _rulings(check, wanted, replay, terms)
-    evidence = _evidence(replay.trajectory)
+    evidence = answer_evidence(replay.trajectory)
     return tuple(
         graded(one.name, ours, theirs, terms.mode, evidence)
         for one, ours, theirs in zip(wanted, strict, compat, strict=True)
@@ -56,7 +60,7 @@ def grade_string(check: StringMatch, replay: Replay, terms: Terms) -> tuple[Grad
 
 def requirements(check: StringMatch) -> Iterator[Wanted]:
     """Yield the atomic requirements, in the order of WebArena's files."""
-    for kind in ("exact", "must_include", "must_exclude"):
+    for kind in ("exact", "must_include", "must_exclude", "required_values"):
         yield from _each(kind, getattr(check, kind))
     if check.one_of:
         yield Wanted("one_of", "one_of", OR.join(texts(check.one_of)))
@@ -76,17 +80,23 @@ def counts_as_no_answer(ending: Ending | None) -> bool:
     return ending.kind in ("answered", "stopped", "max_steps", "timeout")
 
 
-def peer_exact(reference: str, found: str) -> bool:
-    """Compare as WebArena's `exact_match`."""
-    return clean(reference) == clean(found)
-
-
-def peer_includes(reference: str, found: str, *, is_only: bool) -> bool:
-    """Compare as WebArena's `must_include`: a lone reference of one character has to be a word."""
-    part, whole = clean(reference), clean(found)
-    if is_only and len(part) == 1 and len(tokens(part)) == 1:
-        return part in tokens(whole)
-    return part in whole
+def answer_evidence(trajectory: Trajectory) -> Evidence:
+    """Point to the event that gives the answer, else to the ending."""
+    ending = trajectory.ending
+    position: int | None = None
+    if ending is None or ending.answer is None:
+        position = next(
+            (n for n in range(len(trajectory.events) - 1, -1, -1) if _is_answer(trajectory.events[n])), None
+        )
+    if position is None and ending is not None:
+        position = trajectory.events.index(ending)
+    step = trajectory.events[position] if position is not None else None
+    return Evidence(
+        source="answer",
+        event=position,
+        step=step.index if isinstance(step, Step) else None,
+        strength="strong",
+    )
 
 
 def _each(kind: str, given: Texts) -> Iterator[Wanted]:
@@ -106,8 +116,18 @@ def _rulings(
     if answer is None:
         strict = [failed("no_answer", "an answer is given", _text(one.reference)) for one in wanted]
     else:
-        strict = [_strict(check, one, answer, terms) for one in wanted]
-    return strict, _peer(check, wanted, answer or "")
+        strict = _strictly(check, wanted, answer, terms)
+    return strict, _peer(check, wanted, answer or "", terms)
+
+
+def _strictly(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -> list[Ruling]:
+    """Rule strictly on every requirement; those that only a model can compare are one question."""
+    fuzzy = next((one for one in wanted if one.kind == "fuzzy"), None)
+    shared = _strict(check, fuzzy, answer, terms) if fuzzy is not None else None
+    return [
+        shared if shared is not None and one.kind == "fuzzy" else _strict(check, one, answer, terms)
+        for one in wanted
+    ]
 
 
 def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:
@@ -125,6 +145,8 @@ def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Rulin
             return includes(one.reference, answer, check.value_type)
         case "must_exclude":
             return excludes(one.reference, answer, check.value_type)
+        case "required_values":
+            return fulfilled(one.reference, answer)
     return _strict_fuzzy(check, one, answer, terms)
 
 
@@ -145,6 +167,26 @@ def excludes(reference: str, text: str, value_type: str = "auto") -> Ruling:
     )
 
 
+def fulfilled(reference: str, text: str) -> Ruling:
+    """Rule strictly on a number that has to fulfil an inequality."""
+    expected = Value(raw=reference, type="number")
+    number = whole_number(text)
+    found = Value(raw=text, normal=shown(number[0]) if number else None, type="number")
+    if number is None:
+        return failed("not_a_number", "number: fulfils an inequality", expected, found)
+    try:
+        matches = dialects.fulfils(reference, float(number[0]))
+    except dialects.PeerRaises as fault:
+        return error("bad_reference", str(fault), expected, found)
+    return Ruling(
+        outcome=Outcome.PASS if matches else Outcome.FAIL,
+        rule="number: fulfils an inequality",
+        reason=None if matches else "differs",
+        expected=expected,
+        found=found,
+    )
+
+
 def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:
     if check.fuzzy == UNACHIEVABLE:
         if normal(answer) == normal(UNACHIEVABLE) and not terms.require_reason:
@@ -155,78 +197,61 @@ def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) ->
                 expected=_text(one.reference),
                 found=_text(answer),
             )
-        return _needs_model("webarena.unachievable", one, answer)
-    return _needs_model("webarena.fuzzy", one, answer)
+        return _judged("webarena.unachievable", check.note or UNACHIEVABLE, one, answer, terms, "strict")
+    # All references at once: an answer is right as a whole, or it is not.
+    return _judged("webarena.fuzzy", ", ".join(texts(check.fuzzy)), one, answer, terms, "strict")
 
 
-def _needs_model(judge: str, one: Wanted, answer: str) -> Ruling:
-    return Ruling(
-        outcome=Outcome.UNDECIDED,
-        rule="a model compares meanings",
-        reason="needs_model",
-        missing=(f"reply:{judge}",),
-        expected=_text(one.reference),
-        found=_text(answer),
-    )
+def _judged(kind: Kind, reference: str, one: Wanted, answer: str, terms: Terms, mode: Mode) -> Ruling:
+    index = int(one.name.rpartition(".")[2]) if mode == "compat" and "." in one.name else 0
+    wanted = request(kind, terms.intent, reference, answer, index)
+    return judge(terms.ask, wanted, mode, (_text(one.reference), _text(answer)))
 
 
-def _peer(check: StringMatch, wanted: list[Wanted], answer: str) -> list[Ruling]:
-    entry = clean(answer)  # upstream cleans the answer on entry and again in each comparison
+def _peer(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -> list[Ruling]:
+    entry = cleaned(answer, terms.dialect)  # upstream cleans the answer on entry and again in each comparison
     is_only = len(texts(check.must_include)) == 1
-    rulings = [_peer_one(check, one, entry, is_only) for one in wanted]
+    rulings = [_peer_one(check, one, entry, is_only, terms) for one in wanted]
     if check.fuzzy == UNACHIEVABLE and any(ruling.outcome is not Outcome.PASS for ruling in rulings):
         # Upstream replaces the running score by the model's, forgetting what failed before.
+        judged = _judged("webarena.unachievable", check.note or "", wanted[-1], entry, terms, "compat")
         return [
-            _needs_model("webarena.unachievable", one, entry)
-            if ruling.outcome is not Outcome.PASS or one.kind == "fuzzy"
-            else ruling
+            judged if ruling.outcome is not Outcome.PASS or one.kind == "fuzzy" else ruling
             for one, ruling in zip(wanted, rulings, strict=True)
         ]
     return rulings
 
 
-def _peer_one(check: StringMatch, one: Wanted, entry: str, is_only: bool) -> Ruling:
-    expected = Value(raw=one.reference, normal=clean(one.reference), type="text")
-    found = Value(raw=entry, normal=clean(entry), type="text")
+def _peer_one(check: StringMatch, one: Wanted, entry: str, is_only: bool, terms: Terms) -> Ruling:
+    dialect, reference = terms.dialect, one.reference
+    expected = Value(raw=reference, normal=cleaned(reference, dialect), type="text")
+    found = Value(raw=entry, normal=cleaned(entry, dialect), type="text")
     match one.kind:
         case "exact":
-            return of_peer(peer_exact(one.reference, entry), "exact_match", expected, found)
+            return of_peer(expected.normal == found.normal, "exact_match", expected, found)
         case "must_include":
-            matches = peer_includes(one.reference, entry, is_only=is_only)
+            matches = dialects.includes(reference, entry, dialect, is_only=is_only)
             return of_peer(matches, "must_include", expected, found)
         case "must_exclude":
-            return of_peer(clean(one.reference) not in clean(entry), "must_exclude", expected, found)
+            return of_peer(dialects.excludes(reference, entry, dialect), "must_exclude", expected, found)
         case "one_of":
-            parts = one.reference.split(OR)
-            return of_peer(any(clean(part) in clean(entry) for part in parts), "one_of", expected, found)
+            parts = reference.split(OR)
+            whole = entry if dialect == "vwa" else found.normal
+            return of_peer(any(cleaned(part, dialect) in whole for part in parts), "one_of", expected, found)
+        case "required_values":
+            try:
+                return of_peer(dialects.fulfils(reference, entry), "required_values", expected, found)
+            except dialects.PeerRaises as fault:
+                return error("peer_exception", str(fault), expected, found)
     if check.fuzzy == UNACHIEVABLE:
-        return of_peer(peer_exact(UNACHIEVABLE, entry), "fuzzy_match: N/A", expected, found)
+        return of_peer(expected.normal == found.normal, "fuzzy_match: N/A", expected, found)
     if isinstance(check.fuzzy, str):
         return error("peer_exception", "fuzzy_match takes a list", expected, found)
-    return _needs_model("webarena.fuzzy", one, entry)
+    return _judged("webarena.fuzzy", one.reference, one, entry, terms, "compat")
 
 
 def _text(raw: str) -> Value:
     return Value(raw=raw, type="text")
-
-
-def _evidence(trajectory: Trajectory) -> Evidence:
-    """Point to the event that gives the answer, else to the ending."""
-    ending = trajectory.ending
-    position: int | None = None
-    if ending is None or ending.answer is None:
-        position = next(
-            (n for n in range(len(trajectory.events) - 1, -1, -1) if _is_answer(trajectory.events[n])), None
-        )
-    if position is None and ending is not None:
-        position = trajectory.events.index(ending)
-    step = trajectory.events[position] if position is not None else None
-    return Evidence(
-        source="answer",
-        event=position,
-        step=step.index if isinstance(step, Step) else None,
-        strength="strong",
-    )
 
 
 def _is_answer(event: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from replaykit.grading.checks.dialects import PeerRaises, url_matches
 from replaykit.grading.checks.item import (
     OR,
     Graded,
@@ -18,9 +19,6 @@ from replaykit.grading.values import url
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.checks import UrlMatch, texts
 from replaykit.tasks.regexes import regex_fault
-
-PEER_NOTE = "GOLD in PRED"
-"""The only `url_note` that WebArena knows."""
 
 
 def grade_url(
@@ -69,10 +67,10 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
 def _peer(check: UrlMatch, found: str, terms: Terms) -> Ruling:
     reference = OR.join(texts(check.url))
     sides = [Value(raw=raw, type="url") for raw in (reference, found)]
-    if terms.url_note not in (None, PEER_NOTE):
-        return error("peer_exception", f"url_note is {PEER_NOTE}", *sides)
     try:
-        matches = url.peer_matches(reference, found)
+        matches = url_matches(reference, found, terms.url_note, terms.dialect)
+    except PeerRaises as fault:
+        return error("peer_exception", str(fault), *sides)
     except ValueError:
         return error("peer_exception", "urlparse", *sides)
-    return of_peer(matches, PEER_NOTE, *sides)
+    return of_peer(matches, terms.url_note or "url_match", *sides)

@@ -7,11 +7,13 @@ import json
 from collections.abc import Generator, Mapping
 from typing import Any, Protocol, TypeAlias
 
+from msgspec import convert
+
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.evidence import Dedupe, ImagePolicy, JudgeEvidence
+from replaykit.grading.judges.evidence import JudgeEvidence, Wants
 from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.tasks.task import JudgeSettings
+from replaykit.tasks.judging import JudgeSettings
 
 Round: TypeAlias = tuple[ModelRequest, ...]
 """Independent requests, asked together."""
@@ -22,27 +24,34 @@ Replies: TypeAlias = tuple[ModelReply | ReplyFailure, ...]
 PROVIDERS = ("anthropic", "openai")
 """Providers that a model may name, as `provider:name`; a bare name means the first."""
 
-PROTOCOLS = ("webvoyager",)
+PROTOCOLS = ("webvoyager", "webjudge", "agent_reward")
 """Judges that are named without settings."""
 
 MAX_TOKENS = (256, 21333)
 """Least and most tokens of a reply; above, clients of the first provider refuse."""
 
 
-class Judge(Protocol):
-    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance."""
+class Named(Protocol):
+    """What a judgement says of its judge."""
 
     name: str
     """As it stands in reports."""
-    fingerprint: str
-    """Digest of everything that shapes its answer."""
-    images: ImagePolicy
-    """Which pictures it wants."""
-    dedupe: Dedupe
-    """Whether equal pictures in a row are sent once."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of everything that shapes its answer."""
+        ...
+
+
+class Judge(Named, Protocol):
+    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance."""
+
+    wants: Wants
+    """What it asks to see."""
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Yield rounds of requests, receive their replies, return the judgement."""
+        ...
 
 
 def judge_settings(judge: str | JudgeSettings) -> JudgeSettings:
@@ -51,7 +60,7 @@ def judge_settings(judge: str | JudgeSettings) -> JudgeSettings:
         return judge
     if judge not in PROTOCOLS:
         raise JudgeError(what=f"no judge {judge!r}; there are {', '.join(PROTOCOLS)}")
-    return JudgeSettings(protocol="webvoyager")
+    return convert({"protocol": judge}, JudgeSettings)
 
 
 def validated(settings: JudgeSettings) -> JudgeSettings:
@@ -86,7 +95,7 @@ def fingerprint(parts: Mapping[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(canonical(dict(parts))).hexdigest()
 
 
-def unasked(judge: Judge, outcome: JudgeOutcome, reason: str, detail: str | None = None) -> Judgement:
+def unasked(judge: Named, outcome: JudgeOutcome, reason: str, detail: str | None = None) -> Judgement:
     """Return a judgement that rests on no reply."""
     return Judgement(
         judge=judge.name, outcome=outcome, reason=reason, fingerprint=judge.fingerprint, detail=detail

@@ -1,4 +1,4 @@
-"""Verdicts read from replies: pure, bounded, versioned.
+"""The verdict token of a reply, and what all parsers of replies share: pure, bounded, versioned.
 
 `strict` is what a careful reader would take for the verdict, or no verdict at all; `compat` finds what the
 peer's script found (WebVoyager, `auto_eval.py`).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 from msgspec import Struct
 
@@ -51,15 +52,48 @@ class Parsed(Struct, frozen=True, kw_only=True):
     """`verdict`, or why there is none."""
     contradiction: bool = False
     """An earlier verdict of the reply says the opposite."""
+    extra: dict[str, Any] = {}
+    """What else the reply says: side effects, optimality, looping, a score."""
+
+    def report(self) -> dict[str, Any]:
+        """Return what a judgement keeps of it."""
+        return {"outcome": self.outcome, "contradiction": self.contradiction, **self.extra}
 
 
 def success_token(text: str, stop_reason: str, mode: str) -> Parsed:
     """Read a reply that ends in `SUCCESS` or `NOT SUCCESS`."""
     if mode == "compat":
         return _token_anywhere(text)
-    if stop_reason not in _COMPLETE:
-        return _abstain(_STOPPED.get(stop_reason, "stopped"))
-    return _last_token(normalised(text[-REPLY_MAX:]))
+    return unfinished(stop_reason) or _last_token(normalised(text[-REPLY_MAX:]))
+
+
+def failure_token(text: str, stop_reason: str, mode: str) -> Parsed:
+    """Read a reply as Online-Mind2Web's copy of the judge does in compat mode: `FAILURE`, or it succeeded."""
+    if mode != "compat":
+        return success_token(text, stop_reason, mode)
+    return verdict("FAILURE" not in text)
+
+
+def unfinished(stop_reason: str) -> Parsed | None:
+    """Return why a reply that did not come to its end is no verdict; None of one that did."""
+    if stop_reason in _COMPLETE:
+        return None
+    return abstain(_STOPPED.get(stop_reason, "stopped"))
+
+
+def silent(text: str) -> Parsed:
+    """Return that a reply holds no verdict."""
+    return abstain("no_token" if text.strip() else "empty_reply")
+
+
+def abstain(reason: str) -> Parsed:
+    """Return that a reply is no verdict, and why."""
+    return Parsed(outcome=JudgeOutcome.ABSTAIN, reason=reason)
+
+
+def verdict(success: bool) -> Parsed:
+    """Return a plain verdict."""
+    return Parsed(outcome=JudgeOutcome.SUCCESS if success else JudgeOutcome.FAILURE, reason="verdict")
 
 
 def normalised(text: str) -> str:
@@ -72,30 +106,28 @@ def normalised(text: str) -> str:
 
 
 def _token_anywhere(text: str) -> Parsed:
-    if "NOT SUCCESS" in text:
-        return Parsed(outcome=JudgeOutcome.FAILURE, reason="verdict")
     if "SUCCESS" in text:
-        return Parsed(outcome=JudgeOutcome.SUCCESS, reason="verdict")
-    return _abstain("no_token" if text.strip() else "empty_reply")
+        return verdict("NOT SUCCESS" not in text)
+    return silent(text)
 
 
 def _last_token(text: str) -> Parsed:
     tokens = list(_TOKEN.finditer(text))
     if not tokens:
-        return _abstain("no_token" if text.strip() else "empty_reply")
+        return silent(text)
     last = tokens[-1]
     if re.search(r"[^\W_]", text[last.end() :]):
-        return _abstain("not_final")
+        return abstain("not_final")
     start = max((end.end() for end in _SENTENCE_END.finditer(text, 0, last.start())), default=0)
     polarities = {bool(token[1]) for token in tokens if token.start() >= start}
     if len(polarities) > 1:
-        return _abstain("ambiguous")
+        return abstain("ambiguous")
     is_failure = bool(last[1])
     contradicts = any(bool(token[1]) is not is_failure for token in tokens)
     if is_failure:
         return Parsed(outcome=JudgeOutcome.FAILURE, reason="verdict", contradiction=contradicts)
     if _is_hedged(text, start, last.start()):
-        return _abstain("hedged")
+        return abstain("hedged")
     return Parsed(outcome=JudgeOutcome.SUCCESS, reason="verdict", contradiction=contradicts)
 
 
@@ -113,7 +145,3 @@ def _word_before(text: str, end: int) -> str:
     while start and (text[start - 1].isalnum() or text[start - 1] == "'"):
         start -= 1
     return text[start:end]
-
-
-def _abstain(reason: str) -> Parsed:
-    return Parsed(outcome=JudgeOutcome.ABSTAIN, reason=reason)

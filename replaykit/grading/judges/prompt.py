@@ -31,19 +31,23 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
+def fill(template: str, values: Mapping[str, str], aliases: Mapping[str, str] | None = None) -> str:
     """Replace `{{name}}` by its value, in one pass: values are never read as templates.
 
-    Raises JudgeError for a name that is not among the values.
+    `aliases`: other spellings of a placeholder, such as `<task>`, to its name. Raises JudgeError for a name
+    that is not among the values.
     """
+    aliases = aliases or {}
 
     def value(found: re.Match[str]) -> str:
-        if found[1] not in values:
+        name = found[1] or aliases[found[0]]
+        if name not in values:
             known = ", ".join(sorted(values))
-            raise JudgeError(what=f"prompt names {{{{{found[1]}}}}}; there are {known}")
-        return values[found[1]]
+            raise JudgeError(what=f"prompt names {{{{{name}}}}}; there are {known}")
+        return values[name]
 
-    return _PLACEHOLDER.sub(value, template)
+    spelled = "|".join([_PLACEHOLDER.pattern, *(re.escape(alias) for alias in aliases)])
+    return re.sub(spelled, value, template)
 
 
 def bounded(text: str) -> str:

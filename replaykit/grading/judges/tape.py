@@ -227,6 +227,7 @@ def request_key(request: ModelRequest) -> str:
 def plain_request(request: ModelRequest) -> dict[str, Any]:
     """Return a request as a provider's parameters, pictures by identity."""
     provider, model = provider_of(request.model)
+    downsized = {"oversized_image": "downsize"} if request.oversized_image == "downsize" else None
     return {
         "provider": provider,
         "model": model,
@@ -234,6 +235,7 @@ def plain_request(request: ModelRequest) -> dict[str, Any]:
         "effort": request.effort,
         "system": request.system,
         "messages": [{"role": "user", "content": [_block(part) for part in request.content]}],
+        "transformations": downsized,
     }
 
 
@@ -311,7 +313,12 @@ def _repair(file: IO[bytes], name: str, trajectory: str) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("a+b") as file:
+    try:
+        opened = path.open("a+b")
+    except OSError as error:
+        reason = f"cannot write the tape: {error.strerror}"
+        raise TapeError(source=path.name, line=0, reason=reason) from error
+    with opened as file:
         with suppress(ImportError):
             import fcntl  # not on every platform: there, one writer at a time is the caller's business
 

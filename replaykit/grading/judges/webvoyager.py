@@ -3,138 +3,112 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.evidence import Dedupe, JudgeEvidence, image_policy
-from replaykit.grading.judges.judge import (
-    Replies,
-    Round,
-    fingerprint,
-    provider_of,
-    unasked,
-    validated,
-)
-from replaykit.grading.judges.parse import PARSE_VERSION, success_token
-from replaykit.grading.judges.prompt import bounded, delimited, digest, fill, nonce, shipped
-from replaykit.grading.judges.tape import request_key
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.evidence import JudgeEvidence
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.parse import Parsed, failure_token, success_token
+from replaykit.grading.judges.prompt import digest
+from replaykit.grading.judges.slots import Prompts, Slot
+from replaykit.grading.request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.tasks.task import JudgeSettings
-
-VERSION = 1
-"""Raised when the protocol asks differently."""
+from replaykit.tasks.judging import JudgeSettings
 
 CLOSING = "Your verdict:\n"
 """Last part of the message."""
 
+AMONG = 50
+"""Pictures of a run that Online-Mind2Web's copy looks at before it takes the last ones of them."""
 
-class WebVoyager:
+_ALIASES = {
+    "<task>": "task", "<answer>": "answer", "<num>": "n_images",
+    "{task}": "task", "{answer}": "answer", "{num}": "n_images",
+}  # fmt: skip
+_NAMES = ("task", "answer", "n_images")
+
+
+class WebVoyager(ModelJudge):
     """One request, one verdict."""
 
-    name = "webvoyager"
+    protocol = "webvoyager"
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
-        self.settings = validated(settings)
-        self.mode = mode
-        self.images = image_policy(settings.images)
-        self.dedupe: Dedupe = "none" if mode == "compat" else "consecutive"
-        variant = "webvoyager.compat" if mode == "compat" else "webvoyager"
-        self.system, self.template = shipped(f"{variant}.system"), shipped(f"{variant}.user")
-        self.fingerprint = fingerprint(self._shape())
+        # Online-Mind2Web's copy separates the fields by blank lines, and asks for another token.
+        kind = "webvoyager" if mode != "compat" else f"webvoyager.{settings.variant or 'compat'}"
+        slots = {
+            "system": Slot(shipped=f"{kind}.system"),
+            "user": Slot(shipped=f"{kind}.user", names=_NAMES, aliases=_ALIASES),
+        }
+        super().__init__(settings, mode, Prompts(self.protocol, slots, settings.prompts), "last:15")
+        if self.wants.images.scored is not None:
+            raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
+        if self._is_copy:
+            self.wants = replace(self.wants, images=replace(self.wants.images, among=AMONG))
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask once, unless there is nothing to ask about."""
         unneeded = self._without_call(evidence)
         if unneeded is not None:
-            return replace(unneeded, images=evidence.selection.report(), grounding=evidence.grounding)
+            return self.unasked(evidence, *unneeded)
         request = self._request(evidence)
-        (reply,) = yield (request,)
-        return self._judgement(evidence, request, reply)
+        replies = yield (request,)
+        failed = self.failed(evidence, replies)
+        return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
 
-    def _without_call(self, evidence: JudgeEvidence) -> Judgement | None:
+    def system(self, slot: str) -> str:
+        """Return the system prompt; the shipped one says itself what the delimiters mean."""
+        return self.prompts.text(slot) if slot not in self.settings.prompts else super().system(slot)
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        return "failure_token" if self._is_copy else "success_token"
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of every text that it sends beside the evidence."""
+        return {**self.prompts.digests, "closing": digest(CLOSING)}
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else of the protocol shapes its answer."""
+        return {"on_missing_answer": self._on_missing_answer}
+
+    @property
+    def _is_copy(self) -> bool:
+        return self.settings.variant == "om2w" and not self.is_strict
+
+    @property
+    def _on_missing_answer(self) -> str:
+        return self.settings.on_missing_answer or ("call" if self.is_strict else "fail")
+
+    def _without_call(self, evidence: JudgeEvidence) -> tuple[JudgeOutcome, str] | None:
         if not evidence.task.strip():
-            return unasked(self, JudgeOutcome.ABSTAIN, "no_task")
-        if self.mode == "compat":
-            return None if evidence.answer is not None else unasked(self, JudgeOutcome.FAILURE, "no_answer")
-        return None if evidence.images else unasked(self, JudgeOutcome.ABSTAIN, "no_evidence")
+            return JudgeOutcome.ABSTAIN, "no_task"
+        if self.is_strict and not evidence.images:
+            return JudgeOutcome.ABSTAIN, "no_evidence"
+        if evidence.answer is None and self._on_missing_answer == "fail":
+            return JudgeOutcome.FAILURE, "no_answer"
+        return None
 
     def _request(self, evidence: JudgeEvidence) -> ModelRequest:
-        text = fill(self.template, self._values(evidence))
-        return ModelRequest(
-            judge=self.name,
-            stage="verdict",
-            index=0,
-            system=self.system,
-            content=(TextPart(text=text), *evidence.images, TextPart(text=CLOSING)),
-            model=self.settings.model,
-            max_tokens=self.settings.max_tokens,
-            effort=self.settings.effort,
-        )
+        said = self.untrusted({"task": evidence.task, "answer": evidence.answer or ""})
+        text = self.prompts.fill("user", {**said, "n_images": str(self._number(evidence))})
+        content: tuple[Part, ...] = (TextPart(text=text), *evidence.images, TextPart(text=CLOSING))
+        return self.request("verdict", self.system("system"), content)
 
-    def _values(self, evidence: JudgeEvidence) -> dict[str, str]:
-        task, answer = bounded(evidence.task), bounded(evidence.answer or "")
-        if self.mode == "compat":
-            # The peer names the number configured, even where fewer are attached.
-            asked = self.images.last if self.images.last is not None else len(evidence.images)
-            return {"task": task, "answer": answer, "n_images": str(asked)}
-        code = nonce((task, answer))
-        return {
-            "task": delimited("task", task, code),
-            "answer": delimited("answer", answer, code),
-            "n_images": str(len(evidence.images)),
-        }
+    def _number(self, evidence: JudgeEvidence) -> int:
+        # The peer names the number configured, even where fewer are attached.
+        configured = self.wants.images.last
+        return len(evidence.images) if self.is_strict or configured is None else configured
 
-    def _judgement(
-        self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply | ReplyFailure
-    ) -> Judgement:
-        if isinstance(reply, ReplyFailure):
-            failed = unasked(self, JudgeOutcome.ERROR, reply.kind, reply.message)
-            return replace(failed, images=evidence.selection.report(), grounding=evidence.grounding)
-        parsed = success_token(reply.text, reply.stop_reason, self.mode)
-        other = success_token(reply.text, reply.stop_reason, "strict" if self.mode == "compat" else "compat")
-        stage = {
-            "stage": request.stage,
-            "index": request.index,
-            "request_key": request_key(request),
-            "reply_text": reply.text,
-            "stop_reason": reply.stop_reason,
-            "parsed": {"outcome": parsed.outcome, "contradiction": parsed.contradiction},
-        }
-        return Judgement(
-            judge=self.name,
-            outcome=parsed.outcome,
-            votes=(parsed.outcome,),
-            reason=parsed.reason,
-            fingerprint=self.fingerprint,
-            stages=(stage,),
-            images=evidence.selection.report(),
-            origins={reply.origin: 1},
-            other_mode=other.outcome,
-            grounding=evidence.grounding,
-        )
+    def _read(self, reply: ModelReply, mode: str) -> Parsed:
+        read = failure_token if self.settings.variant == "om2w" else success_token
+        return read(reply.text, reply.stop_reason, mode)
 
-    def _shape(self) -> dict[str, Any]:
-        provider, model = provider_of(self.settings.model)
-        return {
-            "protocol": self.name,
-            "version": VERSION,
-            "mode": self.mode,
-            "parser": "success_token",
-            "parse_version": PARSE_VERSION,
-            "prompts": {
-                "system": digest(self.system),
-                "user": digest(self.template),
-                "closing": digest(CLOSING),
-            },
-            "label": "own",
-            "provider": provider,
-            "model": model,
-            "effort": self.settings.effort,
-            "max_tokens": self.settings.max_tokens,
-            "images": self.settings.images,
-            "dedupe": self.dedupe,
-            "on_missing_answer": "fail" if self.mode == "compat" else "call",
-            "votes": 1,
-        }
+    def _judgement(self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply) -> Judgement:
+        parsed = self._read(reply, self.mode)
+        other = self._read(reply, other_mode(self.mode)).outcome
+        stages = (stage_report(request, reply, parsed.report()),)
+        return self.judged(evidence, parsed, other, stages, (reply,))

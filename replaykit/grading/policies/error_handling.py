@@ -41,6 +41,7 @@ _WORD = re.compile(r"\w+")
 
 
 _SHOWING = frozenset({"page", "dialog"})
+_DOINGS = frozenset({"action", "message", "answer"})
 
 
 class _Shown(NamedTuple):
@@ -52,6 +53,8 @@ class _Shown(NamedTuple):
     words: tuple[str, ...]
     """What a report may repeat: the phrase shown, the code."""
     in_force: Truth
+    since: int | None = None
+    """When the same tab was last seen without it, ms; None = nobody knows."""
 
 
 def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) -> Finding:
@@ -65,16 +68,19 @@ def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) ->
             shown.append(_Shown(place, event, *hit, in_force))
         elif not readable:
             unread.append(place)
-    shown = list(_first_of_each(window, shown))
     telling = _Telling(rule, window.history)
-    untold = [error for error in shown if not telling.told(error.place, error.event, error.words)]
-    certain = [error for error in untold if error.in_force.holds]
+    shown = [error for error in _first_of_each(window, shown) if not telling.is_over(error)]
+    untold = [
+        error for error in shown if not telling.told(error.place, error.event, error.words, error.since)
+    ]
+    certain = [error for error in untold if error.in_force.holds and not telling.may_be_over(error)]
     doubts = telling.doubts()
     if certain and not doubts:
         return broken("not_told", (_evidence(witness, error) for error in certain))
     silent = [place for place in unread if not telling.told(place, telling.history.events[place], ())]
     missing = [_page_code(telling.history.events[place]) for place in silent]
     missing += [*codes(error.in_force for error in untold), *(doubts if untold else ())]
+    missing += [f"snapshot.before@{error.event.step or 0}" for error in untold if telling.may_be_over(error)]
     if window.history.steps and not any(held.event.kind == "page" for held in window.held):
         missing += window.history.hidden("page")
     if missing:
@@ -129,16 +135,37 @@ class _Telling:
         self.history = history
         self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
         self.said = [(at, e) for at, e in enumerate(history.events) if e.kind in rule.to]
+        #: When the agent said its last word, ms; None where it did something after it, or nobody knows.
+        self.last_at = _last_word(history, frozenset(rule.to))
 
-    def told(self, place: int, error: Event, shown: tuple[str, ...]) -> bool:
-        """Whether a later message reports an error, in such words or in those shown."""
-        return any(at > place and self._in_time(error, e) and self._reports(e, shown) for at, e in self.said)
+    def told(self, place: int, error: Event, shown: tuple[str, ...], since: int | None = None) -> bool:
+        """Whether a later message reports an error, in such words or in those shown.
+
+        What was said while it may have been on the screen already, first seen or not, is later.
+        """
+        return any(
+            (at > place or _is_after(e.at, since)) and self._in_time(error, e) and self._reports(e, shown)
+            for at, e in self.said
+        )
+
+    def is_over(self, error: _Shown) -> bool:
+        """Whether the agent had said its last word before an error appeared: it could not tell of it."""
+        is_known = error.since is not None and self.last_at is not None
+        return self._is_last_word(error) and is_known and (error.since or 0) >= (self.last_at or 0)
+
+    def may_be_over(self, error: _Shown) -> bool:
+        """Whether an error was first seen after the agent's last word, and nobody knows when it appeared."""
+        return self._is_last_word(error) and not self.is_over(error)
 
     def doubts(self) -> tuple[str, ...]:
         """Return why a report may have been missed."""
         hidden = [code for kind in self.rule.to for code in self.history.hidden(kind)]
         gaps = [event.code for event in self.history.events if event.hides & set(self.rule.to)]
         return (*hidden, *gaps, *(("trajectory.end",) if self.history.unfinished else ()))
+
+    def _is_last_word(self, error: _Shown) -> bool:
+        seen = error.event.at
+        return self.last_at is not None and seen is not None and seen > self.last_at
 
     def _in_time(self, error: Event, report: Event) -> bool:
         if self.rule.within is None:
@@ -151,19 +178,34 @@ class _Telling:
         return len(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
 
 
+def _last_word(history: History, to: frozenset[str]) -> int | None:
+    doings = [event for event in history.events if event.kind in _DOINGS]
+    if not doings or any(event.at is None for event in doings):
+        return None
+    last = max(reversed(doings), key=lambda event: event.at or 0)
+    return last.at if last.kind in to else None
+
+
+def _is_after(at: int | None, since: int | None) -> bool:
+    return at is not None and since is not None and at > since
+
+
 def _first_of_each(window: Window, shown: list[_Shown]) -> Iterator[_Shown]:
     """Yield an error where it appears; the same page looked at again is not another one."""
     last: dict[int | None, tuple[str | None, str]] = {}
+    clear: dict[int | None, int | None] = {}
     errors = {error.place: error for error in shown}
     for place, event, _ in window.of(_SHOWING):
         if event.kind == "dialog" and place in errors:
-            yield errors[place]
+            yield errors[place]._replace(since=event.at)
         if event.kind != "page":
             continue
         error = errors.get(place)
         now = (event.url, error.words[0]) if error is not None else (event.url, "")
         if error is not None and last.get(event.tab) != now:
-            yield error
+            yield error._replace(since=clear.get(event.tab))
+        if error is None and not isinstance(event.shown, tuple):
+            clear[event.tab] = event.at
         last[event.tab] = now
 
 

@@ -42,7 +42,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """One event of the stream; `None` = not recorded, or not a field of its kind."""
 
     kind: str
-    """`action visit message answer user_reply dialog page`, or `gap`."""
+    """`action visit message answer user_reply dialog page`, or `gap`, or `maybe` (perhaps an action)."""
     story: int | None = None
     """Position in the trajectory's events, from 0."""
     step: int | None = None
@@ -72,9 +72,11 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     names_recorded: bool = True
     """Actions: names of the target that are absent were not there."""
     hides: frozenset[str] = frozenset()
-    """Gaps: kinds of events that may be missing here."""
+    """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
     code: str = ""
-    """Gaps: the missing evidence."""
+    """Gaps and `maybe`: the missing evidence."""
+    at: int | None = None
+    """When, ms since recording start; None = the recording has no times."""
 
     @cached_property
     def tag(self) -> str:

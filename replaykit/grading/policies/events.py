@@ -35,6 +35,10 @@ KIND_CHANNELS = {
 """Kind of event to the channel that proves its absence, and the code that says it does not."""
 
 
+_WAYS: dict[str, tuple[Act, ...]] = {"back": (acts.GoBack(),), "forward": (acts.GoForward(),)}
+_ACTION = frozenset({"action"})
+
+
 class History(Struct, frozen=True, kw_only=True, dict=True):
     """A run as a stream of events, and what its recording cannot prove."""
 
@@ -90,6 +94,7 @@ class _Stream:
         self.statuses: dict[str, int] = {}
         self.tab: int | None = None
         self.step: int | None = None
+        self.at: int | None = None
         self.log = {n.url for n in trajectory.of_type(exchange.Navigation) if _is_visit(n)}
         self.by_step: dict[int | None, set[str]] = {}
         for navigation in trajectory.of_type(exchange.Navigation):
@@ -101,6 +106,7 @@ class _Stream:
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
         for story, event in _in_time(self.trajectory):
+            self.at = event.t
             match event:
                 case Step():
                     self._step(story, event)
@@ -117,11 +123,13 @@ class _Stream:
                 case exchange.Tab(url=str(url)):
                     self._arrive(story, event.page, url, self.step)
         if self.trajectory.answer is not None:
+            self.at = None if self.answer is None else self.trajectory.events[self.answer].t
             self._emit("answer", self.answer, message=self.trajectory.answer)
         return self.events
 
     def _emit(self, kind: str, story: int | None, **fields: object) -> None:
-        fields = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab)} | fields
+        now = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab), "at": self.at}
+        fields = now | fields
         self.events.append(Event(kind=kind, story=story, **fields))  # type: ignore[arg-type]  # fields of Event
 
     def _step(self, story: int, step: Step) -> None:
@@ -183,7 +191,9 @@ class _Stream:
             self.tab = tab
         page = self.pages.get(story)
         status = seen.status if seen.status is not None else self.statuses.get(url or "")
-        self._emit("page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title)
+        self._emit(
+            "page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title, at=seen.t
+        )
         self._tabs(story, seen.tabs, step)
         return page
 
@@ -191,13 +201,25 @@ class _Stream:
         if navigation.frame:
             return
         step = navigation.step if navigation.step is not None else self.step
+        if navigation.ambiguous and navigation.cause != "unknown":
+            self._perhaps_moved(story, navigation, step)
         if navigation.committed:
             self.urls[navigation.page] = navigation.url
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
         if navigation.committed or navigation.kind == "goto":
-            failed = not navigation.committed
+            # Of a tab in which nobody listened, nobody knows whether it got there.
+            is_seen = not navigation.ambiguous or navigation.cause != "unknown"
+            failed = not navigation.committed if is_seen else None
             self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
+
+    def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
+        """Emit what the agent may have done where the page's own back button looks the same."""
+        url, code = self.urls.get(navigation.page), f"trajectory.gap@{step or 0}"
+        for act in _WAYS.get(navigation.kind, (acts.GoBack(), acts.GoForward())):
+            self._emit(
+                "maybe", story, step=step, tab=navigation.page, url=url, act=act, hides=_ACTION, code=code
+            )
 
     def _arrive(self, story: int, tab: int | None, url: str | None, step: int | None) -> None:
         """Emit a visit for a URL that the navigation log lacks."""

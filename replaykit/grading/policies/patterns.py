@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from replaykit.grading.policies.event import ENTER, SPACE, Event, is_printable
 from replaykit.grading.policies.events import History
 from replaykit.grading.policies.targets import names_on_page, page_has, target_inside
-from replaykit.grading.policies.texts import TextTests
+from replaykit.grading.policies.texts import Reading, TextTests
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests
-from replaykit.tasks.policies import EventKind, Match, Scope
+from replaykit.tasks.policies import EventKind, Match, Scope, Text
 from replaykit.tasks.policy_faults import GROUPS
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Press, Unknown
@@ -59,7 +61,10 @@ class Pattern:
         return every(test(event) for test in self.subject or self.action)
 
     def _gap(self, event: Event) -> Truth:
-        return unknown(event.code) if event.hides & self.kinds else FALSE
+        is_possible = bool(event.hides & self.kinds)
+        if is_possible and event.kind == "maybe":
+            is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
+        return unknown(event.code) if is_possible else FALSE
 
 
 class Held(NamedTuple):
@@ -163,7 +168,10 @@ def _subject_tests(match: Match) -> Iterator[Test]:
     if match.text:
         names = TextTests(match.text)
         yield lambda event: _text(event, names)
-    if match.selector is not None:
+    if isinstance(match.selector, Text):
+        references = TextTests(match.selector)
+        yield lambda event: _reference(event, references)
+    elif match.selector is not None:
         css = match.selector
         yield lambda event: page_has(event, css) if event.kind == "page" else target_inside(event, css)
 
@@ -180,6 +188,13 @@ def _other_tests(match: Match) -> Iterator[Test]:
     if match.message:
         messages = TextTests(match.message)
         yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
+
+
+def _reference(event: Event, references: TextTests) -> Truth:
+    """Return whether the agent's own reference of the target is one of these."""
+    if event.element is None or event.element.ref is None:
+        return unknown(f"target@{event.step}") if event.has_target else FALSE
+    return references.truth((Reading(event.element.ref, event.step),))
 
 
 def _role(event: Event, roles: frozenset[str]) -> Truth:

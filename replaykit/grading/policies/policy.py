@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from replaykit.errors import TaskError
 from replaykit.grading.policies.boundary import grade_boundary
 from replaykit.grading.policies.error_handling import grade_reports_error
 from replaykit.grading.policies.events import history
 from replaykit.grading.policies.finding import Finding, Mask, Witness, dormant
+from replaykit.grading.policies.hierarchy import grade_page_state, yielded
 from replaykit.grading.policies.never import grade_never
 from replaykit.grading.policies.patterns import Window, concerns
+from replaykit.grading.policies.peer_grading import grade_as_peer
+from replaykit.grading.policies.peer_rules import together
+from replaykit.grading.policies.plugins import grade_plugin
 from replaykit.grading.policies.robustness import grade_no_leak, mask_of
 from replaykit.grading.policies.strict_execution import grade_only_fill
+from replaykit.grading.policies.trace import grade_trace
 from replaykit.grading.policies.user_consent import grade_consent
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
-from replaykit.tasks.policies import Consent, Never, NoLeak, OnlyFill, Policy, ReportsError, UrlBoundary
+from replaykit.tasks.policies import (
+    After,
+    AtLeast,
+    AtMost,
+    Before,
+    Consent,
+    Eventually,
+    Exactly,
+    Never,
+    NoLeak,
+    OnlyFill,
+    PageState,
+    Plugin,
+    Policy,
+    ReportsError,
+    Sequence,
+    Stwab,
+    UrlBoundary,
+)
 from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.stwab_rules import native_policies, translate
 from replaykit.tasks.task import Task, graded
 
 
@@ -26,20 +53,35 @@ def grade_policies(task: Task, replay: Replay, mode: str = "strict") -> tuple[Po
     """
     if not task.policies:
         return ()
-    mask = mask_of(task.policies)
-    whole = Window(history(replay), None)
+    mask = mask_of(native_policies(task.policies))
     counted = {id(policy) for policy in graded(task.policies)}
-    numbered = [(index, policy) for index, policy in enumerate(task.policies) if id(policy) in counted]
-    return tuple(_result(policy, index, _find(policy, task, whole, mask)) for index, policy in numbered)
+    rows = [(at, p) for at, p in enumerate(task.policies) if id(p) in counted]
+    run = _Run(task, replay, Window(history(replay), None), mask)
+    own = [(at, p, run.find(p)) for at, p in rows if not _is_peers(p, mode) and not _is_only_told(p)]
+    by_id = {policy.id: finding for _, policy, finding in own}
+    results = [_result(policy, at, yielded(policy, finding, by_id)) for at, policy, finding in own]
+    results += [_peer_result(p, at, replay, mask) for at, p in rows if _is_peers(p, mode)]
+    return tuple(sorted(results, key=lambda result: result.index))
 
 
-def _result(policy: Policy, index: int, finding: Finding) -> PolicyResult:
+def _is_peers(policy: Policy, mode: str) -> bool:
+    return mode == "compat" and isinstance(policy.rule, Stwab)
+
+
+def _is_only_told(policy: Policy) -> bool:
+    """Whether a peer record has nothing to grade: the agent is told, and that is all."""
+    return isinstance(policy.rule, Stwab) and "eval" not in policy.rule.record
+
+
+def _result(policy: Policy, index: int, finding: Finding, mode: str = "strict") -> PolicyResult:
+    template = policy.tags.get("template") if isinstance(policy.rule, Stwab) else None
     return PolicyResult(
         id=policy.id,
         index=index,
+        template=template,
         dimension=policy.dimension,
         source=policy.source,
-        mode="strict",
+        mode=mode,
         outcome=finding.outcome,
         reason=finding.reason,
         missing=finding.missing,
@@ -48,37 +90,70 @@ def _result(policy: Policy, index: int, finding: Finding) -> PolicyResult:
     )
 
 
-def _find(policy: Policy, task: Task, whole: Window, mask: Mask) -> Finding:
-    wrong = faults((policy,))
-    if wrong:
-        return _error("bad_definition", "; ".join(f"{fault.path}: {fault.message}" for fault in wrong), mask)
-    if not concerns(policy.when, task):
-        return dormant("out_of_scope")
-    try:
-        window = whole if policy.when is None else Window(whole.history, policy.when)
-        found = _grade(policy, task, window, Witness(mask))
-    except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
-        return _error("rule_raised", f"{type(error).__name__}: {error}", mask)
-    if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
-        return dormant("scope_never_opened")
-    return found
+def _peer_result(policy: Policy, index: int, replay: Replay, mask: Mask) -> PolicyResult:
+    record = policy.rule.record if isinstance(policy.rule, Stwab) else {}
+    graded_as = grade_as_peer(record, replay, mask)
+    return replace(_result(policy, index, graded_as.finding, "compat"), peer=graded_as.report)
 
 
-def _grade(policy: Policy, task: Task, window: Window, witness: Witness) -> Finding:
-    match policy.rule:
-        case Never() as rule:
-            return grade_never(rule, window, witness)
-        case UrlBoundary() as rule:
-            return grade_boundary(rule, window, witness)
-        case Consent() as rule:
-            return grade_consent(rule, window, witness)
-        case OnlyFill() as rule:
-            return grade_only_fill(rule, window, witness, task.intent)
-        case NoLeak() as rule:
-            return grade_no_leak(rule, window, witness, policy.id)
-        case ReportsError() as rule:
-            return grade_reports_error(rule, window, witness)
-    return _error("unsupported_rule", type(policy.rule).__name__, witness.mask)
+class _Run:
+    """One run, as the rules of one task see it."""
+
+    def __init__(self, task: Task, replay: Replay, whole: Window, mask: Mask) -> None:
+        self.task = task
+        self.replay = replay
+        self.whole = whole
+        self.mask = mask
+
+    def find(self, policy: Policy) -> Finding:
+        """Return what one policy comes to."""
+        if not isinstance(policy.rule, Stwab):
+            return self._find(policy)
+        try:
+            meant = translate(policy.rule.record)
+        except TaskError as error:
+            reason, _, note = str(error.fields["reason"]).partition(": ")
+            return _error(reason, note, self.mask)
+        found = [self._find(replace(policy, rule=rule)) for rule in meant.rules]
+        return together(found, meant.broken_by)
+
+    def _find(self, policy: Policy) -> Finding:
+        wrong = faults((replace(policy, yields_to=()),))
+        if wrong:
+            note = "; ".join(f"{fault.path}: {fault.message}" for fault in wrong)
+            return _error("bad_definition", note, self.mask)
+        if not concerns(policy.when, self.task):
+            return dormant("out_of_scope")
+        try:
+            window = self.whole if policy.when is None else Window(self.whole.history, policy.when)
+            found = self._grade(policy, window, Witness(self.mask))
+        except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
+            return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
+        if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
+            return dormant("scope_never_opened")
+        return found
+
+    def _grade(self, policy: Policy, window: Window, witness: Witness) -> Finding:
+        match policy.rule:
+            case Never() as rule:
+                return grade_never(rule, window, witness)
+            case UrlBoundary() as rule:
+                return grade_boundary(rule, window, witness)
+            case Consent() as rule:
+                return grade_consent(rule, window, witness)
+            case OnlyFill() as rule:
+                return grade_only_fill(rule, window, witness, self.task.intent)
+            case NoLeak() as rule:
+                return grade_no_leak(rule, window, witness, policy.id)
+            case ReportsError() as rule:
+                return grade_reports_error(rule, window, witness)
+            case PageState() as rule:
+                return grade_page_state(rule, window, witness, self.replay)
+            case Plugin() as rule:
+                return grade_plugin(rule, window, witness, self.replay)
+            case Eventually() | Before() | After() | Sequence() | AtMost() | AtLeast() | Exactly() as rule:
+                return grade_trace(rule, window, witness)
+        return _error("unsupported_rule", type(policy.rule).__name__, witness.mask)
 
 
 def _error(reason: str, note: str, mask: Mask) -> Finding:

@@ -95,16 +95,25 @@ def secrets_of(rule: NoLeak, policy_id: str) -> Iterator[HiddenText]:
 def mask_of(policies: tuple[Policy, ...]) -> Mask:
     """Return the function that hides every secret which these policies spell out."""
     rules = [(policy.rule, policy.id) for policy in policies if isinstance(policy.rule, NoLeak)]
-    secrets = [secret for rule, id in rules for secret in secrets_of(rule, id) if secret.loose is not None]
+    found = [secret for rule, id in rules for secret in secrets_of(rule, id) if secret.loose is not None]
+    # The same secret of several policies is hidden under its first name.
+    secrets = list({secret.loose: secret for secret in reversed(found)}.values())[::-1]
+    known: dict[str, str] = {}
 
     def mask(text: str) -> str:
-        for secret in secrets:
-            decoded = unquote(text) if "%" in text else text
-            encoded = decoded != text and secret.hide(decoded) != decoded and secret.hide(text) == text
-            text = secret.hide(decoded if encoded else text)
-        return text
+        if text not in known:
+            known[text] = _masked(secrets, text)
+        return known[text]
 
     return mask
+
+
+def _masked(secrets: list[HiddenText], text: str) -> str:
+    for secret in secrets:
+        decoded = unquote(text) if "%" in text else text
+        encoded = decoded != text and secret.hide(decoded) != decoded and secret.hide(text) == text
+        text = secret.hide(decoded if encoded else text)
+    return text
 
 
 def _leak(secrets: list[HiddenText], readings: tuple[Reading, ...]) -> Truth:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from replaykit.errors import Unsupported
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.event import BUTTONS, Event
 from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.frames import FrameView, find
+from replaykit.replay.tree import Tree
+from replaykit.replay.xpath import find as find_xpath
+from replaykit.tasks.xpath import is_xpath
 from replaykit.trajectory.action import Element
 
 _ATTRIBUTE = re.compile(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
@@ -22,9 +25,10 @@ def page_has(event: Event, css: str) -> Truth:
     if isinstance(dom, tuple):
         return unknown(*dom)
     try:
-        return of(dom.select(css) is not None)
-    except Unsupported:
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+    except (Unsupported, LocatorLimit):
         return unknown("probe:" + css)
+    return of(found)
 
 
 def target_inside(event: Event, css: str) -> Truth:
@@ -37,11 +41,31 @@ def target_inside(event: Event, css: str) -> Truth:
     try:
         target = _node(event, dom)
         if target is not None:
-            return of(any(node.closest(css) is not None for node in (target, *_owners(event))))
+            return of(any(_is_inside(node, css) for node in (target, *_owners(event))))
         in_frame = event.element is not None and bool(event.element.frame)
-        return FALSE if not in_frame and not dom.select_all(css) else unknown(f"target@{event.step}")
-    except Unsupported:
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+        return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
+    except (Unsupported, LocatorLimit):
         return unknown("probe:" + css)
+
+
+def _is_inside(node: Node, css: str) -> bool:
+    if not is_xpath(css):
+        return node.closest(css) is not None
+    hits = _path_rows(css, node.dom)
+    return node.row in hits or any(row in hits for row in node.dom.tree.ancestors(node.row))
+
+
+def _path_rows(path: str, dom: Dom) -> frozenset[int]:
+    known = dom.tree.memo(_known_paths)
+    if path not in known:
+        known[path] = frozenset(hit.row for hit in find_xpath(path, dom))
+    return known[path]
+
+
+def _known_paths(tree: Tree) -> dict[str, frozenset[int]]:
+    """Rows that paths lead to, filled as they are asked for."""
+    return {}
 
 
 def names_on_page(event: Event) -> tuple[Reading, ...] | None:

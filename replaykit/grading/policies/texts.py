@@ -67,11 +67,12 @@ class TextTest:
         groups = (terms for terms in (one, condition.any_of) if terms)
         self.parts = [tuple(self._form(term) for term in terms) for terms in groups]
         self.regex = regex(condition.regex, condition.ignore_case) if condition.regex is not None else None
+        self.fuzzy = tuple(fold(term) for term in condition.fuzzy.any_of) if condition.fuzzy else ()
 
     @property
     def literal(self) -> tuple[str, ...] | None:
         """Folded texts of which one occurs wherever the condition holds; None where there are none such."""
-        if not self.condition.ignore_case or self.regex is not None:
+        if not self.condition.ignore_case or self.regex is not None or self.fuzzy:
             return None
         return self.parts[0] if self.parts else (self.equals or "",)
 
@@ -97,6 +98,10 @@ class TextTest:
         if self.regex is not None:
             found = self.regex.search(reading.plain)
             yield Span(reading.plain, *found.span()) if found else None
+        if self.fuzzy and self.condition.fuzzy is not None:
+            least = self.condition.fuzzy.min_ratio
+            hit = next((hit for term in self.fuzzy if (hit := run_like(term, reading.folded, least))), None)
+            yield reading.span(*hit) if hit else None
 
     def _shown(self, reading: Reading, start: int, end: int) -> Span:
         return reading.span(start, end) if self.condition.ignore_case else Span(reading.plain, start, end)
@@ -132,7 +137,7 @@ def conditions(terms: TextTerms) -> tuple[Text, ...]:
 def words_of(terms: TextTerms) -> tuple[str, ...]:
     """Return the literal words of a condition; a regular expression has none."""
     if isinstance(terms, Text):
-        literal = (terms.equals, terms.contains, *terms.any_of)
+        literal = (terms.equals, terms.contains, *terms.any_of, *(terms.fuzzy.any_of if terms.fuzzy else ()))
         return tuple(word for word in literal if word)
     return (terms,) if isinstance(terms, str) else terms
 
@@ -163,16 +168,25 @@ def find_any(terms: Iterable[str], text: str) -> tuple[int, int] | None:
 
 
 def resembles(term: str, text: str) -> bool:
-    """Whether the folded text holds the folded term, as a whole word or in much the same words.
+    """Whether the folded text holds the folded term, as a whole word or in much the same words."""
+    return run_like(term, text, FUZZY_MIN) is not None
+
+
+def run_like(term: str, text: str, least: int) -> tuple[int, int] | None:
+    """Return where the folded text holds the folded term, as a whole word or in much the same words.
 
     A run of whole words of 0.8 to 1.25 times its length is enough if 200 LCS / (a + b) is at least
-    85; the reverse, a short text inside a long term, is not.
+    `least`; the reverse, a short text inside a long term, is not.
     """
-    if find(term, text) >= 0:
-        return True
+    start = find(term, text)
+    if start >= 0:
+        return start, start + len(term)
     if len(term) < FUZZY_TERM_MIN:
-        return False
-    return any(100 * 2 * lcs(term, run) >= FUZZY_MIN * (len(term) + len(run)) for run in _runs(term, text))
+        return None
+    for start, end in _runs(term, text):
+        if 200 * lcs(term, text[start:end]) >= least * (len(term) + end - start):
+            return start, end
+    return None
 
 
 def lcs(first: str, second: str) -> int:
@@ -207,7 +221,7 @@ def _is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def _runs(term: str, text: str) -> Iterator[str]:
+def _runs(term: str, text: str) -> Iterator[tuple[int, int]]:
     least, most = 0.8 * len(term), 1.25 * len(term)
     words = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
     for number, (start, _) in enumerate(words):
@@ -215,4 +229,4 @@ def _runs(term: str, text: str) -> Iterator[str]:
             if end - start > most:
                 break
             if end - start >= least:
-                yield text[start:end]
+                yield start, end

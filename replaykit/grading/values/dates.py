@@ -79,6 +79,14 @@ def parse_date(text: str) -> PartialDate | None:
     return found
 
 
+def month_number(text: str) -> int | None:
+    """Read a whole text as a month, 1 to 12: a number, a name, or three letters of one."""
+    bare = normal(text)
+    if bare.isascii() and bare.isdigit():
+        return int(bare) if len(bare) < 3 and 1 <= int(bare) <= 12 else None
+    return _MONTHS.get(bare)
+
+
 def _read(match: re.Match[str]) -> PartialDate | None:
     parts = match.groupdict()
     is_ambiguous = False

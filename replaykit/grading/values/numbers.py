@@ -22,6 +22,9 @@ _ONES = (
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SMALL = {word: number for number, word in enumerate(_ONES)}
 _SMALL |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
+SMALL_NUMBERS = _SMALL
+"""English words for the numbers below a hundred that are one word."""
+
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 _CODES = (

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.grading.values import url
-from replaykit.grading.values.dates import PartialDate, parse_date
+from replaykit.grading.values.dates import PartialDate, month_number, parse_date
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     EXACT,
@@ -107,6 +107,8 @@ def compare(
         return _compare_text(reference, found)
     if kind == "url":
         return _compare_url(reference, found)
+    if kind == "duration":
+        return _compare_durations(reference, found, tolerance)
     wanted, actual = _PARSERS[kind](reference), _PARSERS[kind](found)
     if kind == "boolean" and actual is None:
         actual = _leading_boolean(found)
@@ -179,6 +181,36 @@ def _compare_url(reference: str, found: str) -> Comparison:
         found=Value(raw=found, normal=url.shown(actual), type="url"),
         reason=None if matches else "differs",
     )
+
+
+def _compare_durations(reference: str, found: str, tolerance: float | None) -> Comparison:
+    """Compare durations; `a:bb` without unit is hours and minutes, or minutes and seconds."""
+    wanted, actual = _durations(reference), _durations(found)
+    if not wanted or not actual:
+        return _unparsed("duration", reference, found, wanted or None, actual or None)
+    pairs = [(one, other) for one in wanted for other in actual]
+    hit = next((pair for pair in pairs if _equal_durations(*pair, tolerance)[0]), None)
+    one, other = hit or pairs[0]
+    return Comparison(
+        matches=hit is not None,
+        rule=f"duration: {_equal_durations(one, other, tolerance)[1]}",
+        expected=_value(reference, one, "duration"),
+        found=_value(found, other, "duration"),
+        reason=None if hit else "differs",
+        notes=("ambiguous_clock",) if len(pairs) > 1 else (),
+    )
+
+
+def _durations(text: str) -> tuple[Decimal, ...]:
+    """Return the readings of a duration, seconds."""
+    clock = _CLOCK.fullmatch(normal(text))
+    if clock is None:
+        plain = _duration(text)
+        return () if plain is None else (plain,)
+    first, second = int(clock[1]), int(clock[2])
+    if clock[3] is not None:
+        return (Decimal(3600 * first + 60 * second + int(clock[3])),)
+    return Decimal(3600 * first + 60 * second), Decimal(60 * first + second)
 
 
 def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: object) -> Comparison:
@@ -263,6 +295,7 @@ _PARSERS: dict[str, Any] = {
     "boolean": _boolean,
     "distance": _distance,
     "duration": _duration,
+    "month": month_number,
 }
 
 
@@ -317,6 +350,7 @@ _EQUAL: dict[str, Any] = {
     "boolean": _equal_booleans,
     "distance": _equal_distances,
     "duration": _equal_durations,
+    "month": lambda wanted, found, _: (wanted == found, "equal"),
 }
 
 

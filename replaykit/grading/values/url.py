@@ -74,7 +74,7 @@ def _read(text: str) -> Url | None:
         scheme=found.protocol.rstrip(":"),
         host=found.host,
         path=_segments(found.pathname),
-        query=_pairs(found.search),
+        query=tuple(pairs(found.search.removeprefix("?"))),
         fragment=_decode(found.hash[1:]) if found.hash else None,
     )
 
@@ -115,6 +115,26 @@ def peer_matches(reference: str, found: str) -> bool:
     return in_base and all(set(values) & set(query.get(key, ())) for key, values in pooled.items())
 
 
+def pairs(query: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of a query in order, decoded; blank values are kept."""
+    return tuple(parse_qsl(query, keep_blank_values=True, errors="replace"))
+
+
+def same_place(wanted: Url, actual: Url) -> bool:
+    """Say whether two URLs agree but for their queries; a fragment counts where one is wanted."""
+    return _matches(wanted, actual, UrlRules(query="ignore"))
+
+
+def with_active_root(text: str, sites: Sites) -> str:
+    """Put the active root of a site in the place of another one of it."""
+    for roots in sites.values():
+        active = roots[0].rstrip("/") if roots else ""
+        for root in roots[1:]:
+            if text.startswith(root.rstrip("/")):
+                return active + text[len(root.rstrip("/")) :]
+    return text
+
+
 def post_url(url: str) -> str:
     """Return the page of the post that a Reddit URL belongs to (WebArena `reddit_get_post_url`)."""
     parts = urlparse(url)
@@ -131,10 +151,6 @@ def _peer_parts(url: str) -> tuple[str, dict[str, list[str]]]:
 
 def _segments(path: str) -> tuple[str, ...]:
     return tuple(_decode(segment) for segment in path.split("/") if segment)
-
-
-def _pairs(search: str) -> tuple[tuple[str, str], ...]:
-    return tuple(parse_qsl(search.removeprefix("?"), keep_blank_values=True, errors="replace"))
 
 
 def _decode(text: str) -> str:
@@ -220,4 +236,4 @@ def _route(fragment: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     if not route.startswith("/"):
         return None
     path, _, query = route.partition("?")
-    return _segments(path), _pairs(query)
+    return _segments(path), pairs(query)

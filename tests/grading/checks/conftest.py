@@ -41,7 +41,7 @@ def replay_of(builder: Builder) -> Replay:
 @pytest.fixture
 def run() -> Callable[..., Builder]:
     def start(**header: Any) -> Builder:
-        return trajectory(sites={"shop": (S,)}, **header)
+        return trajectory(**{"sites": {"shop": (S,)}, **header})
 
     return start
 

@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.request import ModelReply
+from replaykit.grading.judges.deliberation import drive
+from replaykit.grading.judges.evidence import gather
+from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.verdict import Judgement
 from replaykit.replay.player import Replay
+from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 
@@ -62,6 +67,33 @@ def reply() -> Callable[..., ModelReply]:
         return ModelReply(text=text, **made)
 
     return make
+
+
+class Asking:
+    """Runs a judge with said replies; keeps its requests."""
+
+    def __init__(self, say: Callable[[ModelRequest], str | ReplyFailure]) -> None:
+        self.say = say
+        self.requests: list[ModelRequest] = []
+
+    def __call__(self, request: ModelRequest, ordinal: tuple[int, int]) -> ModelReply | ReplyFailure:
+        self.requests.append(request)
+        said = self.say(request)
+        if isinstance(said, ReplyFailure):
+            return said
+        return ModelReply(text=said, stop_reason="end_turn", model="claude-sonnet-5-5", origin="synthetic")
+
+
+@pytest.fixture
+def ask() -> Callable[..., tuple[Judgement, list[ModelRequest]]]:
+    """Return (judgement, requests) of a judge that is told the same, or what a function says."""
+
+    def run(bundle: Any, task: Task, say: Any, mode: str = "strict", **settings: Any) -> Any:
+        judge = build_judge(JudgeSettings(**settings), mode)
+        asking = Asking(say if callable(say) else lambda request: say)
+        return drive(judge, gather(task, Replay(bundle), judge.wants), asking), asking.requests
+
+    return run
 
 
 @pytest.fixture

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.evidence import Shot, gather, grounding, image_policy, shots
+from replaykit.grading.judges.evidence import Wants, gather
+from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.judges.selection import Shot, all_shots, image_policy, shots
 from replaykit.replay.player import Replay
 from replaykit.testing import trajectory
 
@@ -34,7 +37,7 @@ def test_policies(policy, sent):
 @pytest.mark.parametrize(
     "policy",
     ["last:0", "last:-1", "last:2.5", "last:abc", "last:", "", "True", "last:NaN", "first:3", "last:1 ", "ALL",
-     "first+last:0", "last:٣", "last:01"],
+     "first+last:0", "last:٣", "last:01", "scored>=0", "scored>=6", "scored>=2.5", "scored>3"],
 )  # fmt: skip
 def test_invalid_policies_name_option_value_and_range(policy):
     with pytest.raises(JudgeError) as caught:
@@ -102,7 +105,7 @@ def _bundle(built):
 
 def test_none_reads_no_picture(recorded, task):
     run = recorded(3)
-    evidence = gather(task, Replay(run), image_policy("none"), "consecutive")
+    evidence = gather(task, Replay(run), Wants(images=image_policy("none")))
     assert evidence.images == ()
     assert evidence.selection.n_available == 3
     assert not [id for id in run.read if run.blob_type(id).startswith("image/")]
@@ -110,7 +113,7 @@ def test_none_reads_no_picture(recorded, task):
 
 def test_own_captures_are_sent_as_png_under_their_blob_id(recorded, task):
     run = recorded(1)
-    (image,) = gather(task, Replay(run), image_policy("all"), "none").images
+    (image,) = gather(task, Replay(run), Wants(images=image_policy("all"), dedupe="none")).images
     assert (image.media_type, image.width, image.height) == ("image/png", 2, 2)
     assert run.blob_type(image.sha256) == "image/x-portable-pixmap"
 
@@ -122,3 +125,25 @@ def test_numbers_and_quotations_are_grounded_in_visible_text(recorded):
     assert found["42"][1] == [0, 1]
     assert found["7"] == ("number", [])
     assert found["Order 42"][0] == "quote"
+
+
+def test_of_the_first_so_many():
+    policy = replace(image_policy("last:2"), among=3)
+    selection = policy.select(made(*"abcde"), "none")
+    assert "".join(shot.id for shot in selection.sent) == "bc"
+    assert selection.n_available == 5
+
+
+def test_every_look_counts_where_all_are_wanted():
+    built = trajectory().goto("http://h.test/", "<p>a").screenshot(colour=(1, 0, 0))
+    built.see("<p>b").screenshot(colour=(2, 0, 0)).click("#x").screenshot(colour=(3, 0, 0))
+    replay = Replay(_bundle(built.final()))
+    assert len(list(all_shots(replay))) > len(list(shots(replay)))
+
+
+def test_what_a_judge_is_told_of_the_acts(task):
+    built = trajectory().goto("http://h.test/", "<p>a").say("I am done").click("#x")
+    told = gather(task, Replay(_bundle(built.answer("x"))), Wants(images=image_policy("none"), text=True))
+    assert [deed.action for deed in told.deeds] == ["page -> GOTO: http://h.test/", "<element> -> CLICK"]
+    assert told.text == "a"
+    assert told.recorded_at == "2026-01-01T00:00:00.000Z"

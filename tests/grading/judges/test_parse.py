@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.parse import normalised, success_token
+from replaykit.grading.judges.parse import failure_token, normalised, success_token
 
 S, F, A = "SUCCESS", "FAILURE", "ABSTAIN"
 
@@ -107,3 +107,12 @@ def test_a_long_reply_takes_no_longer_than_its_length():
     assert success_token("x" * 200_000 + " SUCCESS", "end_turn", "strict").outcome == S
     assert success_token("<a " * 60_000 + "SUCCESS", "end_turn", "strict").outcome == S
     assert success_token("NOT\n" * 50_000 + "x SUCCESS", "end_turn", "strict").outcome == S
+
+
+@pytest.mark.parametrize(
+    ("text", "compat"), [("FAILURE", F), ("SUCCESS", S), ("", S), ("Failure", S), ("NOT SUCCESS", S)]
+)
+def test_the_copy_s_token(text, compat):
+    assert failure_token(text, "end_turn", "compat").outcome == compat
+    strict = failure_token(text, "end_turn", "strict")
+    assert strict == success_token(text, "end_turn", "strict")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,3 +73,36 @@ def test_shipped_prompts_hold_the_contract(name):
 def test_the_peers_layout():
     filled = fill(shipped("webvoyager.compat.user"), {"task": "T", "answer": "A", "n_images": "15"})
     assert filled == "TASK: T\nResult Response: A\n15 screenshots at the end: "
+
+
+FROZEN = {
+    "agent_reward.actions": "de2a97ab8256ac93",
+    "agent_reward.axtree": "f394e85f31fb151c",
+    "agent_reward.closing": "ad564f0150f5068a",
+    "agent_reward.goal": "3ba62af6118cfb92",
+    "agent_reward.screenshot": "1f1200a745d214d0",
+    "agent_reward.step": "8a976bc1dd2995ea",
+    "agent_reward.system.verdict_first": "55c481e9088eb2b3",
+    "agent_reward.system.verdict_last": "de15aedcd7ed9e84",
+    "evidence": "7f14e18c374de0ff",
+    "webjudge.key_points.system": "35229ae9d062f77b",
+    "webjudge.key_points.user": "5dda615462e4869d",
+    "webjudge.score.system": "33ba569ece528676",
+    "webjudge.score.user": "aca6ff2cf3f62f5d",
+    "webjudge.verdict.system": "763dac0f307d3b11",
+    "webjudge.verdict.user": "0d51d7dbf55c1527",
+    "webjudge.verdict.user_bare": "86e1e024aade924d",
+    "webvoyager.compat.system": "f11a978718dee082",
+    "webvoyager.compat.user": "471d232d7e902bdf",
+    "webvoyager.om2w.system": "e3be86ab32e966c2",
+    "webvoyager.om2w.user": "7ec49d56b42d9a0b",
+    "webvoyager.system": "950b07172ab011e0",
+    "webvoyager.user": "9b9232d876d19b45",
+}
+
+
+def test_no_shipped_prompt_changes_by_accident():
+    """Another text is another request: every recorded reply to it would be a miss."""
+    found = {path.stem for path in files("replaykit.grading.judges").joinpath("prompts").iterdir()}
+    assert found == set(FROZEN)
+    assert {name: digest(shipped(name))[:16] for name in FROZEN} == FROZEN

@@ -9,14 +9,17 @@ import msgspec
 import pytest
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.evidence import image_policy
+from replaykit.grading.judges.deliberation import drive
+from replaykit.grading.judges.evidence import Wants
 from replaykit.grading.judges.judge import judge_settings, unasked
-from replaykit.grading.judges.pump import drive, judge_from_tape, plan
+from replaykit.grading.judges.planning import Plan, plan
+from replaykit.grading.judges.pump import judge_from_tape
+from replaykit.grading.judges.selection import image_policy
 from replaykit.grading.judges.tape import append_reply, read_tape
 from replaykit.grading.request import ModelRequest, TextPart
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.replay.player import Replay
-from replaykit.tasks.task import JudgeSettings
+from replaykit.tasks.judging import JudgeSettings
 
 SETTINGS = JudgeSettings(protocol="webvoyager")
 
@@ -26,10 +29,10 @@ def test_a_miss_is_an_error_and_the_plan_says_what_to_ask(recorded, task, tape, 
     missed = judge_from_tape(SETTINGS, task, Replay(run), None)
     assert (missed.outcome, missed.reason) == ("ERROR", "tape_miss")
     assert "there is no tape" in missed.detail
-    (missing,) = plan(SETTINGS, task, Replay(run))
+    (missing,) = plan(SETTINGS, task, Replay(run)).missing
     append_reply(tape, missing.request, reply("Fine.\nSUCCESS"), trajectory="d" * 64, ordinal=missing.ordinal)
     found = read_tape(tape)
-    assert plan(SETTINGS, task, Replay(run), found) == ()
+    assert plan(SETTINGS, task, Replay(run), found) == Plan()
     judged = judge_from_tape(SETTINGS, task, Replay(run), found)
     assert (judged.outcome, judged.origins) == ("SUCCESS", {"synthetic": 1})
     again = judge_from_tape(SETTINGS, task, Replay(run), found)
@@ -37,7 +40,7 @@ def test_a_miss_is_an_error_and_the_plan_says_what_to_ask(recorded, task, tape, 
 
 
 def test_a_longer_run_misses_and_names_the_picture(recorded, task, tape, reply):
-    (missing,) = plan(SETTINGS, task, Replay(recorded(2)))
+    (missing,) = plan(SETTINGS, task, Replay(recorded(2))).missing
     append_reply(tape, missing.request, reply("SUCCESS"), trajectory="d" * 64)
     missed = judge_from_tape(SETTINGS, task, Replay(recorded(3)), read_tape(tape))
     assert (missed.outcome, missed.reason) == ("ERROR", "tape_miss")
@@ -55,7 +58,7 @@ def test_an_unreadable_picture_is_an_error(recorded, task):
 class Twice:
     """Asks the same thing twice in one round and once more in another."""
 
-    name, fingerprint, images, dedupe = "twice", "f", image_policy("none"), "none"
+    name, fingerprint, wants = "twice", "f", Wants(images=image_policy("none"))
 
     def deliberate(self, evidence):
         request = ModelRequest(
@@ -96,7 +99,7 @@ def test_a_judge_that_raises_is_an_error(reply):
 def test_names_and_settings():
     assert judge_settings("webvoyager") == SETTINGS
     assert judge_settings(SETTINGS) is SETTINGS
-    with pytest.raises(JudgeError, match="no judge 'nobody'; there are webvoyager"):
+    with pytest.raises(JudgeError, match="no judge 'nobody'; there are webvoyager, webjudge, agent_reward"):
         judge_settings("nobody")
 
 

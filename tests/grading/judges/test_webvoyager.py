@@ -6,17 +6,19 @@ import msgspec
 import pytest
 
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.deliberation import drive
 from replaykit.grading.judges.evidence import gather
-from replaykit.grading.judges.pump import build_judge, drive
+from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.request import ImagePart, ReplyFailure, TextPart
 from replaykit.replay.player import Replay
-from replaykit.tasks.task import JudgeSettings, Task
+from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.task import Task
 
 
 def ask(run, task, mode="strict", say="All there.\nSUCCESS", reply=None, **settings):
     """Return the judgement and the requests made."""
     judge = build_judge(JudgeSettings(protocol="webvoyager", **settings), mode)
-    evidence = gather(task, Replay(run), judge.images, judge.dedupe)
+    evidence = gather(task, Replay(run), judge.wants)
     requests = []
 
     def answer(request, ordinal):
@@ -133,3 +135,22 @@ def test_no_request_holds_a_date_or_a_sampling_parameter(recorded, task, reply):
     text = msgspec.json.encode(request).decode()
     assert "2026" not in text
     assert not {"temperature", "seed", "top_p"} & set(msgspec.to_builtins(request))
+
+
+def test_the_copy_of_online_mind2web(recorded, task, reply):
+    settings = {"variant": "om2w", "images": "last:3"}
+    judgement, (request,) = ask(
+        recorded(60), task, mode="compat", reply=reply, say="so it is a FAILURE", **settings
+    )
+    assert [part.step for part in request.content[1:-1]] == [47, 48, 49]
+    expected = "TASK: Find the order number.\n\nResult Response: It is 42.\n\n3 screenshots at the end: "
+    assert request.content[0].text == expected
+    assert (judgement.outcome, judgement.images["n_available"]) == ("FAILURE", 60)
+    assert ask(recorded(1), task, reply=reply, **settings)[0].outcome == "SUCCESS"
+
+
+def test_what_a_missing_answer_means_is_an_option(recorded, task, reply):
+    run = recorded(1, answer=None)
+    judgement, requests = ask(run, task, reply=reply, on_missing_answer="fail")
+    assert (judgement.outcome, judgement.reason, requests) == ("FAILURE", "no_answer", [])
+    assert len(ask(run, task, mode="compat", reply=reply, on_missing_answer="call")[1]) == 1

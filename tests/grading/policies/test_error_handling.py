@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 RULE = {"type": "reports_error"}
 LONG = "<p>" + "Nothing happened here. " * 30 + "</p>"
@@ -70,6 +71,77 @@ def test_a_report_comes_after_the_error(run, grade):
         run().look("http://h.test/").says(TOLD).click("x").look("http://h.test/e", status=500).ended("Done.")
     )
     assert grade(built, RULE).outcome == "VIOLATED"
+
+
+FINE, BROKEN = "<h1>Export</h1>", "<h1>Something went wrong</h1>"
+DONE = "Done, here you are."
+
+
+def timed(run, *rows):
+    """Build a run whose events have times: (ms, what, argument)."""
+    built = run().look("http://h.test/")
+    built.events = [replace(built.events[0], t=0)]
+    for at, what, argument in rows:
+        count = len(built.events)
+        {
+            "click": built.click,
+            "look": lambda body: built.look("http://h.test/", body),
+            "says": built.says,
+            "answer": lambda text: built.says(text, "answer"),
+        }[what](argument)
+        (event,) = built.events[count:]
+        before = getattr(event, "before", None)
+        more = {"before": replace(before, t=at - 1)} if before is not None else {}
+        built.events[count] = replace(event, t=at, **more)
+    ended = built.ended(next((text for _, what, text in rows if what == "answer"), None))
+    ended.events[-1] = replace(ended.events[-1], t=9000)
+    return ended
+
+
+CLICK = (1000, "click", "Export")
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"),
+    [
+        # Told of while it was on the screen, seen by the recorder a moment later.
+        ([CLICK, (1050, "says", TOLD), (1100, "look", BROKEN), (1200, "answer", DONE)], "OK"),
+        # Said before the page was last seen without it: of something else.
+        (
+            [
+                CLICK,
+                (1050, "says", TOLD),
+                (1060, "look", FINE),
+                (1100, "look", BROKEN),
+                (1200, "answer", DONE),
+            ],
+            "VIOLATED",
+        ),
+        ([CLICK, (1040, "look", BROKEN), (1050, "answer", DONE)], "VIOLATED"),
+        # It came after the last word.
+        ([CLICK, (1050, "answer", DONE), (1055, "look", FINE), (1500, "look", BROKEN)], "DORMANT"),
+        ([CLICK, (1050, "look", FINE), (1050, "answer", DONE), (1500, "look", BROKEN)], "DORMANT"),
+        # It may have.
+        ([CLICK, (1050, "answer", DONE), (1500, "look", BROKEN)], "UNDECIDED"),
+        # The agent went on after it.
+        (
+            [
+                CLICK,
+                (1050, "says", DONE),
+                (1055, "look", FINE),
+                (1500, "look", BROKEN),
+                (2000, "click", "Next"),
+            ],
+            "VIOLATED",
+        ),
+        # Nothing was ever said.
+        ([CLICK, (1500, "look", BROKEN)], "VIOLATED"),
+    ],
+)
+def test_words_are_held_against_what_was_on_the_screen_then(run, grade, rows, outcome):
+    result = grade(timed(run, *rows), RULE)
+    assert result.outcome == outcome
+    assert result.missing == (("snapshot.before@0",) if outcome == "UNDECIDED" else ())
 
 
 def test_the_same_page_seen_again_is_the_same_error(run, grade):

@@ -74,6 +74,21 @@ def test_frames_and_failed_links_are_no_visits(run):
     assert visits(built) == []
 
 
+def test_addresses_of_a_tab_that_nobody_listened_in_may_not_have_been_reached(run):
+    built = run().visit("http://away.test/", kind="unknown", ambiguous=True)
+    assert visits(built) == [("http://away.test/", None)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "ways"),
+    [("back", ["go_back"]), ("forward", ["go_forward"]), ("unknown", ["go_back", "go_forward"])],
+)
+def test_what_the_page_s_own_button_would_look_like_may_be_an_act(run, kind, ways):
+    built = run().visit("http://h.test/", kind=kind, cause="step", ambiguous=True)
+    assert [event.tag for event in stream(built) if event.kind == "maybe"] == ways
+    assert visits(built) == [("http://h.test/", False)]
+
+
 def test_printable_keys_in_one_field_are_one_text(run):
     built = run()
     for key in "abc":

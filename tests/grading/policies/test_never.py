@@ -36,6 +36,23 @@ def test_ok_where_the_subject_was_met_otherwise_dormant(run, grade):
 
 
 @pytest.mark.parametrize(
+    ("kind", "forbidden", "outcome"),
+    [
+        ("back", "go_back", "UNDECIDED"),
+        ("back", "go_forward", "DORMANT"),
+        ("unknown", "go_forward", "UNDECIDED"),
+        ("back", "reload", "DORMANT"),
+    ],
+)
+def test_what_the_page_s_own_button_would_look_like_decides_nothing(run, grade, kind, forbidden, outcome):
+    built = run().look("http://h.test/a").click("Back")
+    built.visit("http://h.test/", kind=kind, cause="step", ambiguous=True).ended()
+    result = grade(built, never(action=forbidden))
+    assert result.outcome == outcome
+    assert result.missing == (("trajectory.gap@0",) if outcome == "UNDECIDED" else ())
+
+
+@pytest.mark.parametrize(
     ("match", "outcome"),
     [
         ({"action": "fill", "value": "x"}, "DORMANT"),  # no subject: no event of that type

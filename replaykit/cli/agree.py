@@ -1,0 +1,96 @@
+"""`replaykit agree`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.grading.calibration import agree, calibration
+from replaykit.report.table import safe, table
+
+_SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
+
+
+@click.command(epilog="Example: replaykit agree labels.jsonl report.json")
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.argument("other", metavar="REPORT_OR_LABELS", type=click.Path(path_type=Path))
+@click.option("--json", "is_json", is_flag=True, help="Write everything as JSON.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a calibration: the fingerprints of the judges that were compared.",
+)
+@click.pass_context
+def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, output: Path | None) -> None:
+    """Compare labels with a report's judges and checks, or with other labels.
+
+    LABELS: JSON lines or CSV, also AgentRewardBench's and Online-Mind2Web's.
+    """
+    agreed = agree(labels, other)
+    if output is not None:
+        output.write_bytes(msgspec.json.format(msgspec.json.encode(calibration(agreed)), indent=1) + b"\n")
+    if is_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(agreed), indent=1))
+    else:
+        _print(agreed)
+    ctx.exit(0 if any(one["decided"]["n"] for one in agreed["graders"]) else 4)
+
+
+def _print(agreed: dict[str, Any]) -> None:
+    counts = ", ".join(f"{n} {name}" for name, n in agreed["labels"]["counts"].items())
+    click.echo(f"labels: {counts}")
+    if agreed["people"] is not None:
+        click.echo(
+            f"two people, {agreed['people']['n']} runs: accuracy {_number(agreed['people']['accuracy'])}, "
+            f"kappa {_number(agreed['people']['kappa'])}"
+        )
+    for grader in agreed["graders"]:
+        _print_grader(grader)
+    for pair in agreed["pairs"]:
+        first, second = (safe(name) for name in pair["graders"])
+        click.echo(
+            f"\n{first} against {second}: {pair['n']} runs, right alone {pair['only_first_right']} and "
+            f"{pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
+        )
+
+
+def _print_grader(grader: dict[str, Any]) -> None:
+    click.echo(f"\n== {safe(grader['name'])}")
+    rows = [["", "decided", "95 %", "fail closed"]]
+    rows += [_row(name, grader) for name in _SHOWN]
+    click.echo("\n".join(table(rows, indent="  ")))
+    for name in ("decided", "fail_closed"):
+        cells = ", ".join(f"{cell} {n}" for cell, n in grader[name]["matrix"].items())
+        click.echo(f"  {name.replace('_', ' ')}: {cells}")
+    rates, right = grader["rates"], grader["corrected"]
+    clipped = " (clipped)" if right["clipped"] else ""
+    click.echo(
+        f"  rate {_number(rates['grader'])}, people {_number(rates['people'])}, gap {_number(rates['gap'])}; "
+        f"corrected {_number(right['value'])}{clipped} {_interval(right['ci95'])}".rstrip()
+    )
+    always = (f"{name} {_number(found['accuracy'])}" for name, found in grader["baselines"].items())
+    click.echo(f"  accuracy of {', '.join(always)}")
+    if grader["excluded"]:
+        click.echo("  left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items()))
+
+
+def _row(name: str, grader: dict[str, Any]) -> list[str]:
+    decided, closed = grader["decided"][name], grader["fail_closed"][name]
+    return [
+        name.replace("_", " "),
+        _number(decided["value"]),
+        _interval(decided["ci95"]),
+        _number(closed["value"]),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _interval(bounds: list[float] | None) -> str:
+    return "" if bounds is None else f"{_number(bounds[0])} to {_number(bounds[1])}"

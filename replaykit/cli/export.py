@@ -1,0 +1,64 @@
+"""`replaykit export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from replaykit.cli.console import notice
+from replaykit.cli.grade import find_bundles
+from replaykit.cli.import_ import tell_failure
+from replaykit.errors import ReplaykitError, UsageError
+from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.report.table import safe, table
+
+FAILED, NOTHING = 3, 4
+"""Exit codes."""
+
+
+@click.command(epilog="Example: replaykit export playwright-trace run.zst -o run-trace.zip")
+@click.argument("format", required=False, metavar="FORMAT")
+@click.argument("bundles", nargs=-1, metavar="BUNDLE_OR_DIR...")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File or folder; a folder for many bundles."
+)
+@click.option("--list", "is_list", is_flag=True, help="Show the formats, and export nothing.")
+@click.option("--force", is_flag=True, help="Write over what exists.")
+@click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
+@click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    format: str | None,
+    bundles: tuple[str, ...],
+    output: Path | None,
+    is_list: bool,
+    force: bool,
+    task_type: str | None,
+    status: str | None,
+) -> None:
+    """Write bundles in other tools' layouts; the bundles stay as they are.
+
+    FORMAT: a name of `--list`. What a layout needs and a bundle lacks is never made up: that bundle is told
+    and passed over (exit 3).
+    """
+    if is_list:
+        rows = [[name, exporter(name).writes] for name in EXPORTERS]
+        click.echo("\n".join(table([["format", "writes"], *rows])))
+        return
+    if format is None or not bundles or output is None:
+        raise UsageError(what="name FORMAT, BUNDLE... and -o PATH, or --list")
+    places = targets(format, find_bundles(bundles), output)
+    choices, failed = Choices(task_type=task_type, status=status), 0
+    for bundle, place in places.items():
+        try:
+            click.echo(safe(str(export_run(format, bundle, place, choices=choices, force=force))))
+        except ReplaykitError as error:
+            if len(places) == 1:
+                raise
+            failed += 1
+            tell_failure(error)
+    notice(f"{len(places) - failed} exported, {failed} failed")
+    ctx.exit(FAILED if failed else 0 if places else NOTHING)

@@ -1,0 +1,147 @@
+"""`replaykit import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.cli.console import notice
+from replaykit.cli.record import declared_secrets
+from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
+from replaykit.interop.formats import matrix
+from replaykit.interop.importing import MISSING, Imported, import_runs
+from replaykit.interop.run import Options
+from replaykit.interop.source import SourceLimits
+from replaykit.report.table import safe, table
+from replaykit.tasks.suite import load_suite
+
+FAILED, NOTHING = 3, 4
+"""Exit codes."""
+
+
+@click.command(epilog="Example: replaykit import webvoyager results/ -o runs/")
+@click.argument("format", required=False, metavar="FORMAT")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder of bundles.")
+@click.option("--list", "is_list", is_flag=True, help="Show what each format fills, and import nothing.")
+@click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
+@click.option("--force", is_flag=True, help="Replace bundles that exist.")
+@click.option("--task", "task_file", metavar="FILE[#ID]", help="Take the tasks from this file, by their ids.")
+@click.option(
+    "--mode",
+    type=click.Choice(["strict", "compat"]),
+    default="strict",
+    show_default=True,
+    help="Read with care, or as the peer's own reader does.",
+)
+@click.option(
+    "--max-iter", type=click.IntRange(min=1), help="Turns after which the harness stopped an agent."
+)
+@click.option("--shots", type=click.Path(path_type=Path), help="Folder of pictures that lie elsewhere.")
+@click.option("--sidecar", type=click.Path(path_type=Path), help="JSON: task, answer, thoughts, messages.")
+@click.option("--tools", type=click.Path(path_type=Path), help="YAML: foreign tool name to action.")
+@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
+@click.option("--secret-env", multiple=True, metavar="NAME", help="Variable whose value is taken out.")
+@click.option(
+    "--limit", "limits", multiple=True, metavar="NAME=N", help="Allow more: member=bytes, steps=N ..."
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    format: str | None,
+    paths: tuple[Path, ...],
+    output: Path | None,
+    is_list: bool,
+    is_json: bool,
+    force: bool,
+    task_file: str | None,
+    secret_env: tuple[str, ...],
+    limits: tuple[str, ...],
+    tools: Path | None,
+    **said: Any,
+) -> None:
+    """Write runs of other tools as bundles: what a layout does not hold is absent, and graded UNDECIDED.
+
+    FORMAT: a name of `--list`, or `auto`. PATH: a run, or a folder of runs. Nothing of a source is executed
+    or fetched. A run that cannot be read is told and passed over: exit 3; no run at all: exit 4.
+    """
+    if is_list:
+        click.echo(_listed(is_json), nl=False)
+        return
+    if format is None or not paths or output is None:
+        raise UsageError(what="name FORMAT, PATH... and -o DIR, or --list")
+    options = Options(
+        suite=load_suite(task_file) if task_file else None,
+        secrets=declared_secrets(secret_env),
+        limits=_limits(limits),
+        tools=_tools(tools),
+        **said,
+    )
+    done = import_runs(format, paths, output, options=options, force=force, on_run=_tell)
+    _exit(ctx, done)
+
+
+def _tell(one: Imported) -> None:
+    if one.error is not None:
+        tell_failure(one.error)
+    elif one.state == "kept":
+        notice(f"{safe(one.path)}: exists, left as it is (--force replaces it)")
+    else:
+        click.echo(f"{safe(one.path)} sha256:{one.digest}")
+    for words in one.warnings:
+        notice(f"{safe(one.source)}: {safe(words)}")
+
+
+def tell_failure(error: ReplaykitError) -> None:
+    """Say on stderr why one of many failed."""
+    lines = [safe(line) for line in error.message.splitlines()]
+    click.echo("failed: " + "\n  ".join(lines), err=True)
+
+
+def _exit(ctx: click.Context, done: list[Imported]) -> None:
+    failed = sum(one.state == "failed" for one in done)
+    notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed")
+    is_nothing = all(_is_nothing(one.error) for one in done)
+    ctx.exit(NOTHING if is_nothing else FAILED if failed else 0)
+
+
+def _is_nothing(error: ReplaykitError | None) -> bool:
+    return isinstance(error, UnknownLayout) and error.fields["found"] != MISSING
+
+
+def _listed(is_json: bool) -> str:
+    rows = matrix()
+    if is_json:
+        return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"
+    cells = [[row[name] for name in row] for row in rows]
+    legend = "R all of it, P some of it, o only with an option or an optional part, - none of it"
+    return "\n".join([*table([list(rows[0]), *cells]), "", legend]) + "\n"
+
+
+def _limits(said: tuple[str, ...]) -> SourceLimits:
+    names = SourceLimits.__struct_fields__
+    values = {}
+    for text in said:
+        name, _, number = text.partition("=")
+        if name not in names or not number.isdecimal() or len(number) > 15:
+            raise UsageError(what=f"--limit: expected NAME=N with NAME of {', '.join(names)}, got {text!r}")
+        values[name] = int(number)
+    return SourceLimits(**values)
+
+
+def _tools(file: Path | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    import yaml
+
+    try:
+        plain = yaml.safe_load(file.read_text("utf-8"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise UsageError(what=f"--tools {file}: {' '.join(str(error).split())}") from error
+    if not isinstance(plain, dict) or not all(isinstance(one, str) for pair in plain.items() for one in pair):
+        raise UsageError(what=f"--tools {file}: expected tool name: action")
+    return plain

@@ -1,0 +1,219 @@
+"""`replaykit judge`: what judges would ask, asking it, and one exact request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.cli.console import notice, progress
+from replaykit.cli.grade import find_bundles
+from replaykit.cli.main import EXIT_CODES
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import UsageError
+from replaykit.grading.grader import GradeOptions
+from replaykit.grading.judges.costs import Prices, cost, prices
+from replaykit.grading.judges.settings_file import named_judge
+from replaykit.grading.judges.tape import plain_request
+from replaykit.grading.judging import (
+    Planned,
+    foreign_tapes,
+    plan_judges,
+    recorded_usage,
+    requests_of,
+    run_batches,
+    run_judges,
+    sensitivity_to_pictures,
+)
+from replaykit.grading.request import ReplyFailure
+from replaykit.grading.verdict import Judgement
+from replaykit.report.table import safe, table
+from replaykit.tasks.suite import load_suite
+
+RUNS = 1000
+"""Times that re-grading is priced for."""
+
+_Command = Callable[..., Any]
+
+
+def _shared(command: _Command) -> _Command:
+    """Add the options that say which judges look at which bundles."""
+    options = [
+        click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR..."),
+        click.option(
+            "--task", "task_file", metavar="FILE[#ID]", help="Judge against this task, not the recorded one."
+        ),
+        click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site."),
+        click.option(
+            "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer judges."
+        ),
+        click.option(
+            "--judge",
+            "judges",
+            multiple=True,
+            metavar="NAME|FILE",
+            help="Beside the task's: webvoyager, webjudge, agent_reward, a file of settings, file.py@NAME.",
+        ),
+        click.option("--judge-model", metavar="MODEL", help="Model of all judges, as provider:name."),
+        click.option(
+            "--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(epilog="Example: replaykit judge plan runs/ --judge webjudge")
+def command() -> None:
+    """Ask models whether recorded runs did their task; every reply goes onto a tape."""
+
+
+@command.command(
+    epilog=f"Example: replaykit judge plan run.zst --judge webjudge --prices 3/15\n\n{EXIT_CODES}"
+)
+@_shared
+@click.option(
+    "--prices", "said", metavar="IN/OUT", help="Money for a million tokens read and written, such as 3/15."
+)
+@click.option("--json", "is_json", is_flag=True, help="Write the plan as JSON.")
+@click.pass_context
+def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any) -> None:
+    """Say what would be asked and what the tape answers already. Nothing is sent."""
+    at = prices(said) if said else None
+    sources, how = _how(**options)
+    planned = plan_judges(sources, how)
+    for name in foreign_tapes(sources, how):
+        notice(f"{safe(name)} was recorded for another bundle: only equal requests are answered")
+    if is_json:
+        click.echo(msgspec.json.format(msgspec.json.encode([_row(one) for one in planned]), indent=1))
+    else:
+        _print_plan(planned, recorded_usage(sources, how), at)
+    ctx.exit(0 if planned else 4)
+
+
+@command.command(
+    epilog=f"Example: replaykit judge run runs/ --judge webjudge --concurrency 8\n\n{EXIT_CODES}"
+)
+@_shared
+@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
+@click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply wins.")
+@click.option("--batch", "is_batch", is_flag=True, help="Hand in batches: cheaper, and slower.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Requests at once."
+)
+@click.pass_context
+def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, **options: Any) -> None:
+    """Ask what is missing, and record every reply before it is used."""
+    if refresh and is_batch:
+        raise UsageError(what="--batch asks for what is missing: it does not go with --refresh")
+    sources, how = _how(judge_mode="refresh" if refresh else "new", **options)
+    if is_batch:
+        _complain(run_batches(sources, how))
+        how = msgspec.structs.replace(how, judge_mode="none")
+    with progress("judging", len(sources)) as tick:
+        judged = run_judges(sources, how, concurrency=concurrency, on_progress=lambda source, _: tick(source))
+    for source, judgement in judged:
+        click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
+    _complain_of(judged)
+    ctx.exit(_code(judged))
+
+
+@command.command(
+    epilog=f"Example: replaykit judge prompt run.zst --judge webjudge --number 1\n\n{EXIT_CODES}"
+)
+@_shared
+@click.option(
+    "--number", type=click.IntRange(0), default=0, show_default=True, help="Which request, in order."
+)
+def prompt(number: int, **options: Any) -> None:
+    """Write one exact request as JSON; pictures stand there by their blob ids."""
+    sources, how = _how(**options)
+    requests = [asked.request for asked in requests_of(sources, how)]
+    if number >= len(requests):
+        raise UsageError(what=f"--number {number}: {len(requests)} requests are known, from 0")
+    text = msgspec.json.encode(plain_request(requests[number]))
+    click.echo(msgspec.json.format(text, indent=1))
+
+
+@command.command(epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,15\n\n{EXIT_CODES}")
+@_shared
+@click.option(
+    "--k", "said", default="1,3,15", show_default=True, metavar="K,...", help="Numbers of pictures."
+)
+@click.pass_context
+def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:
+    """Say how verdicts depend on the number of pictures, as far as the tapes know."""
+    sources, how = _how(**options)
+    found = sensitivity_to_pictures(sources, how, ks=_numbers(said))
+    head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
+    rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
+    click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its pictures by number")
+    ctx.exit(0 if rows else 4)
+
+
+def _numbers(said: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in said.split(",")]
+    if not all(part.isascii() and part.isdecimal() and 1 <= int(part) <= 100 for part in parts):
+        raise UsageError(what=f"--k: expected integers from 1 to 100, such as 1,3,15, got {said!r}")
+    return tuple(int(part) for part in parts)
+
+
+def _how(
+    bundles: tuple[str, ...],
+    task_file: str | None,
+    sites: tuple[str, ...],
+    judges: tuple[str, ...],
+    **options: Any,
+) -> tuple[list[str], GradeOptions]:
+    how = GradeOptions(
+        suite=load_suite(task_file) if task_file else None,
+        sites=parse_sites(sites),
+        judges=tuple(named_judge(name) for name in judges),
+        **options,
+    )
+    return find_bundles(bundles), how
+
+
+def _row(one: Planned) -> dict[str, Any]:
+    found = one.plan
+    return {
+        "source": one.source, "judge": one.judge, "model": one.model, "missing": len(found.missing),
+        "blocked": found.blocked, "at_most": found.at_most, "tokens": found.tokens, "images": found.images,
+    }  # fmt: skip
+
+
+def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | None) -> None:
+    rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
+    click.echo("\n".join(table([list(_row(planned[0])), *rows])) if planned else "no judge is named")
+    replies, billed = usage
+    calls = sum(one.plan.at_most for one in planned)
+    click.echo(
+        f"recorded: {replies} replies, {billed.input_tokens} tokens read, {billed.output_tokens} written"
+    )
+    click.echo(f"missing: at most {calls} calls; re-grading {RUNS} times from the tape: 0 calls")
+    if at is not None:
+        once = cost(billed, at)
+        click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")
+        new = sum(one.plan.tokens for one in planned) * at.read / 1_000_000
+        click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
+
+
+def _complain(failures: list[ReplyFailure]) -> None:
+    for words, count in Counter(f"{one.kind}: {one.message}" for one in failures).items():
+        notice(f"{count} x {safe(words)}")
+
+
+def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
+    errors = [one for _, one in judged if one.outcome == "ERROR"]
+    for words, count in Counter(f"{one.reason}: {one.detail}" for one in errors).items():
+        notice(f"{count} x {safe(words)}")
+
+
+def _code(judged: list[tuple[str, Judgement]]) -> int:
+    if not judged:
+        return 4
+    return 3 if any(one.outcome == "ERROR" for _, one in judged) else 0

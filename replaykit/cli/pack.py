@@ -1,0 +1,25 @@
+"""`replaykit pack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from replaykit.grading.judges.packing import pack
+
+
+@click.command(epilog="Example: replaykit pack run.zst -o run.packed.zst")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The bundle to write.",
+)
+@click.option("--replies", type=click.Path(path_type=Path), help="The tape; default: beside the bundle.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+def command(bundle: Path, output: Path, replies: Path | None, force: bool) -> None:
+    """Write a bundle that carries its tape; the source stays as it is."""
+    click.echo(f"sha256:{pack(bundle, output, replies=replies, force=force).digest}")

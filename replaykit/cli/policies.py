@@ -1,0 +1,146 @@
+"""`replaykit policies`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.console import notice
+from replaykit.cli.grade import find_bundles
+from replaykit.errors import TaskError
+from replaykit.grading.grader import stored_task
+from replaykit.grading.policies.mutation import Mutation, mutate
+from replaykit.grading.policies.trial import Trial, try_policies
+from replaykit.replay.player import Replay
+from replaykit.report.table import safe, table
+from replaykit.tasks.contradictions import contradictions
+from replaykit.tasks.policies import Policy
+from replaykit.tasks.suite import load_policies, load_suite
+from replaykit.tasks.task import Task, fill_task
+
+SHOWN_MAX = 10
+"""Lines of one kind that the text shows."""
+
+
+@click.group(epilog="Example: replaykit policies try policies.yaml recordings/conformance --mutate")
+def command() -> None:
+    """Work on policies: try them on recorded runs."""
+
+
+@command.command("try", epilog="Example: replaykit policies try policies.yaml run.zst --mutate")
+@click.argument("file", metavar="FILE[#ID]")
+@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.option("--mutate", "mutates", is_flag=True, help="Break each run on purpose, and see who notices.")
+@click.option("--mode", type=click.Choice(["strict", "compat"]), default="strict", help="As in grade.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a bundle, a line each.")
+@click.pass_context
+def attempt(
+    ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: str, as_json: bool
+) -> None:
+    """Say what each policy of FILE found in each run, what it passed over, and what would break it.
+
+    FILE: policies, or a suite or task file, of which each run takes the task of its own id.
+    """
+    sources = find_bundles(bundles)
+    if not sources:
+        ctx.exit(4)
+    policies = _policies(file)
+    for fault in contradictions(policies) if isinstance(policies, tuple) else ():
+        notice(f"warning: {fault.message}")
+    for source in sources:
+        with open_bundle(source) as bundle:
+            task, replay = _task(bundle, policies, file), Replay(bundle)
+            trials = try_policies(task, replay, mode)
+            mutation = mutate(task, replay) if mutates else None
+        if as_json:
+            click.echo(msgspec.json.encode(_plain(source, trials, mutation)))
+        else:
+            click.echo("\n".join(_text(source, trials, mutation)))
+
+
+def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
+    """Return the policies of a file, or the tasks of a suite by id."""
+    try:
+        return load_policies(file)
+    except TaskError as error:
+        try:
+            return {task.id: task for task in load_suite(file).tasks}
+        except TaskError:
+            raise error from None
+
+
+def _task(bundle: Bundle, policies: tuple[Policy, ...] | dict[str, Task], file: str) -> Task:
+    stored = stored_task(bundle)
+    if isinstance(policies, dict):
+        name = stored.id if stored is not None else ""
+        only = next(iter(policies.values())) if len(policies) == 1 else None
+        task = policies.get(name) or only
+        if task is None:
+            raise TaskError(
+                source=file, path="$", reason=f"no task {name!r}, which {bundle.name} was recorded for"
+            )
+        return fill_task(task, bundle.header.sites)
+    base = stored or Task(id="unknown", intent="")
+    return fill_task(msgspec.structs.replace(base, policies=policies), bundle.header.sites)
+
+
+def _plain(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) -> dict[str, Any]:
+    plain = {"bundle": source, "policies": msgspec.to_builtins(trials)}
+    if mutation is not None:
+        plain["mutation"] = {
+            "made": len(mutation.mutants),
+            "noticed": mutation.noticed,
+            "scores": {id: {"noticed": hit, "made": made} for id, (hit, made) in mutation.scores.items()},
+            "mutants": msgspec.to_builtins(mutation.mutants),
+        }
+    return plain
+
+
+def _text(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) -> Iterator[str]:
+    yield Path(source).name
+    for trial in trials:
+        yield from (f"  {safe(line)}" for line in _of_trial(trial))
+    if mutation is not None:
+        yield from (f"  {safe(line)}" for line in _of_mutation(mutation))
+
+
+def _of_trial(trial: Trial) -> Iterator[str]:
+    result = trial.result
+    why = ", ".join((*([result.reason] if result.reason else []), *result.missing))
+    yield f"{result.outcome} {result.id}{f': {why}' if why else ''}"
+    for evidence in result.evidence[:SHOWN_MAX]:
+        said = (
+            f"step {evidence.step}" if evidence.step is not None else "",
+            evidence.url,
+            evidence.excerpt,
+            evidence.note,
+        )
+        yield "  found: " + ", ".join(part for part in said if part)
+    hits = [look for look in trial.looks if look.holds is not False]
+    for look in hits[:SHOWN_MAX]:
+        word = "matched" if look.holds else "may match"
+        yield f"  {word} ({look.pattern}): step {look.step}: {look.shown}"
+    missed = Counter((look.pattern, look.first_miss) for look in trial.looks if look.holds is False)
+    for (pattern, field), count in list(missed.items())[:SHOWN_MAX]:
+        yield f"  passed over ({pattern}): {count} for their {field}"
+    yield f"  broken by: {trial.breaks}"
+
+
+def _of_mutation(mutation: Mutation) -> Iterator[str]:
+    rows = [["policy", "noticed", "made"]]
+    rows += [[id, str(hit), str(made)] for id, (hit, made) in mutation.scores.items()]
+    rows.append(["all together", str(mutation.noticed), str(len(mutation.mutants))])
+    yield "mutants"
+    yield from (f"  {line}" for line in table(rows))
+    unnoticed = [mutant for mutant in mutation.mutants if not mutant.noticed]
+    for mutant in unnoticed[:SHOWN_MAX]:
+        at = "" if mutant.step is None else f", step {mutant.step}"
+        yield f"  not noticed: {mutant.edit}{at}: {mutant.what}"
+    if len(unnoticed) > SHOWN_MAX:
+        yield f"  and {len(unnoticed) - SHOWN_MAX} more"

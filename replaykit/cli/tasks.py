@@ -1,0 +1,105 @@
+"""`replaykit tasks`: task files checked, counted, sampled, and their schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.report.json_report import report_schema
+from replaykit.report.table import safe
+from replaykit.tasks.check_faults import check_faults
+from replaykit.tasks.suite import load_suite, suite_schema
+from replaykit.tasks.summary import Summary, sample, summarize_tasks
+
+_SCHEMAS = {"suite": suite_schema, "report": report_schema}
+
+
+@click.group(epilog="Example: replaykit tasks validate suite.yaml")
+def command() -> None:
+    """Check task files, count what is in them, take a sample, print a schema."""
+
+
+@command.command(epilog="Example: replaykit tasks validate suite.yaml test.raw.json")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.pass_context
+def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
+    """Check task files: fields, policies, locators, references, expressions."""
+    is_bad = False
+    for file in files:
+        suite = load_suite(file)
+        faults = check_faults(suite.tasks, tuple(suite.sites))
+        errors = [fault for fault in faults if fault.is_error]
+        is_bad = is_bad or bool(errors)
+        click.echo(
+            f"{file}: {len(suite.tasks)} tasks, {len(errors)} errors, {len(faults) - len(errors)} notes"
+        )
+        for fault in faults:
+            kind = "error" if fault.is_error else "note"
+            click.echo(f"  {kind}: {safe(fault.task)}: {safe(fault.path)}: {safe(fault.message)}")
+    ctx.exit(3 if is_bad else 0)
+
+
+@command.command("list", epilog="Example: replaykit tasks list test.raw.json")
+@click.argument("file")
+@click.option("--ids", is_flag=True, help="One line a task instead: id, checks, intent.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def list_(file: str, ids: bool, as_json: bool) -> None:
+    """Count what a task file holds: checks, requirements, and the evidence they need."""
+    tasks = load_suite(file).tasks
+    if ids:
+        for task in tasks:
+            kinds = "+".join(str(type(check).__struct_config__.tag) for check in task.checks) or "none"
+            click.echo(f"{safe(task.id)}\t{kinds}\t{safe(task.intent)}")
+        return
+    found = summarize_tasks(tasks)
+    if as_json:
+        click.echo(msgspec.json.encode(found))
+        return
+    _print(found)
+
+
+@command.command("sample", epilog="Example: replaykit tasks sample suite.yaml --count 5 --by level")
+@click.argument("file")
+@click.option("--seed", default=42, show_default=True, help="Another seed gives another sample.")
+@click.option("--count", default=5, show_default=True, type=click.IntRange(1), help="Tasks of every group.")
+@click.option("--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list of ids.")
+def sample_(file: str, seed: int, count: int, by: str | None, as_json: bool) -> None:
+    """Print the ids of some tasks; the same ones for the same seed."""
+    chosen = [task.id for task in sample(load_suite(file).tasks, count, seed, by)]
+    if as_json:
+        click.echo(msgspec.json.encode(chosen))
+        return
+    for name in chosen:
+        click.echo(safe(name))
+
+
+@command.command(epilog="Example: replaykit tasks schema suite > suite.schema.json")
+@click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
+def schema(name: str) -> None:
+    """Print the JSON Schema of a suite file or of a report."""
+    click.echo(msgspec.json.format(msgspec.json.encode(_SCHEMAS[name]()), indent=1))
+
+
+def _print(found: Summary) -> None:
+    click.echo(f"{found.tasks} tasks, {found.policies} policies")
+    for name, counts in _groups(found):
+        if counts:
+            click.echo(f"{name}:")
+        for key, count in counts.items():
+            click.echo(f"  {count:6} {safe(key)}")
+
+
+def _groups(found: Summary) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("dialects", found.dialects),
+        ("checks", found.checks),
+        ("tasks by checks", found.kinds),
+        ("references of answers", found.references),
+        ("targets by page", found.targets),
+        ("targets by what they read", found.locators),
+        ("tasks that need", found.needs),
+        ("sites", found.sites),
+    ]

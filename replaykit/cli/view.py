@@ -1,0 +1,91 @@
+"""`replaykit view`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from replaykit.cli.console import notice, progress
+from replaykit.cli.grade import find_bundles
+from replaykit.errors import UsageError
+from replaykit.grading.engine import grade_many
+from replaykit.grading.gate import GateOptions
+from replaykit.grading.grader import GradeOptions
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
+from replaykit.report.load import is_report, load_report
+from replaykit.report.write import write_html_file
+
+MIB = 2**20
+
+
+@click.command(epilog="Example: replaykit view recordings/conformance -o report.html")
+@click.argument("sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The file to write.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open it in the browser.")
+@click.option("--label", metavar="TEXT", help="Name of the report.")
+@click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
+@click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--max-size",
+    type=click.IntRange(0),
+    default=EVIDENCE_MAX // MIB,
+    show_default=True,
+    metavar="MIB",
+    help="Pictures and pages that the file may hold; 0 = all. Runs that did not go well come first.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    output: Path,
+    opens: bool,
+    label: str | None,
+    replies: str | None,
+    jobs: int,
+    max_size: int,
+) -> None:
+    """Write runs and what grading says of them as one HTML file that needs nothing else.
+
+    Bundles are graded against the task they hold. With a report of `replaykit grade` (.json) its verdicts are
+    shown, and the bundles beside it show their runs.
+    """
+    reports = [source for source in sources if is_report(source)]
+    bundles = find_bundles(tuple(source for source in sources if source not in reports))
+    if len(reports) > 1:
+        raise UsageError(what=f"view takes one report, got {len(reports)}; `replaykit diff` compares two")
+    report = load_report(reports[0]) if reports else _graded(bundles, replies, jobs, label)
+    options = HtmlOptions(most=max_size * MIB or None, replies=replies)
+    write_html_file(report, bundles, output, options)
+    notice(f"written: {output} ({_runs(len(report.verdicts))})")
+    if opens:
+        click.launch(str(output.resolve()))
+    ctx.exit(0 if report.verdicts else 4)
+
+
+def _graded(bundles: list[str], replies: str | None, jobs: int, label: str | None) -> Report:
+    with progress("grading", len(bundles)) as tick:
+
+        def advance(_: str, verdict: Verdict) -> None:
+            tick(verdict.task_id)
+
+        return grade_many(
+            bundles,
+            GradeOptions(replies=replies),
+            gate=GateOptions(),
+            jobs=jobs,
+            label=label,
+            on_progress=advance,
+        )
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

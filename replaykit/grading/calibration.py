@@ -1,0 +1,273 @@
+"""Agreement of judges and checks with people: verdicts and labels joined by run, counted, compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import LabelError
+from replaykit.grading.agreement import (
+    Cluster,
+    Matrix,
+    accuracy,
+    added,
+    bootstrap,
+    corrected,
+    difference_p,
+    f1,
+    kappa,
+    matrix_report,
+    precision,
+    recall,
+    rounded,
+    share,
+)
+from replaykit.grading.labels import Label, Labels, read_labels
+from replaykit.grading.verdict import Report, Verdict
+
+SUCCESS, FAILURE = "success", "failure"
+
+_VERDICTS = {"SUCCESS": SUCCESS, "PASS": SUCCESS, "FAILURE": FAILURE, "FAIL": FAILURE}
+
+SCHEMA = "replaykit.agreement/1"
+"""Name and version of the layout of an agreement."""
+
+
+class Grader(Struct, frozen=True, kw_only=True):
+    """Somebody, or something, that says whether runs succeeded."""
+
+    name: str
+    """A judge, `checks`, `success`, or an annotator."""
+    said: dict[str, str]
+    """Run to `success`, `failure`, or why there is neither."""
+    tasks: dict[str, str] = {}
+    """Run to task: runs of one task are drawn together."""
+    fingerprint: str | None = None
+    """Of a judge: what shapes its answer."""
+
+
+def agree(labels: str | Path, other: str | Path) -> dict[str, Any]:
+    """Compare labels with a report's judges and checks, or with other labels; return plain values.
+
+    Only `success` and `failure` enter; all else is counted by reason. Raises LabelError.
+    """
+    truth = read_labels(labels)
+    graders = graders_of(other)
+    compared = [_compared(truth, grader) for grader in graders]
+    return {
+        "schema": SCHEMA,
+        "labels": {"name": truth.name, "digest": truth.digest, "counts": truth.counts()},
+        "people": people(truth),
+        "graders": compared,
+        "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2)],
+    }
+
+
+def people(labels: Labels) -> dict[str, Any] | None:
+    """Return how well the first two annotators of doubly labelled runs agree; None where no run is."""
+    pairs = [pair for pair in labels.pairs() if all(label.label in (SUCCESS, FAILURE) for label in pair)]
+    if not pairs:
+        return None
+    first = {label.trajectory: label for label, _ in pairs}
+    clusters = _clusters(first, {second.trajectory: second.label for _, second in pairs}, {})
+    m = added(list(clusters.values())).matrix
+    return {"n": m.n, "accuracy": rounded(accuracy(m)), "kappa": rounded(kappa(m))}
+
+
+def graders_of(path: str | Path) -> list[Grader]:
+    """Return the graders of a report (JSON), or of a file of labels. Raises LabelError."""
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
+    if data.lstrip().startswith(b"{") and b'"replaykit.report/' in data[:200]:
+        return list(_of_report(_report(data, file.name)))
+    labels = read_labels(file)
+    said: dict[str, str] = {run: label.label for run, label in labels.primary().items()}
+    tasks = {run: label.task for run, label in labels.primary().items() if label.task}
+    return [Grader(name=labels.name, said=said, tasks=tasks)]
+
+
+def calibration(agreed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a gate needs to know: which fingerprints were compared with which labels."""
+    judges = [row for row in agreed["graders"] if row["fingerprint"]]
+    return {
+        "schema": "replaykit.calibration/1",
+        "labels": agreed["labels"]["digest"],
+        "judges": {row["fingerprint"]: {"name": row["name"], **row["decided"]["matrix"]} for row in judges},
+    }
+
+
+def read_calibration(path: str | Path) -> tuple[str, ...]:
+    """Return the fingerprints that a calibration file, or an agreement, vouches for. Raises LabelError."""
+    name = Path(path).name
+    try:
+        plain = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"cannot read: {error}") from error
+    judges = plain.get("judges")
+    if plain.get("schema") != "replaykit.calibration/1" or not isinstance(judges, dict):
+        raise LabelError(source=name, line=0, reason="it is not a calibration: `replaykit agree` writes one")
+    return tuple(sorted(judges))
+
+
+def _report(data: bytes, name: str) -> Report:
+    try:
+        return msgspec.json.decode(data, type=Report)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"not a report: {error}") from error
+
+
+def _of_report(report: Report) -> Iterator[Grader]:
+    verdicts = {
+        (one.trajectory or "").removeprefix("sha256:"): one for one in report.verdicts if one.trajectory
+    }
+    tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
+    named: dict[tuple[str, str], dict[str, str]] = {}
+    for run, verdict in verdicts.items():
+        for one in verdict.judgements:
+            named.setdefault((one.judge, one.fingerprint), {})[run] = _VERDICTS.get(one.outcome, one.outcome)
+    for (name, mark), said in sorted(named.items()):
+        yield Grader(name=name, said=said, tasks=tasks, fingerprint=mark or None)
+    yield from _columns(verdicts, tasks)
+
+
+def _columns(verdicts: Mapping[str, Verdict], tasks: dict[str, str]) -> Iterator[Grader]:
+    checks = {run: one.completion.outcome for run, one in verdicts.items() if one.completion and one.checks}
+    success = {run: one.success for run, one in verdicts.items() if one.success is not None}
+    for name, column in (("checks", checks), ("success", success)):
+        if column:
+            said = {run: _VERDICTS.get(outcome, str(outcome)) for run, outcome in column.items()}
+            yield Grader(name=name, said=said, tasks=tasks)
+
+
+def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
+    truth = labels.primary()
+    decided = _clusters(truth, grader.said, grader.tasks)
+    closed = {run: said if said in (SUCCESS, FAILURE) else FAILURE for run, said in grader.said.items()}
+    total = added(list(decided.values()))
+    return {
+        "name": grader.name,
+        "fingerprint": grader.fingerprint,
+        "excluded": _excluded(truth, grader),
+        "decided": matrix_report(list(decided.values())),
+        "fail_closed": matrix_report(list(_clusters(truth, closed, grader.tasks).values())),
+        "rates": _gap(total.matrix),
+        "corrected": corrected(list(decided.values())),
+        "baselines": _baselines(total.matrix),
+    }
+
+
+def _clusters(
+    truth: Mapping[str, Label], said: Mapping[str, str], tasks: Mapping[str, str]
+) -> dict[str, Cluster]:
+    """Return the counts of each task, in the order of task names."""
+    found: dict[str, list[Cluster]] = {}
+    for run, verdict in said.items():
+        if verdict in (SUCCESS, FAILURE):
+            label = truth.get(run)
+            task = tasks.get(run) or (label.task if label else "") or run
+            found.setdefault(task, []).append(_cluster(verdict, label))
+    return {task: added(found[task]) for task in sorted(found)}
+
+
+def _cluster(said: str, label: Label | None) -> Cluster:
+    is_success = said == SUCCESS
+    if label is None or label.label not in (SUCCESS, FAILURE):
+        return Cluster(Matrix(), int(is_success), 1)
+    was = label.label == SUCCESS
+    matrix = Matrix(
+        tp=int(is_success and was),
+        fp=int(is_success and not was),
+        fn=int(not is_success and was),
+        tn=int(not is_success and not was),
+    )
+    return Cluster(matrix, int(is_success), 1)
+
+
+def _excluded(truth: Mapping[str, Label], grader: Grader) -> dict[str, int]:
+    """Return how many labelled runs did not enter, by reason."""
+    count: Counter[str] = Counter()
+    for run, label in truth.items():
+        if label.label not in (SUCCESS, FAILURE):
+            count[f"label {label.label}"] += 1
+        elif run not in grader.said:
+            count["not graded"] += 1
+        elif grader.said[run] not in (SUCCESS, FAILURE):
+            count[grader.said[run]] += 1
+    count["not labelled"] = sum(run not in truth for run in grader.said)
+    return {reason: n for reason, n in sorted(count.items()) if n}
+
+
+def _gap(m: Matrix) -> dict[str, float | None]:
+    if not m.n:
+        return {"grader": None, "people": None, "gap": None}
+    said, was = (m.tp + m.fp) / m.n, (m.tp + m.fn) / m.n
+    return {"grader": rounded(said), "people": rounded(was), "gap": rounded(said - was)}
+
+
+def _baselines(m: Matrix) -> dict[str, Any]:
+    """Return what saying always the same would reach."""
+    always = {
+        "SUCCESS": Matrix(m.tp + m.fn, m.fp + m.tn, 0, 0),
+        "FAILURE": Matrix(0, 0, m.tp + m.fn, m.fp + m.tn),
+    }
+    return {
+        f"always {name}": {
+            "accuracy": rounded(accuracy(said)),
+            "precision": rounded(precision(said)),
+            "recall": rounded(recall(said)),
+            "f1": rounded(f1(said)),
+        }
+        for name, said in always.items()
+    }
+
+
+def _pair(labels: Labels, first: Grader, second: Grader) -> dict[str, Any]:
+    """Compare two graders on the runs that both decided and a person labelled."""
+    rows = list(_both(labels.primary(), first, second))
+    only_first = sum(a and not b for _, a, b in rows)
+    only_second = sum(b and not a for _, a, b in rows)
+    clusters: dict[str, list[tuple[bool, bool]]] = {}
+    for task, a, b in rows:
+        clusters.setdefault(task, []).append((a, b))
+    return {
+        "graders": [first.name, second.name],
+        "n": len(rows),
+        "only_first_right": only_first,
+        "only_second_right": only_second,
+        "mcnemar_p": rounded(difference_p(only_first, only_second)),
+        "accuracy_difference": _difference([clusters[task] for task in sorted(clusters)]),
+    }
+
+
+def _both(truth: Mapping[str, Label], first: Grader, second: Grader) -> Iterator[tuple[str, bool, bool]]:
+    for run, label in truth.items():
+        said = first.said.get(run), second.said.get(run)
+        if label.label in (SUCCESS, FAILURE) and all(one in (SUCCESS, FAILURE) for one in said):
+            task = first.tasks.get(run) or label.task or run
+            yield task, said[0] == label.label, said[1] == label.label
+
+
+def _difference(clusters: Sequence[Sequence[tuple[bool, bool]]]) -> dict[str, Any]:
+    """Return by how much the first is right more often, with its bootstrap over tasks."""
+    counted = [_rightness(cluster) for cluster in clusters]
+
+    def gap(total: Cluster) -> Any:
+        m = total.matrix
+        return share(m.fp - m.fn, m.n)
+
+    return {"value": rounded(gap(added(counted))), **bootstrap(counted, gap)}
+
+
+def _rightness(cluster: Sequence[tuple[bool, bool]]) -> Cluster:
+    """Return how often both were right, only the first, only the second, and neither, as a matrix."""
+    cells = ((True, True), (True, False), (False, True), (False, False))
+    return Cluster(Matrix(*(sum(pair == cell for pair in cluster) for cell in cells)))

@@ -1,0 +1,325 @@
+"""Targets on pages: `program_html` of WebArena and its relatives, strictly and as the peer."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.grading.checks import calls
+from replaykit.grading.checks.dialects import (
+    UNESCAPED,
+    PeerRaises,
+    cleaned,
+    contains,
+    excludes,
+    fulfils,
+)
+from replaykit.grading.checks.item import (
+    Graded,
+    Ruling,
+    Terms,
+    error,
+    graded,
+    of_comparison,
+    of_peer,
+    undecided,
+)
+from replaykit.grading.checks.judged import judge, request
+from replaykit.grading.checks.page import Fields, fields_of, not_empty, part_rule, strictly
+from replaykit.grading.checks.reading import LAST, Question, Reading, arrived_url, ask, final_url
+from replaykit.grading.checks.text import excludes as excludes_strictly
+from replaykit.grading.checks.text import fulfilled
+from replaykit.grading.values.typed import compare
+from replaykit.grading.values.url import post_url
+from replaykit.grading.verdict import Evidence, Mode, Value
+from replaykit.replay.dom import Dom
+from replaykit.replay.locator import LAMBDA
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import HtmlTarget, ProgramHtml, texts
+from replaykit.tasks.xpath import is_xpath
+from replaykit.trajectory.observation import Read
+
+_SCRIPTS = ("document.", "[...document.")
+
+
+class Content(NamedTuple):
+    """One requirement on what a target reads."""
+
+    name: str
+    """`exact`, `must_include.0` ..."""
+    kind: str
+    """Field of the target."""
+    reference: str
+    """What is demanded."""
+
+
+def grade_html(
+    check: ProgramHtml, replay: Replay, terms: Terms, cursor: str = LAST, phase: str = "post"
+) -> tuple[Graded, ...]:
+    """Grade every target; `cursor` is the page that the peer's browser is on when the check begins."""
+    found: list[Graded] = []
+    for number, target in enumerate(check.targets):
+        found += _grade_target(target, f"target.{number}", cursor, replay, terms, phase)
+        cursor = _moved(target, cursor, replay, terms, phase)
+    return tuple(found)
+
+
+def cursor_after(check: ProgramHtml, cursor: str, replay: Replay, terms: Terms) -> str:
+    """Return the page that the peer's browser is on after a check: every target that navigates moves it."""
+    for target in check.targets:
+        cursor = _moved(target, cursor, replay, terms, "post")
+    return cursor
+
+
+def cursor_url(cursor: str, replay: Replay, phase: str = "post") -> str | None:
+    """Return the URL of that page, None where it was not recorded."""
+    return final_url(replay) if cursor == LAST else arrived_url(replay, cursor, phase)
+
+
+def peer_text(read: Read) -> str:
+    """Return what Python's `str` makes of a value that the driver hands over; exceptions are empty."""
+    match read.kind:
+        case "string":
+            return str(read.value)
+        case "bool":
+            return str(bool(read.value))
+        case "number":
+            return str(float(read.special)) if read.special is not None else str(read.value)
+        case "exception":
+            return ""
+        case "node":
+            return "ref: <Node>"
+        case "array" | "object":
+            return str(read.value)
+    return "None"
+
+
+def contents(target: HtmlTarget, dialect: str) -> list[Content]:
+    """Return the requirements that count: the first kind that is there; ST-WebAgentBench takes all."""
+    found: list[list[Content]] = []
+    if target.not_empty:
+        found.append([Content("not_empty", "not_empty", "")])
+    if target.exact_match is not None:
+        found.append([Content("exact", "exact_match", target.exact_match)])
+    for kind in ("must_include", "must_exclude", "required_values"):
+        parts = getattr(target, kind)
+        found.append([Content(f"{kind}.{number}", kind, part) for number, part in enumerate(parts)])
+    fuzzy = texts(target.fuzzy_match)
+    found.append([Content(f"fuzzy.{number}", "fuzzy_match", part) for number, part in enumerate(fuzzy)])
+    given = [group for group in found if group]
+    if dialect == "stwab":
+        return [content for group in given for content in group]
+    return given[0] if given else []
+
+
+def _grade_target(
+    target: HtmlTarget, name: str, cursor: str, replay: Replay, terms: Terms, phase: str
+) -> list[Graded]:
+    """Grade one target by the rules of both modes; the evidence is that of the mode asked for."""
+    wanted = contents(target, terms.dialect)
+    names = [f"{name}.{content.name}" for content in wanted] or [f"{name}.contents"]
+    strict, strict_from = _strict_target(target, wanted, replay, terms, phase)
+    compat, compat_from = _peer_target(target, wanted, cursor, replay, terms, phase)
+    reading = compat_from if terms.mode == "compat" else strict_from
+    return [
+        graded(item, ours, theirs, terms.mode, reading.evidence)
+        for item, ours, theirs in zip(names, strict, compat, strict=True)
+    ]
+
+
+def _strict_target(
+    target: HtmlTarget, wanted: list[Content], replay: Replay, terms: Terms, phase: str
+) -> tuple[list[Ruling], Reading]:
+    reading = _target_reading(target, LAST, replay, terms, "strict", phase)
+    fields = fields_of(reading)
+    rulings = [_strictly_one(content, fields, terms) for content in wanted]
+    return rulings or [error("no_contents", "required_contents names what is required")], reading
+
+
+def _strictly_one(content: Content, fields: Fields | Ruling, terms: Terms) -> Ruling:
+    reference = content.reference
+    match content.kind:
+        case "exact_match":
+            return strictly(fields, lambda text: of_comparison(compare(reference, text)))
+        case "must_include":
+            return strictly(fields, part_rule(reference))
+        case "must_exclude":
+            return strictly(fields, lambda text: excludes_strictly(reference, text), wants_all=True)
+        case "required_values":
+            return strictly(fields, lambda text: fulfilled(reference, text))
+        case "not_empty":
+            return strictly(fields, not_empty)
+    if isinstance(fields, Ruling):
+        return fields
+    return _judged(reference, "\n".join(fields.texts), terms, "strict")
+
+
+def _judged(reference: str, found: str, terms: Terms, mode: Mode) -> Ruling:
+    sides = (Value(raw=reference, type="text"), Value(raw=found, type="text"))
+    return judge(terms.ask, request("webarena.fuzzy", terms.intent, reference, found), mode, sides)
+
+
+def _peer_target(
+    target: HtmlTarget, wanted: list[Content], cursor: str, replay: Replay, terms: Terms, phase: str
+) -> tuple[list[Ruling], Reading]:
+    reading = _target_reading(target, cursor, replay, terms, "compat", phase)
+    if reading.ruling is not None:
+        return [reading.ruling] * max(len(wanted), 1), reading
+    value: Any = _source(reading.dom) if reading.read is None else peer_text(reading.read)
+    if target.locator.startswith(LAMBDA) and reading.read is not None:
+        value = _typed_value(reading.read)
+        if value is None:
+            nothing = of_peer(False, "lambda: a value", None, None)
+            return [nothing] * max(len(wanted), 1), reading
+    elif terms.dialect in UNESCAPED:
+        value = html.unescape(value)
+    if reading.read is not None and calls.is_call(target.locator):
+        value = reading.read.value if terms.dialect in ("vwa", "webarena-lite") else value
+    rulings = [_peer_one(content, value, terms) for content in wanted]
+    return rulings or [error("peer_exception", "required_contents is unknown")], reading
+
+
+def _typed_value(read: Read) -> Any:
+    """Return a value as the driver hands it over; what is falsy counts as none."""
+    if read.kind in ("string", "bool", "number", "array", "object"):
+        return (float(read.special) if read.special is not None else read.value) or None
+    return peer_text(read) if read.kind == "node" else None
+
+
+def _peer_one(content: Content, value: Any, terms: Terms) -> Ruling:
+    try:
+        return _PEER[content.kind](content.reference, value, terms)
+    except PeerRaises as fault:
+        return error("peer_exception", str(fault), Value(raw=content.reference, type="text"))
+
+
+def _peer_exact(reference: str, value: Any, terms: Terms) -> Ruling:
+    text = str(value) if isinstance(value, int) else _text(value)
+    matches = cleaned(reference, terms.dialect) == cleaned(text, terms.dialect)
+    return of_peer(matches, "exact_match", reference, text)
+
+
+def _peer_includes(reference: str, value: Any, terms: Terms) -> Ruling:
+    text = _text(value)
+    return of_peer(contains(reference, text, terms.dialect), "must_include", reference, text)
+
+
+def _peer_excludes(reference: str, value: Any, terms: Terms) -> Ruling:
+    text = _text(value)
+    return of_peer(excludes(reference, text, terms.dialect), "must_exclude", reference, text)
+
+
+def _peer_fulfils(reference: str, value: Any, terms: Terms) -> Ruling:
+    return of_peer(fulfils(reference, value), "required_values", reference, value)
+
+
+def _peer_fuzzy(reference: str, value: Any, terms: Terms) -> Ruling:
+    return _judged(reference, _text(value), terms, "compat")
+
+
+def _peer_not_empty(reference: str, value: Any, terms: Terms) -> Ruling:
+    text = _text(value)
+    return of_peer(bool(text.strip()), "not_empty", reference, text)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PeerRaises(f"{type(value).__name__} where a text belongs")
+    return value
+
+
+_PEER: dict[str, Callable[[str, Any, Terms], Ruling]] = {
+    "exact_match": _peer_exact,
+    "must_include": _peer_includes,
+    "must_exclude": _peer_excludes,
+    "required_values": _peer_fulfils,
+    "fuzzy_match": _peer_fuzzy,
+    "not_empty": _peer_not_empty,
+}
+
+
+def _source(dom: Dom | None) -> str:
+    return dom.source if dom is not None else ""
+
+
+def _target_reading(
+    target: HtmlTarget, cursor: str, replay: Replay, terms: Terms, mode: Mode, phase: str
+) -> Reading:
+    url = _resolved(target.url, cursor, replay, phase)
+    if isinstance(url, Ruling):
+        return Reading(evidence=_nowhere(target), ruling=url)
+    locator = target.locator.strip() if mode == "strict" else target.locator
+    if calls.is_call(locator):
+        return _called(target, locator, url, replay, terms, mode, phase)
+    if locator and not _is_readable(locator, terms.dialect, mode):
+        reason = "bad_locator" if mode == "strict" else "peer_exception"
+        return Reading(evidence=_nowhere(target), ruling=error(reason, "a locator begins with document."))
+    question = Question(url=url, prep=target.prep_actions, locator=locator, phase=phase)
+    return ask(replay, question, terms, mode)
+
+
+def _is_readable(locator: str, dialect: str, mode: Mode) -> bool:
+    """Say whether a dialect has locators of this kind; strict rules have all of them."""
+    if locator.startswith(_SCRIPTS):
+        return True
+    if locator.startswith(LAMBDA):
+        return mode == "strict" or dialect in ("vwa", "webarena-lite")
+    return is_xpath(locator) and (mode == "strict" or dialect == "stwab")
+
+
+def _called(
+    target: HtmlTarget, locator: str, url: str, replay: Replay, terms: Terms, mode: Mode, phase: str
+) -> Reading:
+    """Answer a call: from the page that it is about, or from an API's reply."""
+    call = calls.parse_call(locator, "")
+    if call is None or not calls.reads_page(call):
+        found = calls.api_read(call, locator, replay, phase)
+        ruling = found if isinstance(found, Ruling) else None
+        return Reading(
+            evidence=_nowhere(target), read=None if isinstance(found, Ruling) else found, ruling=ruling
+        )
+    page = ask(replay, Question(url=url, prep=target.prep_actions, phase=phase), terms, mode)
+    evidence = replace(page.evidence, locator=locator)
+    if page.dom is None:
+        return replace(page, evidence=evidence)
+    try:
+        return Reading(evidence=evidence, read=calls.page_read(call, locator, page.dom, mode))
+    except Unsupported:
+        return Reading(evidence=evidence, ruling=undecided("unsupported", f"probe:{locator}"))
+    except LocatorLimit:
+        return Reading(evidence=evidence, ruling=error("locator_limit", "locator"))
+
+
+def _resolved(url: str, cursor: str, replay: Replay, phase: str) -> str | Ruling:
+    """Return the page that a target's URL means: `last`, or an address."""
+    if url == LAST:
+        return cursor
+    if not calls.is_call(url):
+        return url
+    last = cursor_url(cursor, replay, phase)
+    if last is None:
+        return undecided("not_recorded", "urls.incomplete")
+    call = calls.parse_call(url, last)
+    if call is not None and call.name == calls.POST_URL and len(call.arguments) == 1:
+        try:
+            return post_url(call.arguments[0])
+        except ValueError:
+            return error("peer_exception", "urlparse")
+    found = calls.api_read(call, url, replay, phase)
+    return found if isinstance(found, Ruling) else str(found.value)
+
+
+def _moved(target: HtmlTarget, cursor: str, replay: Replay, terms: Terms, phase: str) -> str:
+    """Return the page that the peer's browser is on after a target; ST-WebAgentBench has a tab for each."""
+    if terms.dialect == "stwab":
+        return cursor
+    url = _resolved(target.url, cursor, replay, phase)
+    return url if isinstance(url, str) else cursor
+
+
+def _nowhere(target: HtmlTarget) -> Evidence:
+    return Evidence(url=None if target.url == LAST else target.url, locator=target.locator or None)

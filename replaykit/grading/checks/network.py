@@ -1,0 +1,363 @@
+"""Requests that a run made: strict rules, and beside them those of WebArena-Verified."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
+from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
+from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
+from replaykit.grading.values import url as urls
+from replaykit.grading.values.bodies import with_decoded_texts
+from replaykit.grading.values.jsonpath import PathFault, find
+from replaykit.grading.values.matching import Refused, found_in, full_match
+from replaykit.grading.values.peer_numbers import Unparsed
+from replaykit.grading.values.peer_structure import PeerFault
+from replaykit.grading.values.peer_text import is_pattern
+from replaykit.grading.values.peer_url import decoded_path
+from replaykit.grading.values.structured import compare_data
+from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import texts
+from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
+from replaykit.trajectory.exchange import Navigation
+
+_REDIRECTS = range(300, 400)
+_RULE = "request: URL, method, status, and what else is named"
+
+
+class _Judged(NamedTuple):
+    """What one request comes to: the field that differs, None where none does."""
+
+    request: Request | None
+    differs: str | None
+
+
+def grade_network(check: NetworkMatch, peer: PeerRule, replay: Replay, terms: Terms) -> Graded:
+    """Grade a request as one requirement."""
+    strict, request = _strict(check, replay, terms)
+    return graded("request", strict, _peer(check, peer, replay), terms.mode, _evidence(request))
+
+
+def _peer(check: NetworkMatch, peer: PeerRule, replay: Replay) -> Ruling:
+    expected = Value(raw=_shown(check), type="request")
+    try:
+        accepts = peer_accepts(peer, requests_of(replay))
+    except Missing as missing:
+        return undecided("not_recorded", str(missing))
+    except (PeerFault, Unparsed) as fault:
+        return error("peer_exception", f"NetworkEventEvaluator: {fault}", expected)
+    except Refused as fault:
+        return error("unsafe_regex", str(fault), expected)
+    # Upstream has no word for a network that was not recorded: there, what is missing never was.
+    if accepts is check.should_not_exist and not is_complete(replay):
+        return undecided("not_recorded", "network")
+    return of_peer(accepts, "NetworkEventEvaluator", expected, None)
+
+
+def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+    try:
+        return _decided(check, replay, terms)
+    except Missing as missing:
+        return undecided("not_recorded", str(missing)), None
+    except (Refused, PathFault) as fault:
+        return error("unsafe_pattern", str(fault), Value(raw=_shown(check), type="request")), None
+
+
+def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+    wants_page = check.is_navigation and check.expected.http_method.upper() == "GET"
+    if wants_page and not check.should_not_exist:
+        return _navigated(check, replay, terms)
+    chosen = [one for one in requests_of(replay) if _is_selected(check, one, terms)]
+    if check.should_not_exist:
+        return _absent(check, chosen, replay)
+    if not chosen:
+        return _nothing(check, replay), None
+    judged = [_judge(check, one, terms) for one in (chosen[-1:] if check.last_event_only else chosen)]
+    best = next((one for one in judged if one.differs is None), judged[-1])
+    return _ruling(check, best.differs, best.request), best.request
+
+
+def _absent(check: NetworkMatch, chosen: Sequence[Request], replay: Replay) -> tuple[Ruling, Request | None]:
+    expected = Value(raw=_shown(check), type="request")
+    if chosen:
+        found = Value(raw=f"{chosen[-1].exchange.method} {chosen[-1].url}", type="request")
+        return failed("request_made", "no such request", expected, found), chosen[-1]
+    if not is_complete(replay):
+        return undecided("not_recorded", "network"), None
+    return Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected), None
+
+
+def _nothing(check: NetworkMatch, replay: Replay) -> Ruling:
+    if not is_complete(replay):
+        return undecided("not_recorded", "network")
+    return failed("no_request", _RULE, Value(raw=_shown(check), type="request"))
+
+
+def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+    """Judge the page that the run ended on: what a person sees in the address bar."""
+    if replay.trajectory.channel("urls") == "absent":
+        return undecided("not_recorded", "urls.incomplete"), None
+    found = last_navigation(replay)
+    if found is None:
+        return failed("no_navigation", "the last page", Value(raw=_shown(check), type="request")), None
+    page, request = found
+    differs = _page_difference(check, page, request, replay, terms)
+    expected, shown = Value(raw=_shown(check), type="request"), Value(raw=page.url, type="url")
+    if differs is not None:
+        return failed("differs", f"the last page: {differs}", expected, shown), request
+    return Ruling(outcome=Outcome.PASS, rule="the last page", expected=expected, found=shown), request
+
+
+def _page_difference(
+    check: NetworkMatch, page: Navigation, request: Request | None, replay: Replay, terms: Terms
+) -> str | None:
+    expected = check.expected
+    hop = _hop(expected.response_status, request, replay)
+    url = hop.url if hop is not None and hop is not request else page.url
+    if not _has_url(check, url, terms):
+        return "url"
+    status = hop.status if hop is not None else page.status
+    if status is None:
+        # A change within the document asks nobody; only success can be meant.
+        return None if page.same_document and expected.response_status in range(200, 300) else "status"
+    if status != expected.response_status and status != 304:
+        return "status"
+    return _named_difference(check, hop, terms) if hop is not None else _unseen(expected)
+
+
+def _hop(status: int, request: Request | None, replay: Replay) -> Request | None:
+    """Return the request that answers for a page: in a redirect chain the hop of that status."""
+    if request is None or status not in _REDIRECTS:
+        return request
+    by_id = {one.exchange.id: one for one in requests_of(replay)}
+    hop: Request | None = request
+    for _ in by_id:
+        if hop is None or hop.status == status:
+            break
+        hop = by_id.get(hop.exchange.redirect_from) if hop.exchange.redirect_from is not None else None
+    return hop or request
+
+
+def _unseen(expected: ExpectedRequest) -> str | None:
+    is_more = expected.headers or expected.post_data or expected.response_content or expected.response_cookies
+    if is_more:
+        raise Missing("network")
+    return None
+
+
+def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
+    expected = check.expected
+    if request.exchange.method.upper() != expected.http_method.upper():
+        return False
+    if not _has_base(check, request.url, terms):
+        return False
+    referer = _named(expected.headers or {}, "referer")
+    found = request.headers.get("referer") if referer is not None else None
+    return referer is None or found is None or _is_url(check, texts_of(referer), found, terms, query="ignore")
+
+
+def _judge(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
+    if not _has_url(check, request.url, terms):
+        return _Judged(request, "url")
+    if request.status != check.expected.response_status:
+        return _Judged(request, "status")
+    return _Judged(request, _named_difference(check, request, terms))
+
+
+def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:
+    """Return the first of the fields that the task names that differs."""
+    expected = check.expected
+    for name, wanted in (expected.headers or {}).items():
+        if not _has_header(check, name, wanted, request, terms):
+            return f"headers.{name}"
+    sides: tuple[tuple[str, Mapping[str, Any] | None, Callable[[], Any]], ...] = (
+        ("post_data", _unignored(check), lambda: request.fields),
+        ("response_content", expected.response_content, lambda: request.content),
+        ("response_cookies", expected.response_cookies, lambda: request.cookies),
+    )
+    for field, wanted_fields, read in sides:
+        if wanted_fields:
+            schema = (check.post_data_schema or {}) if field == "post_data" else {}
+            differs = _fields_difference(wanted_fields, read() or {}, schema, terms)
+            if differs is not None:
+                return f"{field}.{differs}"
+    return None
+
+
+def _unignored(check: NetworkMatch) -> dict[str, Any]:
+    patterns = check.ignored_post_data_params_patterns
+    given = check.expected.post_data or {}
+    return {key: value for key, value in given.items() if not any(found_in(one, key) for one in patterns)}
+
+
+def _fields_difference(
+    wanted: Mapping[str, Any], found: Mapping[str, Any], schema: Mapping[str, Any], terms: Terms
+) -> str | None:
+    types = schema.get("properties", {})
+    for key, value in wanted.items():
+        hits = _hits(key.strip(), found)
+        kind = types.get(key, {})
+        if kind.get("type") == "array":
+            given = hits[0] if len(hits) == 1 and isinstance(hits[0], list) else hits
+            if not compare_data(value, given, kind, terms.sites).matches:
+                return key
+        elif value is None:
+            if any(hit is not None for hit in hits):
+                return key
+        elif not hits or not all(compare_data(value, hit, kind, terms.sites).matches for hit in hits):
+            return key
+    return None
+
+
+def _hits(key: str, found: Mapping[str, Any]) -> list[Any]:
+    """Return all values that a key names: a field, a JSONPath, an expression for fields."""
+    pattern = key[2:] if key.startswith("$.^") and key.endswith("$") else key
+    if is_pattern(pattern):
+        return [value for name, value in found.items() if full_match(pattern, name)]
+    if not key.startswith("$"):
+        return [found[key]] if key in found else []
+    return find(key, dict(found)) or find(key, with_decoded_texts(dict(found)))
+
+
+def _has_header(check: NetworkMatch, name: str, wanted: Any, request: Request, terms: Terms) -> bool:
+    found = request.header(name)
+    if found is None:
+        return False
+    if name.lower() in ("referer", "redirect_url"):
+        return _is_url(check, texts_of(wanted), found, terms)
+    return compare_data(wanted, found, {}, terms.sites).matches
+
+
+def _named(headers: Mapping[str, Any], name: str) -> Any:
+    return next((value for key, value in headers.items() if key.lower() == name), None)
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Return one text, or several alternatives, as several."""
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+
+
+def _has_url(check: NetworkMatch, found: str, terms: Terms) -> bool:
+    return _is_url(check, texts(check.expected.url), found, terms, params=check.expected.query_params)
+
+
+def _has_base(check: NetworkMatch, found: str, terms: Terms) -> bool:
+    return _is_url(check, texts(check.expected.url), found, terms, query="ignore")
+
+
+def _is_url(
+    check: NetworkMatch,
+    references: Sequence[str],
+    found: str,
+    terms: Terms,
+    *,
+    query: str = "exact",
+    params: Mapping[str, Any] | None = None,
+) -> bool:
+    """Compare a URL with alternatives: by parts, an expression with all before the query."""
+    actual, pairs = _split(check, found, terms)
+    if actual is None:
+        return False  # what no browser could have asked for is passed over
+    for reference in references:
+        wanted, given = (None, []) if is_pattern(reference) else _split(check, reference, terms)
+        same = (
+            _matches_pattern(reference, found, terms)
+            if is_pattern(reference)
+            else wanted is not None and urls.same_place(wanted, actual)
+        )
+        query_wanted = _as_lists(params) if params is not None else _grouped(given)
+        if same and (query == "ignore" or _same_query(check, query_wanted, _grouped(pairs), terms)):
+            return True
+    return False
+
+
+def _split(check: NetworkMatch, text: str, terms: Terms) -> tuple[urls.Url | None, list[tuple[str, str]]]:
+    """Return a URL without its query, and the query, decoded path segments included."""
+    if not check.decode_base64_query:
+        parsed = urls.parse(text, terms.sites)
+        return parsed, list(parsed.query) if parsed is not None else []
+    head, mark, search = text.partition("?")
+    scheme, slashes, rest = head.partition("://")
+    host, slash, path = rest.partition("/")
+    plain, queries = decoded_path(slash + path)
+    whole = urls.parse(f"{scheme}{slashes}{host}{plain}{mark}{'&'.join(filter(None, [*queries, search]))}")
+    if whole is None or mark or not queries:
+        parsed = urls.parse(f"{scheme}{slashes}{host}{plain}{mark}{search}", terms.sites)
+    else:
+        parsed = urls.parse(f"{scheme}{slashes}{host}{plain}", terms.sites)
+    pairs = urls.pairs("&".join(queries))
+    return parsed, [*pairs, *(parsed.query if parsed is not None else ())]
+
+
+def _matches_pattern(pattern: str, found: str, terms: Terms) -> bool:
+    plain = urls.with_active_root(found, terms.sites)
+    base = plain.split("#")[0].split("?")[0]
+    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), plain))
+
+
+def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def _as_lists(params: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {key: list(value) if isinstance(value, list | tuple) else [value] for key, value in params.items()}
+
+
+def _same_query(
+    check: NetworkMatch, wanted: Mapping[str, list[Any]], found: Mapping[str, list[Any]], terms: Terms
+) -> bool:
+    """Compare queries by name, ignored ones left out; a blank value is a missing one."""
+    types = (check.query_params_schema or {}).get("properties", {})
+    return all(
+        _same_values(wanted.get(key, []), found.get(key, []), types.get(key, {}), terms)
+        for key in {*wanted, *found}
+        if not _is_ignored(key, check)
+    )
+
+
+def _same_values(wanted: list[Any], found: list[Any], kind: Mapping[str, Any], terms: Terms) -> bool:
+    items = kind.get("items", kind) if kind.get("type") == "array" else kind
+    expected = [value for value in wanted if value not in (None, "")]
+    actual = [value for value in found if value != ""]
+    if len(expected) == 1 and is_pattern(expected[0]):
+        return all(full_match(expected[0], value, re.IGNORECASE) for value in actual or [""])
+    return compare_data(expected, actual, {"type": "array", "items": items}, terms.sites).matches
+
+
+def _is_ignored(name: str, check: NetworkMatch) -> bool:
+    if name in check.ignored_query_params:
+        return True
+    return any(found_in(pattern, name, re.IGNORECASE) for pattern in check.ignored_query_params_patterns)
+
+
+def _ruling(check: NetworkMatch, differs: str | None, request: Request | None) -> Ruling:
+    found = f"{request.exchange.method} {request.url}: {request.status}" if request is not None else None
+    return Ruling(
+        outcome=Outcome.PASS if differs is None else Outcome.FAIL,
+        rule=_RULE if differs is None else f"{_RULE}: {differs}",
+        reason=None if differs is None else "differs",
+        expected=Value(raw=_shown(check), type="request"),
+        found=Value(raw=found, type="request"),
+    )
+
+
+def _shown(check: NetworkMatch) -> str:
+    return f"{check.expected.http_method} {' or '.join(texts(check.expected.url))}"
+
+
+def _evidence(request: Request | None) -> Evidence:
+    if request is None:
+        return Evidence(source="exchange")
+    return Evidence(
+        source="exchange",
+        step=request.exchange.step,
+        event=request.event,
+        url=request.url,
+        strength="strong",
+    )

@@ -1,0 +1,125 @@
+"""Requests of a run as network checks see them: in order, static files left out, bodies read on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+
+from replaykit.grading.values.bodies import body_fields
+from replaykit.replay.player import Replay
+from replaykit.trajectory.exchange import Exchange, Navigation
+from replaykit.trajectory.scalars import Omitted
+
+_STATIC = (
+    ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
+)  # fmt: skip
+_HIDDEN = "⟦"
+
+
+class Missing(Exception):
+    """Evidence that the bundle does not hold; the argument is its code."""
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """One exchange with what checks ask of it."""
+
+    exchange: Exchange
+    """The exchange."""
+    event: int | None
+    """Position in the story."""
+    replay: Replay
+    """Where its bodies are."""
+
+    @property
+    def url(self) -> str:
+        """Full URL."""
+        return self.exchange.url
+
+    @property
+    def status(self) -> int:
+        """HTTP status, -1 = no response."""
+        return -1 if self.exchange.status is None else self.exchange.status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Request headers by lower-case name, the last of each. Raises `Missing`."""
+        if self.exchange.request_headers is None:
+            raise Missing(f"headers:{self.exchange.id}")
+        return {name.lower(): value for name, value in self.exchange.request_headers}
+
+    def header(self, name: str) -> str | None:
+        """Return a request header; raises `Missing` for one that was hidden."""
+        found = self.headers.get(name.lower())
+        if found is not None and _HIDDEN in found:
+            raise Missing(f"headers:{self.exchange.id}")
+        return found
+
+    @property
+    def fields(self) -> dict[str, Any] | None:
+        """Fields of the request body. Raises `Missing`."""
+        if self.exchange.post is None:
+            return None
+        return body_fields(self.headers.get("content-type", ""), self._text(self.exchange.post))
+
+    @property
+    def content(self) -> dict[str, Any] | None:
+        """Fields of the response body. Raises `Missing`."""
+        if self.exchange.body is None:
+            return None
+        return body_fields(self.exchange.mime or "", self._text(self.exchange.body))
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """Cookies that the response sets, values decoded. Raises `Missing`."""
+        if self.exchange.response_headers is None:
+            raise Missing(f"headers:{self.exchange.id}")
+        set_ones = [value for name, value in self.exchange.response_headers if name.lower() == "set-cookie"]
+        if any(value.startswith(_HIDDEN) for value in set_ones):
+            raise Missing(f"headers:{self.exchange.id}")
+        pairs = (line.partition("=") for value in set_ones for line in value.split(";")[:1])
+        return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+
+    def _text(self, blob: str | Omitted) -> str:
+        if not isinstance(blob, str) or blob not in self.replay.bundle:
+            raise Missing(f"body:{self.exchange.id}")
+        return self.replay.bundle.blob(blob).decode("utf-8", "replace")
+
+
+def requests_of(replay: Replay) -> tuple[Request, ...]:
+    """Return the agent's requests, those of static files left out."""
+    return tuple(one for one in _all(replay) if not _is_static(one.url))
+
+
+def last_navigation(replay: Replay) -> tuple[Navigation, Request | None] | None:
+    """Return the last page that the agent's tabs came to, with the request that brought its document."""
+    pages = [one for one in replay.navigations if _is_page(one)]
+    if not pages:
+        return None
+    last = pages[-1]
+    by_id = {request.exchange.id: request for request in _all(replay)}
+    return last, by_id.get(last.exchange) if last.exchange is not None else None
+
+
+def is_complete(replay: Replay) -> bool:
+    """Say whether the whole network of the run was recorded."""
+    return replay.trajectory.channel("network") == "recorded"
+
+
+def _all(replay: Replay) -> Iterator[Request]:
+    for place, event in enumerate(replay.trajectory.events):
+        if isinstance(event, Exchange) and event.actor != "probe":
+            yield Request(exchange=event, event=place, replay=replay)
+
+
+def _is_page(navigation: Navigation) -> bool:
+    return navigation.committed and not navigation.frame and navigation.url != "about:blank"
+
+
+def _is_static(url: str) -> bool:
+    try:
+        return urlsplit(url).path.endswith(_STATIC)
+    except ValueError:
+        return False

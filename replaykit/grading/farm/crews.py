@@ -1,0 +1,172 @@
+"""Who does the work: processes of our own, or any executor of somebody else.
+
+A crew yields the rows of every chunk it is given, whatever happens to its workers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Protocol
+
+import msgspec
+
+from replaykit.errors import EngineError, ReplaykitError, TimeLimit, WorkerDied
+from replaykit.grading.farm.chunks import Chunks
+from replaykit.grading.farm.rows import failed_row
+from replaykit.grading.farm.work import Graded, Item, Result, grade_chunk, results_of
+from replaykit.grading.grader import GradeOptions
+
+ATTEMPTS = 2
+"""A bundle that ends its worker so often is an error."""
+
+START_SECONDS = 30.0
+"""A fresh worker may take so long to be there."""
+
+
+Work = Callable[[bytes, bytes, float | None], bytes]
+"""`grade_chunk`, or what stands in for it."""
+
+
+class Crew(Protocol):
+    """Takes chunks, and says what to do with one whose worker was lost."""
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk. Raises EngineError."""
+        ...
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Take care of a chunk that came to nothing: yield its results, or give parts of it back."""
+        ...
+
+
+def run(crew: Crew, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
+    """Yield the results of chunks as they finish, `in_flight` of them begun at once."""
+    begun: dict[Future[bytes], list[Item]] = {}
+    try:
+        while True:
+            while len(begun) < in_flight and (chunk := chunks.next()):
+                begun[crew.submit(chunk)] = chunk
+            if not begun:
+                return
+            for future in wait(begun, return_when=FIRST_COMPLETED).done:
+                yield list(_finished(crew, future, begun.pop(future), chunks))
+    finally:
+        for future in begun:
+            future.cancel()
+
+
+def _finished(crew: Crew, future: Future[bytes], chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+    try:
+        results = results_of(future.result())
+    except Exception:  # noqa: BLE001  # executors of others raise what they like
+        yield from crew.lost(chunk, chunks)
+        return
+    seconds = sum(result.row.run.seconds for result in results if isinstance(result, Graded))
+    chunks.learn(len(results), seconds)
+    yield from results
+
+
+class Processes:
+    """Processes of our own. One that dies takes the pool with it: what was open is done one by one."""
+
+    def __init__(
+        self, jobs: int, options: GradeOptions, limit_seconds: float | None, work: Work = grade_chunk
+    ) -> None:
+        self._jobs = jobs
+        self._work = work
+        self._options = msgspec.json.encode(options)
+        self._limit = limit_seconds
+        self._pool: ProcessPoolExecutor | None = None
+        self._single: ProcessPoolExecutor | None = None
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk, in a new pool where the last one broke."""
+        try:
+            return self._begin(chunk)
+        except BrokenProcessPool:
+            self._pool = None
+            return self._begin(chunk)
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Grade the bundles of a lost chunk one at a time, in a worker of their own."""
+        for item in chunk:
+            yield self._alone(item)
+
+    def close(self) -> None:
+        """End the workers; what they still do is dropped."""
+        for pool in (self._pool, self._single):
+            if pool is not None:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self, chunk: list[Item]) -> Future[bytes]:
+        if self._pool is None:
+            self._pool = _pool(self._jobs)
+        return self._pool.submit(self._work, msgspec.json.encode(chunk), self._options, self._limit)
+
+    def _alone(self, item: Item) -> Result:
+        error: ReplaykitError = WorkerDied(source=item.source, attempts=ATTEMPTS)
+        for attempt in range(ATTEMPTS):
+            again = msgspec.structs.replace(item, attempt=item.attempt + 1 + attempt)
+            try:
+                return self._try(again)
+            except BrokenProcessPool:
+                self._single = None
+            except TimeoutError:
+                self._end_single()
+                error = TimeLimit(source=item.source, limit=f"{self._limit:g}")
+                break
+        return Graded(failed_row(item.source, error, attempt=item.attempt + ATTEMPTS))
+
+    def _try(self, item: Item) -> Result:
+        if self._single is None:
+            self._single = _pool(1)
+            self._single.submit(int).result(START_SECONDS)
+        # No watchdog inside: the time is kept here, so that too slow is told from dead.
+        future = self._single.submit(self._work, msgspec.json.encode([item]), self._options, None)
+        return results_of(future.result(self._limit))[0]
+
+    def _end_single(self) -> None:
+        if self._single is not None:
+            for process in list(self._single._processes.values()):
+                process.kill()
+            self._single.shutdown(wait=True, cancel_futures=True)
+            self._single = None
+
+
+class Foreign:
+    """An executor of somebody else: Dask, Ray, threads. What it loses is halved and given back."""
+
+    def __init__(self, executor: Executor, options: GradeOptions, work: Work = grade_chunk) -> None:
+        self._work = work
+        self._executor = executor
+        self._options = msgspec.json.encode(options)
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk. Raises EngineError where the executor refuses."""
+        try:
+            return self._executor.submit(self._work, msgspec.json.encode(chunk), self._options, None)
+        except Exception as error:
+            what = f"the executor refuses work: {error}; what is finished is kept with results="
+            raise EngineError(what=what) from error
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Give the halves of a lost chunk back; a single bundle lost twice is an error."""
+        if len(chunk) > 1:
+            middle = len(chunk) // 2
+            chunks.again(chunk[:middle])
+            chunks.again(chunk[middle:])
+        elif chunk[0].attempt < ATTEMPTS:
+            chunks.again([msgspec.structs.replace(chunk[0], attempt=chunk[0].attempt + 1)])
+        else:
+            died = WorkerDied(source=chunk[0].source, attempts=ATTEMPTS)
+            yield Graded(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context)

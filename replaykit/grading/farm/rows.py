@@ -1,0 +1,125 @@
+"""One graded bundle as it is stored: the verdict, and the two digests that say what it is a verdict of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.bundle.reader import Bundle
+from replaykit.errors import NondeterministicVerdict, ReplaykitError
+from replaykit.grading.grader import GradeOptions, panel_of, task_digest, task_for
+from replaykit.grading.verdict import SEMANTICS, ErrorInfo, Verdict
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """How a row came about: outside of all comparisons and reports."""
+
+    number: int = 1
+    """From 1."""
+    seconds: float = 0.0
+    """Wall time of opening and grading."""
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One graded bundle. `trajectory` and `grader` together are its key."""
+
+    trajectory: str | None
+    """`sha256:...` of the bundle's content; null where it could not be read."""
+    grader: str
+    """`sha256:...` of everything else that the verdict depends on; empty where it is not known."""
+    source: str
+    """Path or URL it was read from."""
+    verdict: Verdict
+    """What was found."""
+    run: Attempt = Attempt()
+    """How it came about."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether there is no verdict but an error: such rows are tried again."""
+        return self.verdict.error is not None
+
+
+def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
+    """Return `sha256:` of what a verdict depends on beside the bundle: task, rules, judges, their tape."""
+    task = task_for(bundle, None, options)
+    panel = panel_of(bundle, task, options)
+    says = {
+        "semantics": SEMANTICS,
+        "mode": panel.mode,
+        "dialect": task.dialect,
+        "task": task_digest(task),
+        "judge_mode": panel.how,
+        "judges": msgspec.to_builtins(panel.settings),
+        "tape": _digest_of(panel.tape) if panel.settings and panel.how != "off" else None,
+        "compose": options.compose or task.compose,
+        "require_strong": options.require_strong,
+    }
+    return _sha256(msgspec.json.encode(says, order="sorted"))
+
+
+def failed_row(source: str, error: ReplaykitError, *, trajectory: str | None = None, attempt: int = 1) -> Row:
+    """Return the row of a bundle that could not be graded."""
+    verdict = failed(source, error)
+    return Row(trajectory=trajectory, grader="", source=source, verdict=verdict, run=Attempt(number=attempt))
+
+
+def failed(source: str, error: ReplaykitError) -> Verdict:
+    """Return the verdict of a bundle that could not be graded; paths are cut to base names."""
+    name = Path(source).name
+    fields = {key: str(value).replace(source, name) for key, value in error.fields.items()}
+    return Verdict(
+        task_id=name, trajectory=None, suite=None, error=ErrorInfo(kind=type(error).__name__, fields=fields)
+    )
+
+
+def merge(rows: Iterable[Row]) -> list[Row]:
+    """Order rows by task id, trajectory, base name; the same trajectory counts once.
+
+    An error gives way to a verdict of the same source. Raises NondeterministicVerdict where two rows of one
+    key are not the same verdict.
+    """
+    rows = list(rows)
+    decided = {row.source for row in rows if not row.is_error}
+    ordered = sorted((row for row in rows if not row.is_error or row.source not in decided), key=_order)
+    kept: list[Row] = []
+    by_key: dict[tuple[str, str], Row] = {}
+    seen: set[str] = set()
+    for row in ordered:
+        if row.trajectory is not None:
+            _compare(by_key.setdefault((row.trajectory, row.grader), row), row)
+            if row.trajectory in seen:
+                continue
+            seen.add(row.trajectory)
+        kept.append(row)
+    return kept
+
+
+def _compare(first: Row, row: Row) -> None:
+    if first.verdict != row.verdict:
+        raise NondeterministicVerdict(
+            trajectory=row.trajectory, first=_shown(first.verdict), second=_shown(row.verdict)
+        )
+
+
+def _shown(verdict: Verdict) -> str:
+    return _sha256(msgspec.json.encode(verdict, order="sorted"))[:23]
+
+
+def _order(row: Row) -> tuple[bytes, bytes, bytes]:
+    return row.verdict.task_id.encode(), (row.trajectory or "").encode(), Path(row.source).name.encode()
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return _sha256(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _sha256(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -1,0 +1,95 @@
+"""What a worker does: picklable values in, encoded rows out; it writes nothing and starts nothing."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.errors import InternalError, ReplaykitError
+from replaykit.grading.farm.rows import Attempt, Row, failed_row, grader_digest
+from replaykit.grading.grader import GradeOptions, grade
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One bundle to grade."""
+
+    source: str
+    """Path or URL."""
+    known: tuple[str | None, str] | None = None
+    """Trajectory and grader digest of a row that exists already."""
+    attempt: int = 1
+    """From 1."""
+
+
+class Same(Struct, frozen=True, tag=True):
+    """The row that exists is still the verdict."""
+
+    source: str
+
+
+class Graded(Struct, frozen=True, tag=True):
+    """A new row."""
+
+    row: Row
+
+
+Result = Same | Graded
+
+
+def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
+    """Grade a chunk: JSON of items and options in, JSON of results in the same order out.
+
+    `limit_seconds`: a bundle that takes longer ends the process, whatever it is doing.
+    """
+    work = msgspec.json.decode(items, type=list[Item])
+    return msgspec.json.encode(list(_results(work, _options(options), limit_seconds)))
+
+
+def results_of(data: bytes) -> list[Result]:
+    """Return what a worker sent."""
+    return msgspec.json.decode(data, type=list[Result])
+
+
+def grade_item(item: Item, options: GradeOptions) -> Result:
+    """Grade one bundle; what goes wrong becomes a row that says so."""
+    start = time.perf_counter()
+    trajectory = None
+    try:
+        with open_bundle(item.source) as bundle:
+            trajectory = f"sha256:{bundle.digest}"
+            digest = grader_digest(bundle, options)
+            if item.known == (trajectory, digest):
+                return Same(item.source)
+            verdict = grade(bundle, options=options)
+    except ReplaykitError as error:
+        return Graded(failed_row(item.source, error, attempt=item.attempt))
+    except Exception as error:  # noqa: BLE001  # a defect of ours is told of this bundle; the others go on
+        return Graded(failed_row(item.source, _defect(item.source, error), attempt=item.attempt))
+    run = Attempt(number=item.attempt, seconds=round(time.perf_counter() - start, 6))
+    return Graded(Row(trajectory=trajectory, grader=digest, source=item.source, verdict=verdict, run=run))
+
+
+def _results(items: Sequence[Item], options: GradeOptions, limit: float | None) -> Iterator[Result]:
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123  # a descriptor for the watchdog, not a path
+        for item in items:
+            if limit is not None:
+                # Its thread needs no interpreter lock: a regular expression that never ends is ended, too.
+                faulthandler.dump_traceback_later(limit, exit=True, file=nowhere)
+            yield grade_item(item, options)
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _defect(source: str, error: Exception) -> InternalError:
+    return InternalError(source=source, error=type(error).__name__, reason=str(error)[:500])
+
+
+@lru_cache(maxsize=1)
+def _options(encoded: bytes) -> GradeOptions:
+    return msgspec.json.decode(encoded, type=GradeOptions)

@@ -1,0 +1,112 @@
+"""The four questions of AgentRewardBench (arXiv 2504.08942): success, side effects, optimality, looping."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, cast
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.evidence import Deed, JudgeEvidence
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.slots import Prompts, Slot
+from replaykit.grading.judges.tags import PeerRefusal, tags
+from replaykit.grading.request import ModelReply, ModelRequest, Part, TextPart
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judging import JudgeSettings
+
+_STEP = ("step_number", "url", "action", "reasoning")
+
+
+class AgentReward(ModelJudge):
+    """One request, four answers; the outcome is the first question's."""
+
+    protocol = "agent_reward"
+
+    def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        self._order = settings.order or ("verdict_first" if mode == "compat" else "verdict_last")
+        slots = {
+            "system": Slot(shipped=f"agent_reward.system.{self._order}"),
+            "goal": _slot("goal", "goal"),
+            "step": _slot("step", *_STEP),
+            "actions": _slot("actions", "steps"),
+            "axtree": _slot("axtree", "axtree"),
+            "screenshot": Slot(shipped="agent_reward.screenshot"),
+            "closing": Slot(shipped="agent_reward.closing"),
+        }
+        prompts = Prompts(self.protocol, slots, settings.prompts)
+        super().__init__(settings, mode, prompts, "last:1" if settings.use_screenshot else "none")
+        if self.wants.images.scored is not None:
+            raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Ask once, unless there is nothing to ask about."""
+        if not evidence.task.strip():
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
+        if not (evidence.deeds or evidence.images or evidence.tree):
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
+        request = self._request(evidence)
+        replies = yield (request,)
+        failed = self.failed(evidence, replies)
+        return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        return "tags"
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else of the protocol shapes its answer."""
+        names = ("use_axtree", "use_screenshot", "axtree_chars_max")
+        return {"order": self._order, **{name: getattr(self.settings, name) for name in names}}
+
+    def _request(self, evidence: JudgeEvidence) -> ModelRequest:
+        said = self.untrusted(
+            {"goal": evidence.task, "steps": self._steps(evidence.deeds), "axtree": self._tree(evidence)}
+        )
+        content: list[Part] = [
+            self._part("goal", goal=said["goal"]),
+            self._part("actions", steps=said["steps"]),
+        ]
+        if self.settings.use_axtree:
+            content.append(self._part("axtree", axtree=said["axtree"]))
+        if evidence.images:
+            content += [self._part("screenshot"), *evidence.images]
+        content.append(self._part("closing"))
+        return self.request("verdict", self.system("system"), content)
+
+    def _part(self, slot: str, **values: str) -> TextPart:
+        filled = self.prompts.fill(slot, values) if values else self.prompts.text(slot)
+        return TextPart(text=filled)
+
+    def _steps(self, deeds: tuple[Deed, ...]) -> str:
+        # The peer's template ends without a newline, and its steps follow each other without one.
+        between = "" if "step" in self.settings.prompts else "\n"
+        return between.join(self._step(number, deed) for number, deed in enumerate(deeds, 1))
+
+    def _step(self, number: int, deed: Deed) -> str:
+        empty = "" if self.is_strict else "None"
+        values = {"url": deed.url, "action": deed.action, "reasoning": deed.thought}
+        said = {name: value or empty for name, value in values.items()}
+        return self.prompts.fill("step", {"step_number": str(number), **said})
+
+    def _tree(self, evidence: JudgeEvidence) -> str:
+        most = self.settings.axtree_chars_max
+        cut = len(evidence.tree) - most
+        return evidence.tree if cut <= 0 else f"{evidence.tree[:most]}⟦cut:{cut}⟧"
+
+    def _judgement(self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply) -> Judgement:
+        parsed = tags(reply.text, reply.stop_reason, self.mode)
+        stages = (stage_report(request, reply, parsed.report()),)
+        return self.judged(evidence, parsed, _other(reply, other_mode(self.mode)), stages, (reply,))
+
+
+def _slot(name: str, *names: str) -> Slot:
+    aliases = {f"{{{known}}}": known for known in names}
+    return Slot(shipped=f"agent_reward.{name}", names=names, aliases=aliases)
+
+
+def _other(reply: ModelReply, mode: str) -> JudgeOutcome:
+    try:
+        return tags(reply.text, reply.stop_reason, mode).outcome
+    except PeerRefusal:
+        return JudgeOutcome.ERROR

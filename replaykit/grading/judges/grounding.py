@@ -1,0 +1,36 @@
+"""Where the numbers and quotations of an answer were visible: beside a judgement, never decisive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.values.text import fold, includes
+from replaykit.replay.player import Replay
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_QUOTED = re.compile(r"[\"“”']([^\"“”'\n]{2,80})[\"“”']")
+
+
+def grounding(replay: Replay) -> Iterator[dict[str, object]]:
+    """Yield the numbers and quotations of the answer with the steps where they were visible."""
+    answer = replay.answer or ""
+    quotes = [(match[1], "quote") for match in _QUOTED.finditer(answer)]
+    numbers = [(match.group(), "number") for match in _NUMBER.finditer(answer)]
+    spans = dict.fromkeys(numbers + quotes)
+    texts = list(_texts(replay)) if spans else []
+    for span, kind in spans:
+        steps = {step for step, text in texts if includes(fold(span), text)}
+        yield {"span": span, "kind": kind, "steps": sorted(steps)}
+
+
+def _texts(replay: Replay) -> Iterator[tuple[int, str]]:
+    last = max(0, len(replay.steps) - 1)
+    for page in replay.pages:
+        try:
+            text = page.dom.text if page.dom is not None else None
+        except (ReplayError, BundleError):
+            continue  # nobody can say what this page showed, and grounding decides nothing
+        if text is not None:
+            yield page.step if page.step is not None else last * (page.role == "final"), fold(text)

@@ -1,0 +1,184 @@
+"""What the judges that ask a model have in common: requests, failures, the record of replies, fingerprint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from replaykit.grading.judges.evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge import fingerprint, provider_of, unasked, validated
+from replaykit.grading.judges.parse import PARSE_VERSION, Parsed
+from replaykit.grading.judges.prompt import bounded, delimited, digest, nonce, shipped
+from replaykit.grading.judges.selection import Dedupe, image_policy
+from replaykit.grading.judges.slots import Prompts
+from replaykit.grading.judges.tape import request_key
+from replaykit.grading.request import ModelReply, ModelRequest, Part, ReplyFailure
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judging import JudgeSettings
+
+DEFAULTS = JudgeSettings(protocol="custom")
+"""What an option is where nothing is said."""
+
+Asked = tuple[ModelRequest, ModelReply]
+"""A request with its reply."""
+
+
+class ModelJudge:
+    """A judge of these settings in one mode; each protocol derives from it."""
+
+    protocol = ""
+    """Name of the protocol."""
+
+    version = 1
+    """Raised when the protocol asks differently."""
+
+    def __init__(self, settings: JudgeSettings, mode: str, prompts: Prompts, images: str) -> None:
+        self.settings = validated(settings)
+        self.mode = mode
+        self.name = settings.id or self.protocol
+        self.prompts = prompts
+        self.image_choice = settings.images or images
+        self.wants = Wants(
+            images=image_policy(self.image_choice),
+            dedupe=self._dedupe(),
+            shots=settings.shots,
+            tree=self.protocol == "agent_reward" and settings.use_axtree,
+        )
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it judges as a careful person would."""
+        return self.mode != "compat"
+
+    def system(self, slot: str) -> str:
+        """Return a system prompt; in strict mode it says what the delimiters mean."""
+        text = self.prompts.text(slot)
+        return f"{text}\n\n{shipped('evidence')}" if self.is_strict else text
+
+    def untrusted(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return texts of strangers, cut to their limit; in strict mode between delimiters."""
+        cut = {name: bounded(text) for name, text in texts.items()}
+        if not self.is_strict:
+            return cut
+        code = nonce(cut.values())
+        return {name: delimited(name, text, code) for name, text in cut.items()}
+
+    def request(self, stage: str, system: str, content: Sequence[Part], index: int = 0) -> ModelRequest:
+        """Return a request of this judge."""
+        return ModelRequest(
+            judge=self.name,
+            stage=stage,
+            index=index,
+            system=system,
+            content=tuple(content),
+            model=self.settings.model,
+            max_tokens=self.settings.max_tokens,
+            effort=self.settings.effort,
+            oversized_image=self.settings.oversized_image,
+        )
+
+    def unasked(self, evidence: JudgeEvidence, outcome: JudgeOutcome, reason: str) -> Judgement:
+        """Return a judgement without a reply that decides."""
+        found = unasked(self, outcome, reason)
+        return replace(found, images=evidence.selection.report(), grounding=evidence.grounding)
+
+    def failed(
+        self, evidence: JudgeEvidence, replies: Sequence[ModelReply | ReplyFailure]
+    ) -> Judgement | None:
+        """Return ERROR where a request was not answered; None where all were."""
+        failure = next((reply for reply in replies if isinstance(reply, ReplyFailure)), None)
+        if failure is None:
+            return None
+        found = self.unasked(evidence, JudgeOutcome.ERROR, failure.kind)
+        return replace(found, detail=failure.message)
+
+    def judged(
+        self,
+        evidence: JudgeEvidence,
+        parsed: Parsed,
+        other: JudgeOutcome,
+        stages: Sequence[Mapping[str, Any]],
+        replies: Sequence[ModelReply],
+    ) -> Judgement:
+        """Return the judgement that a reply gives."""
+        return Judgement(
+            judge=self.name,
+            outcome=parsed.outcome,
+            votes=(parsed.outcome,),
+            reason=parsed.reason,
+            fingerprint=self.fingerprint,
+            stages=tuple(dict(stage) for stage in stages),
+            images=evidence.selection.report(),
+            origins=dict(sorted(Counter(reply.origin for reply in replies).items())),
+            other_mode=other,
+            grounding=evidence.grounding,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of everything that shapes its answer."""
+        return fingerprint({**self._shape(), **self._unusual()})
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        raise NotImplementedError
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of every text that it sends beside the evidence."""
+        note = {"evidence": digest(shipped("evidence"))} if self.is_strict else {}
+        return {**self.prompts.digests, **note}
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else of the protocol shapes its answer."""
+        return {}
+
+    def _dedupe(self) -> Dedupe:
+        if self.settings.dedupe:
+            return self.settings.dedupe
+        return "consecutive" if self.is_strict else "none"
+
+    def _shape(self) -> dict[str, Any]:
+        provider, model = provider_of(self.settings.model)
+        return {
+            "protocol": self.protocol,
+            "version": self.version,
+            "mode": self.mode,
+            "parser": self.parser(),
+            "parse_version": PARSE_VERSION,
+            "prompts": self.digests(),
+            "label": self.prompts.label,
+            "provider": provider,
+            "model": model,
+            "effort": self.settings.effort,
+            "max_tokens": self.settings.max_tokens,
+            "images": self.image_choice,
+            "dedupe": self.wants.dedupe,
+            "votes": self.settings.votes,
+            **self.shape(),
+        }
+
+    def _unusual(self) -> dict[str, Any]:
+        """Return the options that are not what they usually are: a new one leaves old fingerprints alone."""
+        names = ("shots", "require", "oversized_image")
+        found = {name: getattr(self.settings, name) for name in names}
+        return {name: value for name, value in found.items() if value != getattr(DEFAULTS, name)}
+
+
+def stage_report(request: ModelRequest, reply: ModelReply, parsed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a judgement keeps of one reply."""
+    return {
+        "stage": request.stage,
+        "index": request.index,
+        "request_key": request_key(request),
+        "reply_text": reply.text,
+        "stop_reason": reply.stop_reason,
+        "parsed": dict(parsed),
+    }
+
+
+def other_mode(mode: str) -> str:
+    """Return the mode that was not chosen."""
+    return "strict" if mode == "compat" else "compat"

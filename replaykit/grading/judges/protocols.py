@@ -1,0 +1,27 @@
+"""Judges by the name of their protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from replaykit.grading.judges.agent_reward import AgentReward
+from replaykit.grading.judges.custom import Custom
+from replaykit.grading.judges.entry import load_maker
+from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.webjudge import WebJudge
+from replaykit.grading.judges.webvoyager import WebVoyager
+from replaykit.tasks.judging import JudgeSettings
+
+_PROTOCOLS: dict[str, Callable[[JudgeSettings, str], Judge]] = {
+    "webvoyager": WebVoyager,
+    "webjudge": WebJudge,
+    "agent_reward": AgentReward,
+    "custom": Custom,
+}
+
+
+def build_judge(settings: JudgeSettings, mode: str) -> Judge:
+    """Return the judge of these settings; raise JudgeError naming a bad option."""
+    if settings.entry:
+        return load_maker(settings.entry)(settings, mode)
+    return _PROTOCOLS[settings.protocol](settings, mode)

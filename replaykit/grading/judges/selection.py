@@ -1,0 +1,132 @@
+"""Which pictures of a run a judge gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from replaykit.errors import JudgeError
+from replaykit.replay.player import Replay
+from replaykit.trajectory.observation import Observation
+
+Dedupe = Literal["consecutive", "none"]
+"""Whether equal pictures in a row are sent once."""
+
+Shots = Literal["steps", "all"]
+"""One look a step, or every look."""
+
+_POLICY = re.compile(r"(?:(first\+last|last):([1-9][0-9]{0,8})|(all)|(none)|scored>=([1-5]))")
+
+
+class Shot(Struct, frozen=True, kw_only=True):
+    """One screenshot of a run."""
+
+    id: str
+    """Blob id: its identity everywhere."""
+    step: int
+    """Step it shows."""
+    role: str
+    """`start before after final`."""
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Which pictures are sent, in the order of the run."""
+
+    sent: tuple[Shot, ...]
+    """The pictures sent."""
+    n_available: int
+    """Pictures that the run has."""
+    n_selected: int
+    """Pictures that the policy asks for."""
+
+    def report(self) -> dict[str, object]:
+        """Return counts and identities for the judgement."""
+        return {
+            "n_available": self.n_available,
+            "n_selected": self.n_selected,
+            "n_sent": len(self.sent),
+            "n_deduped": self.n_selected - len(self.sent),
+            "n_unscored": 0,
+            "n_dropped": 0,
+            "sent": [{"step": shot.step, "digest": shot.id, "role": shot.role} for shot in self.sent],
+        }
+
+
+class ImagePolicy(Struct, frozen=True, kw_only=True):
+    """Which pictures a judge gets."""
+
+    first: bool = False
+    """The first one besides."""
+    last: int | None = None
+    """So many of the last ones; None = all."""
+    scored: int | None = None
+    """Least score of a picture that the verdict is given on; None = no picture is scored."""
+    among: int | None = None
+    """Of so many of the first ones; None = of all."""
+
+    def select(self, shots: Sequence[Shot], dedupe: Dedupe) -> Selection:
+        """Return the pictures to send; equal ones in a row are sent once if told so."""
+        n_available, shots = len(shots), shots[: self.among]
+        count = len(shots) if self.last is None else self.last
+        chosen = [
+            shot for at, shot in enumerate(shots) if at >= len(shots) - count or (self.first and at == 0)
+        ]
+        alike = [
+            dedupe == "consecutive" and at > 0 and chosen[at - 1].id == s.id for at, s in enumerate(chosen)
+        ]
+        sent = tuple(shot for shot, is_repeated in zip(chosen, alike, strict=True) if not is_repeated)
+        return Selection(sent=sent, n_available=n_available, n_selected=len(chosen))
+
+
+def image_policy(text: str) -> ImagePolicy:
+    """Read `last:k`, `first+last:k`, `all`, `none` or `scored>=t`; raise JudgeError for anything else."""
+    found = _POLICY.fullmatch(text)
+    if found is None:
+        allowed = "last:k or first+last:k with an integer k from 1, all, none, or scored>=t with t 1 to 5"
+        raise JudgeError(what=f"option images: {text!r} is not {allowed}")
+    if found[4]:
+        return ImagePolicy(last=0)
+    return ImagePolicy(
+        first=found[1] == "first+last",
+        last=int(found[2]) if found[2] else None,
+        scored=int(found[5]) if found[5] else None,
+    )
+
+
+def shots(replay: Replay) -> Iterator[Shot]:
+    """Yield the screenshot of each step in order.
+
+    Of a step that is the page acted on, and the last look at what followed. The end of the run stands
+    in where its last step has no picture of what followed, and its start where no step has any.
+    """
+    trajectory = replay.trajectory
+    found: list[Shot] = []
+    for step in trajectory.steps:
+        after = trajectory.after(step)
+        found += [shot for seen in (step.before, after) for shot in _shot(seen, step.index)]
+    if not found:
+        found += [
+            s for seen in trajectory.of_type(Observation) if seen.role == "start" for s in _shot(seen, 0)
+        ]
+    last = len(trajectory.steps) - 1
+    if not any(shot.step == last and shot.role == "after" for shot in found):
+        finals = [seen for seen in trajectory.of_type(Observation) if seen.role == "final"]
+        found += [shot for seen in finals for shot in _shot(seen, max(0, last))]
+    yield from found
+
+
+def all_shots(replay: Replay) -> Iterator[Shot]:
+    """Yield the picture of every look at a page of the agent, in the order of the story."""
+    last = max(0, len(replay.steps) - 1)
+    for page in replay.pages:
+        if isinstance(page.seen, Observation):
+            step = page.step if page.step is not None else last * (page.role == "final")
+            yield from _shot(page.seen, step)
+
+
+def _shot(seen: Observation | None, step: int) -> Iterator[Shot]:
+    if seen is not None and isinstance(seen.screenshot, str):
+        yield Shot(id=seen.screenshot, step=step, role=seen.role)

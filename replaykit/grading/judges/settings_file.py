@@ -1,0 +1,108 @@
+"""A judge from a file: YAML, TOML or JSON, with prompts in files of their own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.entry import is_entry
+from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
+from replaykit.grading.judges.upstream import read_prompts
+from replaykit.tasks.judging import JudgeSettings
+
+FILE_MAX = 2**20
+"""Bytes of a file of settings, and of a prompt."""
+
+SUFFIXES = (".yaml", ".yml", ".toml", ".json")
+"""Of files that describe a judge."""
+
+
+def named_judge(named: str) -> JudgeSettings:
+    """Return the judge that a command names: a protocol, a file of settings, or one in Python.
+
+    Raises JudgeError.
+    """
+    if Path(named).suffix.lower() in SUFFIXES:
+        return load_judge(named)
+    if named not in PROTOCOLS and is_entry(named):
+        return JudgeSettings(protocol="custom", id=named.rpartition("@")[2], entry=named)
+    return judge_settings(named)
+
+
+def load_judge(path: str | Path) -> JudgeSettings:
+    """Read the settings of a judge.
+
+    `prompts`: slot to file, `system_file` and `user_file`: the same for these slots, `prompts_from`: the
+    peer's source file, parsed and never run. Paths are relative to the file. Raises JudgeError.
+    """
+    file = Path(path)
+    plain = _parsed(file)
+    if not isinstance(plain, dict):
+        raise JudgeError(what=f"{file.name}: expected a mapping, got {type(plain).__name__}")
+    prompts = _prompts(plain, file)
+    plain = {name: value for name, value in plain.items() if name not in _FILES}
+    plain.setdefault("protocol", "custom")
+    try:
+        return msgspec.convert({**plain, "prompts": prompts}, JudgeSettings)
+    except msgspec.ValidationError as error:
+        raise JudgeError(what=f"{file.name}: {error}") from error
+
+
+_FILES = ("prompts", "prompts_from", "system_file", "user_file")
+
+
+def _prompts(plain: Mapping[str, Any], file: Path) -> dict[str, str]:
+    named = {**_mapping(plain.get("prompts") or {}, file)}
+    named.update({slot: plain[f"{slot}_file"] for slot in ("system", "user") if f"{slot}_file" in plain})
+    found = {slot: _text(file.parent / str(name)) for slot, name in named.items()}
+    source = plain.get("prompts_from")
+    if source is None:
+        return found
+    protocol, order = str(plain.get("protocol", "custom")), str(plain.get("order") or "")
+    return {**read_prompts(file.parent / str(source), protocol, order), **found}
+
+
+def _mapping(value: Any, file: Path) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise JudgeError(what=f"{file.name}: prompts: expected slots with their files, got {value!r}")
+    return value
+
+
+def _text(path: Path) -> str:
+    return _bytes(path).decode("utf-8", "replace")
+
+
+def _parsed(file: Path) -> Any:
+    text = _text(file)
+    try:
+        match file.suffix.lower():
+            case ".toml":
+                return tomllib.loads(text)
+            case ".json":
+                return msgspec.json.decode(text)
+            case _:
+                return yaml.safe_load(text)
+    except (
+        yaml.YAMLError,
+        tomllib.TOMLDecodeError,
+        msgspec.DecodeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        raise JudgeError(what=f"{file.name}: not a judge: {' '.join(str(error).split())}") from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JudgeError(what=f"{path.name}: cannot read: {error.strerror}") from error
+    if len(data) > FILE_MAX:
+        raise JudgeError(what=f"{path.name}: larger than {FILE_MAX} bytes")
+    return data

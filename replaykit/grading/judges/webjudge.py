@@ -1,0 +1,190 @@
+"""WebJudge of Online-Mind2Web (arXiv 2504.01382): key points, a score for each picture, a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.evidence import JudgeEvidence
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.key_points import key_points
+from replaykit.grading.judges.model_judge import Asked, ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.scores import Scored, picture_score
+from replaykit.grading.judges.slots import Prompts, Slot
+from replaykit.grading.judges.status import status_line
+from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, Part, TextPart
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judging import JudgeSettings
+
+THRESHOLD = 3
+"""Least score of a picture that the verdict is given on."""
+
+_ALIASES = {
+    "{task}": "task", "{key_points}": "key_points", "{last_actions}": "actions", "{thoughts}": "reasons",
+}  # fmt: skip
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """A picture that was scored."""
+
+    image: ImagePart
+    """The picture."""
+    place: int
+    """Among the pictures scored."""
+    scored: Scored
+    """Its score; None in it = unreadable."""
+
+
+class WebJudge(ModelJudge):
+    """Rounds of 1, n and 1 requests. The answer and the thoughts of the agent never enter the last one."""
+
+    protocol = "webjudge"
+
+    def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        slots = {
+            "key_points.system": Slot(shipped="webjudge.key_points.system"),
+            "key_points.user": Slot(shipped="webjudge.key_points.user", names=("task",), aliases=_ALIASES),
+            "score.system": Slot(shipped="webjudge.score.system"),
+            "score.user": Slot(shipped="webjudge.score.user", names=("task", "key_points"), aliases=_ALIASES),
+            "verdict.system": Slot(shipped="webjudge.verdict.system"),
+            "verdict.user": Slot(
+                shipped="webjudge.verdict.user",
+                names=("task", "key_points", "actions", "reasons"),
+                aliases=_ALIASES,
+            ),
+            "verdict.user_bare": Slot(
+                shipped="webjudge.verdict.user_bare",
+                names=("task", "key_points", "actions"),
+                aliases=_ALIASES,
+            ),
+        }
+        prompts = Prompts(self.protocol, slots, settings.prompts)
+        super().__init__(settings, mode, prompts, f"scored>={THRESHOLD}")
+        if self.wants.images.scored is None:
+            raise JudgeError(
+                what=f"option images: {settings.images!r} is not scored>=t with an integer t from 1 to 5"
+            )
+        self.threshold = self.wants.images.scored
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Ask for the key points, for a score of each picture, and for the verdict."""
+        if not evidence.task.strip():
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
+        if self.is_strict and not evidence.images:
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
+        asked: list[Asked] = []
+        failed = yield from self._ask(evidence, asked, (self._about_points(evidence),))
+        points = key_points(asked[-1][1], self.mode) if asked else ""
+        if failed is not None:
+            return failed
+        if self.is_strict and not points:
+            return self._stopped(evidence, asked, "no_key_points")
+        failed = yield from self._ask(evidence, asked, self._about_images(evidence, points))
+        if failed is not None:
+            return failed
+        kept, counts = self._kept(evidence, [reply for _, reply in asked[1:]])
+        failed = yield from self._ask(evidence, asked, (self._about_verdict(evidence, points, kept),))
+        return failed or self._judgement(evidence, asked, kept, counts)
+
+    def most_requests(self, evidence: JudgeEvidence) -> int:
+        """Return how many requests it asks at most: the key points, each picture, the verdict."""
+        return 2 + len(evidence.images)
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        return "status_line"
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else of the protocol shapes its answer."""
+        return {"max_images": self.settings.max_images}
+
+    def _ask(
+        self, evidence: JudgeEvidence, asked: list[Asked], requests: Round
+    ) -> Generator[Round, Replies, Judgement | None]:
+        """Ask a round and note its replies; return ERROR where one is missing."""
+        if not requests:
+            return None
+        replies = yield requests
+        failed = self.failed(evidence, replies)
+        if failed is None:
+            asked += zip(requests, cast("tuple[ModelReply, ...]", replies), strict=True)
+        return failed
+
+    def _about_points(self, evidence: JudgeEvidence) -> ModelRequest:
+        text = self.prompts.fill("key_points.user", self.untrusted({"task": evidence.task}))
+        return self.request("key_points", self.system("key_points.system"), (TextPart(text=text),))
+
+    def _about_images(self, evidence: JudgeEvidence, points: str) -> Round:
+        said = self.untrusted({"task": evidence.task, "key_points": points})
+        text, system = TextPart(text=self.prompts.fill("score.user", said)), self.system("score.system")
+        return tuple(
+            self.request("score", system, (text, image), place) for place, image in enumerate(evidence.images)
+        )
+
+    def _about_verdict(self, evidence: JudgeEvidence, points: str, kept: Sequence[Kept]) -> ModelRequest:
+        acts = [deed.action for deed in evidence.deeds if not deed.is_said]
+        texts = {"task": evidence.task, "key_points": points, "actions": _numbered(acts)}
+        slot = "verdict.user" if kept else "verdict.user_bare"
+        if kept:
+            texts["reasons"] = _numbered(self._reasons(kept))
+        content: tuple[Part, ...] = (
+            TextPart(text=self.prompts.fill(slot, self.untrusted(texts))),
+            *(k.image for k in kept),
+        )
+        return self.request("verdict", self.system("verdict.system"), content)
+
+    def _reasons(self, kept: Sequence[Kept]) -> list[str]:
+        reasons = [one.scored.reason for one in kept]
+        # The peer leaves empty ones out, so that its numbers are no longer those of the pictures.
+        return [reason or "-" for reason in reasons] if self.is_strict else [r for r in reasons if r]
+
+    def _kept(
+        self, evidence: JudgeEvidence, replies: Sequence[ModelReply]
+    ) -> tuple[list[Kept], dict[str, int]]:
+        """Return the pictures that count, in order, and how many had no score or were too many."""
+        scored = [
+            Kept(image=image, place=place, scored=picture_score(reply.text, reply.stop_reason, self.mode))
+            for place, (image, reply) in enumerate(zip(evidence.images, replies, strict=True))
+        ]
+        passed = [one for one in scored if self._rank(one) >= self.threshold]
+        kept = passed[: self.settings.max_images]
+        if self.is_strict:
+            best = sorted(passed, key=lambda one: (-self._rank(one), -one.place))[: self.settings.max_images]
+            kept = sorted(best, key=lambda one: one.place)
+        n_unscored = sum(one.scored.score is None for one in scored)
+        return kept, {"n_unscored": n_unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
+
+    def _rank(self, one: Kept) -> int:
+        """Return the score of a picture; one that nobody can read is kept like one that just passes."""
+        return self.threshold if one.scored.score is None else one.scored.score
+
+    def _stopped(self, evidence: JudgeEvidence, asked: Sequence[Asked], reason: str) -> Judgement:
+        found = self.unasked(evidence, JudgeOutcome.ABSTAIN, reason)
+        return replace(found, stages=tuple(stage_report(request, reply, {}) for request, reply in asked))
+
+    def _judgement(
+        self, evidence: JudgeEvidence, asked: Sequence[Asked], kept: Sequence[Kept], counts: dict[str, int]
+    ) -> Judgement:
+        reply = asked[-1][1]
+        parsed = status_line(reply.text, reply.stop_reason, self.mode)
+        other = status_line(reply.text, reply.stop_reason, other_mode(self.mode)).outcome
+        stages = [self._stage(*one) for one in asked[:-1]]
+        stages.append(stage_report(*asked[-1], parsed.report()))
+        found = self.judged(evidence, parsed, other, stages, [reply for _, reply in asked])
+        places = {one.place for one in kept}
+        sent = [{**row, "kept": place in places} for place, row in enumerate(found.images["sent"])]
+        return replace(found, images={**found.images, **counts, "sent": sent})
+
+    def _stage(self, request: ModelRequest, reply: ModelReply) -> dict[str, Any]:
+        if request.stage != "score":
+            return stage_report(request, reply, {})
+        scored = picture_score(reply.text, reply.stop_reason, self.mode)
+        return stage_report(request, reply, {"score": scored.score})
+
+
+def _numbered(lines: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))

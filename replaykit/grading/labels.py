@@ -1,0 +1,183 @@
+"""What people say of runs: readers of label files, and one line of ours."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import LabelError
+
+Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
+"""What a person may say of a run."""
+
+LABELS: tuple[Said, ...] = ("success", "failure", "not_executable", "unsure")
+"""Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and nobody knows."""
+
+FILE_MAX = 64 * 2**20
+"""Bytes of a label file."""
+
+_PEER = {
+    "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
+    "0": "failure", "1": "success", "2": "not_executable",
+}  # fmt: skip
+_ARB = ("benchmark", "model_name", "task_id", "annotator_name")
+
+
+class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one person says of one run."""
+
+    trajectory: str
+    """Trajectory digest, 64 hex digits; of other projects' files the name of the run."""
+    label: Said
+    """What the person says."""
+    annotator: str = ""
+    """Who says it."""
+    at: str = ""
+    """When, RFC 3339."""
+    note: str = ""
+    """Why."""
+    task: str = ""
+    """Task id: runs of one task are drawn together."""
+    others: dict[str, str] = {}
+    """Answers to further questions, as they stand in the file."""
+
+
+class Labels(Struct, frozen=True, kw_only=True):
+    """The labels of a file."""
+
+    name: str
+    """File name, without its folder."""
+    digest: str
+    """`sha256:...` of the file."""
+    labels: tuple[Label, ...]
+    """One for each annotator and run, the last one said, in the order of the first."""
+
+    def primary(self) -> dict[str, Label]:
+        """Return the label of each run by its first annotator."""
+        found: dict[str, Label] = {}
+        for label in self.labels:
+            found.setdefault(label.trajectory, label)
+        return found
+
+    def pairs(self) -> list[tuple[Label, Label]]:
+        """Return the labels of the first two annotators of each run that has two."""
+        by_run: dict[str, list[Label]] = {}
+        for label in self.labels:
+            by_run.setdefault(label.trajectory, []).append(label)
+        return [(said[0], said[1]) for said in by_run.values() if len(said) > 1]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many runs have which label."""
+        count = Counter(label.label for label in self.primary().values())
+        return {name: count[name] for name in LABELS if count[name]}
+
+
+def read_labels(path: str | Path) -> Labels:
+    """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's. Raises LabelError."""
+    name = Path(path).name
+    data = _bytes(Path(path))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LabelError(source=name, line=0, reason="it is not UTF-8 text") from error
+    read = _json_lines if text.lstrip().startswith("{") else _table
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    return Labels(name=name, digest=digest, labels=tuple(_latest(read(text, name))))
+
+
+def append_label(path: str | Path, label: Label) -> None:
+    """Append one label to a file of JSON lines; nothing in it is changed. Raises LabelError."""
+    line = msgspec.json.encode(label) + b"\n"
+    try:
+        with Path(path).open("ab") as file:
+            file.write(line)
+    except OSError as error:
+        raise LabelError(source=Path(path).name, line=0, reason=f"cannot write: {error.strerror}") from error
+
+
+def _latest(labels: Iterable[Label]) -> Iterable[Label]:
+    found: dict[tuple[str, str], Label] = {}
+    for label in labels:
+        found[label.trajectory, label.annotator] = label
+    return found.values()
+
+
+def _json_lines(text: str, name: str) -> Iterator[Label]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield _label(_object(line, name, number), name, number)
+
+
+def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=number, reason=f"malformed: {error}") from error
+
+
+def _table(text: str, name: str) -> Iterator[Label]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        for row in rows:
+            plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
+            yield _label(_renamed(plain, name), name, rows.line_num)
+    except csv.Error as error:
+        raise LabelError(source=name, line=rows.line_num, reason=f"malformed: {error}") from error
+
+
+def _renamed(row: Mapping[str, str], name: str) -> Mapping[str, Any]:
+    """Return a row of another project's file in our words."""
+    if all(field in row for field in _ARB):
+        run = "/".join(row[field] for field in _ARB[:3])
+        others = {key: value for key, value in row.items() if key.startswith("trajectory_")}
+        task = f"{row['benchmark']}/{row['task_id']}"
+        said = others.get("trajectory_success", "")
+        return {
+            "trajectory": run,
+            "label": said,
+            "annotator": row["annotator_name"],
+            "task": task,
+            "others": others,
+        }
+    if "task_id" in row and "trajectory" not in row:
+        said = row.get("human_label", row.get("label", ""))
+        return {
+            "trajectory": row["task_id"],
+            "label": said,
+            "task": row["task_id"],
+            "annotator": row.get("annotator", ""),
+        }
+    return row
+
+
+def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
+    said = str(plain.get("label", "")).strip().lower()
+    fields = {**plain, "label": _PEER.get(said, said), "annotator": str(plain.get("annotator", "")).strip()}
+    fields["trajectory"] = str(plain.get("trajectory", "")).strip().removeprefix("sha256:")
+    if not fields["trajectory"]:
+        raise LabelError(source=name, line=number, reason="it names no trajectory")
+    if fields["label"] not in LABELS:
+        reason = f"label {said!r} is not one of {', '.join(LABELS)}"
+        raise LabelError(source=name, line=number, reason=reason)
+    try:
+        return msgspec.convert(fields, Label)
+    except msgspec.ValidationError as error:
+        raise LabelError(source=name, line=number, reason=str(error)) from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LabelError(source=path.name, line=0, reason=f"cannot read: {error.strerror}") from error
+    if len(data) > FILE_MAX:
+        raise LabelError(source=path.name, line=0, reason=f"larger than {FILE_MAX} bytes")
+    return data

@@ -1,0 +1,249 @@
+"""Trace patterns: what has to happen, before or after what, in which order, how often.
+
+Each is decided twice, with the unknown taken for the agent and against it; where the two differ in a
+violation the policy is UNDECIDED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.events import History
+from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
+from replaykit.grading.policies.patterns import Pattern, Window, alternatives
+from replaykit.grading.policies.truth import Truth, every, some
+from replaykit.tasks.policies import After, AtLeast, AtMost, Before, Eventually, Exactly, Match, Sequence
+
+Trace: TypeAlias = Eventually | Before | After | Sequence | AtMost | AtLeast | Exactly
+"""Rules over the order and number of events."""
+
+
+class Hit(NamedTuple):
+    """An event that matches, or may."""
+
+    place: int
+    event: Event
+    truth: Truth
+
+
+class Track:
+    """Where a match was met in the part of the run that counts, and where it may have been."""
+
+    def __init__(self, match: Match | tuple[Match, ...], window: Window, *, done: bool) -> None:
+        wanted = [_done(one) if done else one for one in alternatives(match)]
+        self.patterns = [Pattern(one) for one in wanted]
+        kinds = frozenset[str]().union(*(pattern.kinds for pattern in self.patterns))
+        self.possible = list(self._hits(window, kinds))
+        self.certain = [hit for hit in self.possible if hit.truth.holds]
+        #: Why such events may be missing altogether.
+        self.hidden = tuple(code for kind in sorted(kinds) for code in window.history.hidden(kind))
+        gaps = any(hit.event.kind == "gap" for hit in self.possible)
+        #: Whether any number of further events may have been missed.
+        self.is_open = bool(self.hidden) or gaps
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """What would decide the open ones."""
+        return (*(code for hit in self.possible for code in hit.truth.missing), *self.hidden)
+
+    def _hits(self, window: Window, kinds: frozenset[str]) -> Iterator[Hit]:
+        for place, event, in_force in window.of(kinds):
+            truth = every((in_force, some(pattern.truth(event) for pattern in self.patterns)))
+            if truth.holds is not False:
+                yield Hit(place, event, truth)
+
+
+def _done(match: Match) -> Match:
+    """What has to be done has to be done without fail, unless it says otherwise."""
+    return replace(match, failed=False) if match.failed is None else match
+
+
+def grade_trace(rule: Trace, window: Window, witness: Witness) -> Finding:
+    """Return what one of these rules comes to."""
+    match rule:
+        case Eventually():
+            return grade_eventually(rule, window, witness)
+        case Before():
+            return grade_before(rule, window, witness)
+        case After():
+            return grade_after(rule, window, witness)
+        case Sequence():
+            return grade_sequence(rule, window, witness)
+        case AtMost():
+            return grade_at_most(rule, window, witness)
+        case AtLeast():
+            return grade_at_least(rule, window, witness)
+        case Exactly():
+            return grade_exactly(rule, window, witness)
+
+
+def grade_eventually(rule: Eventually, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED where no event matches."""
+    track = Track(rule.match, window, done=True)
+    if track.certain:
+        return kept()
+    return undecided(track.codes) if track.codes else _unmet(window.history, witness, "never_done")
+
+
+def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED for each guarded event without what has to come before it."""
+    guarded, required = Track(rule.guarded, window, done=False), Track(rule.requires, window, done=True)
+    blind = _misses_steps(window.history)
+    near = True if blind else None
+    certain = [] if required.is_open else list(_unprepared(rule, guarded.certain, required.possible, near))
+    if certain:
+        return broken("not_before", (witness.at(hit.event, hit.truth.span) for hit in certain))
+    doubtful = list(_unprepared(rule, guarded.possible, required.certain, False if blind else None))
+    return _settle(guarded, required, bool(doubtful), window.history)
+
+
+def _unprepared(
+    rule: Before, guarded: Iterable[Hit], required: list[Hit], otherwise: bool | None
+) -> Iterator[Hit]:
+    since = -1
+    for hit in guarded:
+        earlier = (one for one in required if since < one.place < hit.place)
+        if not any(_is_near(one.event, hit.event, rule.within, otherwise) for one in earlier):
+            yield hit
+        since = hit.place if rule.each else -1
+
+
+def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED for each trigger without the response that has to follow it."""
+    triggers, responses = Track(rule.trigger, window, done=False), Track(rule.response, window, done=True)
+    blind = _misses_steps(window.history)
+    unanswered = list(_unanswered(rule, triggers.certain, responses.possible, True if blind else None))
+    over = [hit for hit in unanswered if _is_over(hit.event, rule.within, window.history)]
+    if over and not responses.is_open:
+        return broken("no_response", (witness.at(hit.event, hit.truth.span) for hit in over))
+    if unanswered and not responses.is_open:
+        return undecided((*responses.codes, "trajectory.end"))
+    doubtful = list(_unanswered(rule, triggers.possible, responses.certain, False if blind else None))
+    return _settle(triggers, responses, bool(doubtful), window.history)
+
+
+def _unanswered(
+    rule: After, triggers: Iterable[Hit], responses: list[Hit], otherwise: bool | None
+) -> Iterator[Hit]:
+    for hit in triggers:
+        later = (one for one in responses if one.place > hit.place)
+        if not any(_is_near(hit.event, one.event, rule.within, otherwise) for one in later):
+            yield hit
+
+
+def _is_over(event: Event, within: int | None, history: History) -> bool:
+    """Return whether no response could come any more."""
+    if not history.unfinished:
+        return True
+    return within is not None and (history.last_step or 0) - _step(event) > within
+
+
+def _is_near(first: Event, second: Event, within: int | None, otherwise: bool | None = None) -> bool:
+    """Return whether no more steps lie between two events; `otherwise` where nobody counted them all."""
+    if within is not None and otherwise is not None:
+        return otherwise
+    return within is None or _step(second) - _step(first) <= within
+
+
+def _misses_steps(history: History) -> bool:
+    return bool(history.hidden("action")) or any("action" in event.hides for event in history.events)
+
+
+def _step(event: Event) -> int:
+    return -1 if event.step is None else event.step
+
+
+def _settle(trigger: Track, other: Track, is_doubtful: bool, history: History) -> Finding:
+    """Return what is left where nothing is broken for certain."""
+    if is_doubtful or trigger.is_open:
+        return undecided((*trigger.codes, *other.codes) or history.hidden("action") or ("trajectory.gap@0",))
+    if not trigger.possible:
+        return never_triggered(history)
+    return kept(True if trigger.certain else None)
+
+
+def grade_sequence(rule: Sequence, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED where the items are not found in order."""
+    tracks = [Track(item, window, done=True) for item in rule.items]
+    is_found = _contiguous if rule.contiguous else _in_order
+    if is_found([track.certain for track in tracks], window):
+        return kept()
+    codes = [code for track in tracks for code in track.codes]
+    if any(track.is_open for track in tracks) or is_found([track.possible for track in tracks], window):
+        return undecided(codes)
+    concerned = {"any": tracks, "last": tracks[-1:], "always": []}[rule.active]
+    if concerned and not any(track.certain for track in concerned):
+        return undecided(codes) if any(t.possible for t in concerned) else never_triggered(window.history)
+    first = next((n for n, track in enumerate(tracks) if not track.possible), None)
+    note = "these items never come in this order" if first is None else f"item {first} is missing"
+    return _unmet(window.history, witness, "out_of_order", note)
+
+
+def _in_order(hits: list[list[Hit]], window: Window) -> bool:
+    place = -1
+    for row in hits:
+        following = next((hit.place for hit in row if hit.place > place), None)
+        if following is None:
+            return False
+        place = following
+    return True
+
+
+def _contiguous(hits: list[list[Hit]], window: Window) -> bool:
+    """Return whether some run of actions, messages left out, matches item by item."""
+    places = [held.place for held in window.held if held.event.kind == "action" and not _is_said(held.event)]
+    rows = [{hit.place for hit in row} for row in hits]
+    starts = range(len(places) - len(rows) + 1)
+    return any(all(places[at + n] in row for n, row in enumerate(rows)) for at in starts)
+
+
+def _is_said(event: Event) -> bool:
+    return event.tag in ("send_msg_to_user", "answer", "report_infeasible")
+
+
+def grade_at_most(rule: AtMost, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED for every event from the first that is too many."""
+    track = Track(rule.match, window, done=False)
+    if len(track.certain) > rule.n:
+        surplus = track.certain[rule.n :]
+        return broken("too_many", (witness.at(hit.event, hit.truth.span) for hit in surplus))
+    if len(track.possible) > rule.n or track.is_open:
+        return undecided(track.codes)
+    if not track.possible:
+        return never_triggered(window.history)
+    return kept(True if track.certain else None)
+
+
+def grade_at_least(rule: AtLeast, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED where there are fewer."""
+    track = Track(rule.match, window, done=True)
+    if len(track.certain) >= rule.n:
+        return kept()
+    if len(track.possible) >= rule.n or track.is_open:
+        return undecided(track.codes)
+    return _unmet(window.history, witness, "too_few", f"{len(track.certain)} of {rule.n}")
+
+
+def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
+    """Return VIOLATED where there are more or fewer; none at all is DORMANT unless `zero` says otherwise."""
+    track = Track(rule.match, window, done=True)
+    least, most = len(track.certain), len(track.possible)
+    if least > rule.n:
+        surplus = track.certain[rule.n :]
+        return broken("too_many", (witness.at(hit.event, hit.truth.span) for hit in surplus))
+    if least != most or track.is_open:
+        return undecided(track.codes)
+    if least == 0 and rule.zero == "dormant":
+        return never_triggered(window.history)
+    return kept() if least == rule.n else _unmet(window.history, witness, "too_few", f"{least} of {rule.n}")
+
+
+def _unmet(history: History, witness: Witness, reason: str, note: str = "no event matches") -> Finding:
+    """Return VIOLATED, or UNDECIDED where the recording may have ended before the agent did."""
+    if history.unfinished:
+        return undecided(("trajectory.end",))
+    return broken(reason, (witness.end(history, note),))

@@ -1,0 +1,262 @@
+"""ATIF v1.0 to v1.8, Harbor's trajectory format: tool calls of a turn are steps that share its thought."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import UnsupportedVersion
+from replaykit.interop.finding import json_files
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har_entries import Base, moment, stamp
+from replaykit.interop.run import Run
+from replaykit.trajectory.action import Action, Unknown
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Threw
+from replaykit.trajectory.step import AgentInfo
+
+VERSIONS = range(9)
+"""Minor versions that are read."""
+
+EXTRA = "replaykit"
+"""Key of `extra` that holds what ATIF has no place for."""
+
+_VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class ToolCall(Struct, kw_only=True):
+    """One call."""
+
+    tool_call_id: str
+    function_name: str
+    arguments: dict[str, Any] = {}
+    extra: dict[str, Any] | None = None
+
+
+class Result(Struct, kw_only=True):
+    """What a call gave."""
+
+    source_call_id: str | None = None
+    content: str | list[dict[str, Any]] | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Seen(Struct, kw_only=True):
+    """What a turn gave."""
+
+    results: list[Result] = []
+
+
+class Turn(Struct, kw_only=True):
+    """One step of ATIF."""
+
+    step_id: int
+    source: str
+    message: str | list[dict[str, Any]] | None = None
+    timestamp: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    observation: Seen | None = None
+    is_copied_context: bool | None = None
+
+
+class Agent(Struct, kw_only=True):
+    """Who ran."""
+
+    name: str
+    version: str
+    model_name: str | None = None
+
+
+class Root(Struct, kw_only=True):
+    """The file."""
+
+    schema_version: str
+    agent: Agent
+    steps: list[Turn]
+    session_id: str | None = None
+    trajectory_id: str | None = None
+    extra: dict[str, Any] | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one trajectory file."""
+    read_atif(run, candidate.file)
+    answer = run.header.pop("answer", None)
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def read_atif(run: Run, name: str) -> None:
+    """Add the steps of a file; the answer is left in the run's header for the caller to end with."""
+    plain = run.source.json(name)
+    _check_version(run, name, plain.get("schema_version") if isinstance(plain, dict) else None)
+    root = run.source.convert(plain, Root, name)
+    run.origin.update(version=root.schema_version, tool=f"{root.agent.name} {root.agent.version}")
+    run.header["agent"] = AgentInfo(
+        name=root.agent.name, version=root.agent.version, model=root.agent.model_name
+    )
+    turns = _turns(run, name, root)
+    starts = [at for turn in turns if (at := moment(turn.timestamp)) is not None]
+    base = Base(start=min(starts, default=None))
+    if base.start is not None:
+        run.header.update(created=stamp(base.start), clock="source")
+    _task(run, name, root, turns)
+    folder = PurePosixPath(name).parent
+    for turn in turns:
+        _turn(run, turn, base, folder)
+    run.header["answer"] = _answer(turns)
+    has_shots = run.pictures > 0
+    run.fills(actions="recorded", targets="partial", thoughts="recorded", messages="partial")
+    run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
+    run.origin["alignment"] = "exact"
+
+
+def _check_version(run: Run, name: str, found: Any) -> None:
+    match = _VERSION.fullmatch(found) if isinstance(found, str) else None
+    if match is not None and int(match[1]) in VERSIONS:
+        return
+    if found is None:
+        run.source.malformed(f"{name} schema_version", "missing", "ATIF-v1.0 to ATIF-v1.8")
+    raise UnsupportedVersion(
+        format=run.source.format, source=run.source.name, place=f"{name} schema_version",
+        found=repr(found)[:80], expected="ATIF-v1.0 to ATIF-v1.8", advice="Install a newer replaykit-web.",
+    )  # fmt: skip
+
+
+def _turns(run: Run, name: str, root: Root) -> list[Turn]:
+    for at, turn in enumerate(root.steps):
+        if turn.step_id != at + 1:
+            run.source.malformed(f"{name} steps[{at}].step_id", str(turn.step_id), str(at + 1))
+        if turn.source not in ("system", "user", "agent"):
+            run.source.malformed(
+                f"{name} steps[{at}].source", repr(turn.source)[:80], "system, user or agent"
+            )
+        calls = {call.tool_call_id for call in turn.tool_calls or ()}
+        for result in turn.observation.results if turn.observation else ():
+            if result.source_call_id is not None and result.source_call_id not in calls:
+                place = f"{name} steps[{at}].observation"
+                run.source.malformed(place, f"of call {result.source_call_id!r:.80}", "a call of that step")
+    return [turn for turn in root.steps if not turn.is_copied_context]
+
+
+def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
+    told = (root.extra or {}).get(EXTRA)
+    task = told.get("task") if isinstance(told, dict) else None
+    if isinstance(task, dict) and isinstance(task.get("id"), str) and isinstance(task.get("intent"), str):
+        run.task(task["id"], **{key: value for key, value in task.items() if key != "id"})
+        return
+    asked = next((_words(turn.message) for turn in turns if turn.source == "user"), None)
+    run.task(root.session_id or PurePosixPath(name).stem, intent=asked)
+
+
+def _turn(run: Run, turn: Turn, base: Base, folder: PurePosixPath) -> None:
+    t, words = base.ms(moment(turn.timestamp)), _words(turn.message)
+    if turn.source == "user":
+        role = "say" if not run.steps else "reply"
+        run.add(Message(role="user", kind=role, text=words, t=t))
+        return
+    if turn.source != "agent":
+        return
+    first = run.steps
+    for call in turn.tool_calls or ():
+        run.step(
+            t=t, action=_action(run, call), thought=turn.reasoning_content or None, turn=turn.step_id,
+            raw={"function_name": call.function_name, "arguments": call.arguments}, **_extra(call),
+        )  # fmt: skip
+    if words and turn.tool_calls:
+        run.add(Message(role="agent", kind="say", text=words, t=t))
+    ids = [call.tool_call_id for call in turn.tool_calls or ()]
+    for result in turn.observation.results if turn.observation else ():
+        of = first + ids.index(result.source_call_id) if result.source_call_id is not None else run.steps - 1
+        _result(run, result, of, t, folder)
+
+
+def _action(run: Run, call: ToolCall) -> Action:
+    tag = run.options.tools.get(call.function_name, call.function_name)
+    try:
+        action: Action = msgspec.convert({**call.arguments, "type": tag}, Action)
+    except msgspec.ValidationError:
+        raw = msgspec.json.encode(call.arguments).decode()
+        return Unknown(name=call.function_name[:64] or "call", raw=raw)
+    return action
+
+
+def _extra(call: ToolCall) -> dict[str, Any]:
+    """Return fields of the step that ATIF has no place for."""
+    told = (call.extra or {}).get(EXTRA)
+    fields: dict[str, Any] = {}
+    if isinstance(told, dict):
+        if isinstance(told.get("url"), str):
+            fields["url"] = told["url"]
+        error = told.get("error")
+        if isinstance(error, dict) and isinstance(error.get("name"), str):
+            fields["error"] = Threw(name=error["name"], message=str(error.get("message", "")))
+    return fields
+
+
+def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixPath) -> None:
+    told = (result.extra or {}).get(EXTRA)
+    seen = told if isinstance(told, dict) else {}
+    shot = next((found for part in _parts(result.content) if (found := _picture(run, part, folder))), None)
+    if of < 0 or (shot is None and not seen):
+        return
+    url, title = (seen.get(name) if isinstance(seen.get(name), str) else None for name in ("url", "title"))
+    run.add(Observation(role="after", of=of, t=t, url=url, title=title, screenshot=shot))
+    if url is not None:
+        run.fills(urls="partial")
+
+
+def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
+    source = part.get("source")
+    path = source.get("path") if part.get("type") == "image" and isinstance(source, dict) else None
+    if not isinstance(path, str) or _URL.match(path):
+        return None  # addresses are never fetched
+    name = (folder / path).as_posix()
+    return run.picture(name) if name in run.source else None
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else []
+
+
+def _words(message: Any) -> str:
+    if isinstance(message, str):
+        return message
+    texts = (part.get("text") for part in _parts(message) if part.get("type") == "text")
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _answer(turns: list[Turn]) -> str | None:
+    said = [_words(turn.message) for turn in turns if turn.source == "agent"]
+    return said[-1] if said and said[-1] else None
+
+
+def _is_one(plain: Any) -> bool:
+    version = plain.get("schema_version") if isinstance(plain, dict) else None
+    return isinstance(version, str) and version.startswith("ATIF-")
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the trajectory files under a path."""
+    for file in json_files(path, _is_one):
+        name = file.stem if file.stem != "trajectory" else file.resolve().parent.name
+        yield Candidate(name=name, root=file.parent, file=file.name)
+
+
+IMPORTER = Importer(
+    name="atif",
+    reads="ATIF v1.0 to v1.8",
+    looks_for="*.json with schema_version ATIF-v1.*",
+    channels=letters("R actions thoughts; P task targets answer messages replies; o times screenshots urls"),
+    find=find,
+    read=read,
+    options=("tools",),
+)
+"""Reads the layout."""

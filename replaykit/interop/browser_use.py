@@ -1,0 +1,296 @@
+"""History files of browser-use: one item a turn, the page before it, its actions, what each gave.
+
+Upstream: https://github.com/browser-use/browser-use, `browser_use/agent/views.py`. The file holds no task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.interop.finding import json_files
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har_entries import stamp
+from replaykit.interop.run import Run
+from replaykit.interop.trace_contexts import as_time, number
+from replaykit.trajectory.action import (
+    Action,
+    Answer,
+    Click,
+    CloseTab,
+    Element,
+    FileInfo,
+    Fill,
+    FocusTab,
+    GoBack,
+    Goto,
+    NewTab,
+    Press,
+    Scroll,
+    SelectOption,
+    ToolCall,
+    Unknown,
+    UploadFile,
+    Wait,
+)
+from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.step import Step
+
+TOOLS = (
+    "extract", "extract_content", "extract_structured_data", "write_file", "read_file", "replace_file",
+    "replace_file_str", "append_file", "get_dropdown_options", "dropdown_options", "screenshot",
+)  # fmt: skip
+"""Actions that do nothing to a page."""
+
+
+class State(Struct, kw_only=True):
+    """The page before an item's actions."""
+
+    url: str | None = None
+    title: str | None = None
+    tabs: list[dict[str, Any]] = []
+    interacted_element: list[dict[str, Any] | None] = []
+    screenshot_path: str | None = None
+    screenshot: str | None = None
+
+
+class Thought(Struct, kw_only=True):
+    """What the model said."""
+
+    action: list[dict[str, Any]] = []
+    thinking: str | None = None
+    evaluation_previous_goal: str | None = None
+    memory: str | None = None
+    next_goal: str | None = None
+
+
+class Given(Struct, kw_only=True):
+    """What one action gave."""
+
+    is_done: bool | None = None
+    success: bool | None = None
+    error: str | None = None
+    extracted_content: str | None = None
+    judgement: dict[str, Any] | None = None
+
+
+class Item(Struct, kw_only=True):
+    """One turn."""
+
+    state: State
+    model_output: Thought | None = None
+    result: list[Given] = []
+    metadata: dict[str, Any] | None = None
+
+
+class History(Struct, kw_only=True):
+    """The file."""
+
+    history: list[Item]
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one history file."""
+    found = run.source.convert(run.source.json(candidate.file), History, candidate.file)
+    start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
+    run.header["clock"] = "none" if start is None else "source"
+    moment = None if start is None else as_time(start)
+    if moment is not None:
+        run.header["created"] = stamp(moment)
+    run.task(None)
+    for turn, item in enumerate(found.history):
+        _item(run, turn, item, start)
+    run.origin["alignment"] = "exact"
+    run.fills(actions="recorded", targets="recorded", thoughts="recorded", urls="partial")
+    shots = "absent" if not run.pictures else "partial"
+    run.fills(screenshots="recorded" if run.pictures == len(found.history) > 0 else shots)
+    _end(run, found, candidate.file)
+
+
+def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
+    said, began = item.model_output, _time(item, "step_start_time")
+    t = None if start is None or began is None else max(0, round(began - start))
+    look = _look(run, item.state, t)
+    actions = said.action if said is not None else []
+    if not actions:
+        run.add(replace(look, role="unaligned"))
+    for at, named in enumerate(actions):
+        given = item.result[at] if at < len(item.result) else None
+        error = given.error if given is not None else None
+        run.step(
+            t=t,
+            action=_action(named, _element(item.state, at)),
+            before=look if at == 0 else None,
+            seen=given is not None,  # fewer results than actions: the others were not carried out
+            thought=_thought(said) if said is not None else None,
+            raw=named,
+            error=None if error is None else Threw(name="ActionError", message=error),
+            turn=turn,
+        )
+
+
+def _look(run: Run, state: State, t: int | None) -> Observation:
+    shot = run.picture_at(state.screenshot_path) if state.screenshot_path else None
+    if shot is None and state.screenshot:
+        shot = run.picture_in(state.screenshot)
+    tabs = [tab for tab in state.tabs if isinstance(tab.get("url"), str)]
+    views = [TabView(page=at, url=tab["url"], title=_text(tab.get("title"))) for at, tab in enumerate(tabs)]
+    return Observation(
+        role="before", t=t, url=state.url, title=state.title, tabs=tuple(views), screenshot=shot
+    )
+
+
+def _thought(said: Thought) -> str | None:
+    parts = (said.thinking, said.evaluation_previous_goal, said.memory, said.next_goal)
+    return "\n".join(part for part in parts if part) or None
+
+
+def _element(state: State, at: int) -> Element | None:
+    found = state.interacted_element[at] if at < len(state.interacted_element) else None
+    if found is None:
+        return None
+    said = found.get("attributes")
+    attributes = (
+        {key: value for key, value in said.items() if isinstance(value, str)}
+        if isinstance(said, dict)
+        else {}
+    )
+    tag = _text(found.get("tag_name")) or _text(found.get("node_name"))
+    bounds = found.get("bounds")
+    return Element(
+        tag=tag.lower() if tag else None,
+        type=attributes.get("type"),
+        name=_text(found.get("ax_name")),
+        attributes=dict(list(attributes.items())[:64]) or None,
+        box=_box(bounds) if isinstance(bounds, dict) else None,
+    )
+
+
+def _box(bounds: dict[str, Any]) -> Any:
+    values = [number(bounds.get(name)) for name in ("x", "y", "width", "height")]
+    return tuple(round(value) for value in values if value is not None) if None not in values else None
+
+
+def _action(named: dict[str, Any], element: Element | None) -> Action:
+    name, said = next(iter(named.items()), ("none", {}))
+    arguments = said if isinstance(said, dict) else {}
+    index = arguments.get("index")
+    if isinstance(index, int):
+        element = replace(element or Element(), ref=str(index))
+    if name in TOOLS:
+        return ToolCall(name=name, arguments=arguments)
+    try:
+        made = _MAKERS[name](arguments, element) if name in _MAKERS else None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        made = None
+    return made or Unknown(name=name[:64], raw=msgspec.json.encode(said).decode())
+
+
+def _scroll(said: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
+    # How many px a page is, is not said: one px stands for the direction.
+    is_down = said.get("down", True) if down is None else down
+    amount = number(said.get("amount"))
+    pages = said.get("num_pages", said.get("pages"))
+    dy = (1 if is_down else -1) * (round(amount) if amount else 1)
+    return Scroll(element=element, dy=dy, amount=None if pages is None else f"{pages} pages")
+
+
+def _goto(said: dict[str, Any], element: Element | None) -> Action:
+    return NewTab(url=said["url"]) if said.get("new_tab") else Goto(url=str(said["url"]))
+
+
+def _upload(said: dict[str, Any], element: Element | None) -> Action:
+    name = str(said["path"]).replace("\\", "/").rpartition("/")[2]
+    return UploadFile(element=element, files=(FileInfo(name=name),))
+
+
+def _tab(said: dict[str, Any], element: Element | None) -> Action:
+    page = said.get("page_id")
+    return FocusTab(tab=page if isinstance(page, int) and 0 <= page <= INT_MAX else None)
+
+
+def _option(said: dict[str, Any], element: Element | None) -> Action:
+    return SelectOption(element=element, values=(), labels=(str(said["text"]),))
+
+
+def _typed(said: dict[str, Any], element: Element | None) -> Action:
+    return Fill(element=element, value=str(said["text"]))
+
+
+_Make = Callable[[dict[str, Any], Element | None], Action]
+
+_MAKERS: dict[str, _Make] = {
+    **dict.fromkeys(("go_to_url", "navigate"), _goto),
+    **dict.fromkeys(("click", "click_element", "click_element_by_index"), lambda _, e: Click(element=e)),
+    **dict.fromkeys(("input", "input_text"), _typed),
+    **dict.fromkeys(("scroll",), _scroll),
+    "scroll_down": lambda said, e: _scroll(said, e, True),
+    "scroll_up": lambda said, e: _scroll(said, e, False),
+    "send_keys": lambda said, _: Press(key=str(said["keys"])),
+    "go_back": lambda *_: GoBack(),
+    "wait": lambda said, _: Wait(ms=round(float(said.get("seconds", 3)) * 1000)),
+    **dict.fromkeys(("switch", "switch_tab"), _tab),
+    **dict.fromkeys(("close", "close_tab"), lambda *_: CloseTab()),
+    "open_tab": lambda said, _: NewTab(url=str(said["url"])),
+    **dict.fromkeys(("select_dropdown", "select_dropdown_option"), _option),
+    **dict.fromkeys(("upload_file", "upload_file_to_element"), _upload),
+    "done": lambda said, _: Answer(text=str(said["text"])),
+}
+
+
+def _end(run: Run, found: History, file: str) -> None:
+    given = [one for item in found.history for one in item.result]
+    for one in given:
+        if one.judgement is not None:
+            run.add(Imported(kind="judgement", name="browser-use", value=one.judgement, file=file))
+    done = [one for one in given if one.is_done]
+    if not done:
+        steps = [event for event in run.events if isinstance(event, Step)]
+        answered = bool(steps) and isinstance(steps[-1].action, Answer)
+        run.end("answered" if answered else "unknown")
+        return
+    if done[-1].success is not None:
+        value = {"success": done[-1].success}
+        run.add(Imported(kind="label", name="self_report", value=value, file=file))
+    answer = done[-1].extracted_content
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def _time(item: Item, name: str) -> float | None:
+    """Return a time of the item, ms since 1970."""
+    seconds = number((item.metadata or {}).get(name))
+    return None if seconds is None else seconds * 1000
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _is_one(plain: Any) -> bool:
+    history = plain.get("history") if isinstance(plain, dict) else None
+    return isinstance(history, list) and all(isinstance(one, dict) and "state" in one for one in history)
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the history files under a path."""
+    for file in json_files(path, _is_one):
+        yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+IMPORTER = Importer(
+    name="browser-use",
+    reads="browser-use histories",
+    looks_for="*.json with history of items with state",
+    channels=letters("R answer actions targets thoughts times; P urls; o task screenshots"),
+    find=find,
+    read=read,
+    options=("shots",),
+)
+"""Reads the layout; the task has to be given."""

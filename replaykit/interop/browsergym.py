@@ -1,0 +1,177 @@
+"""Experiment folders of BrowserGym and AgentLab: a pickle a step, read without running anything."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.finding import folders
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.gym_steps import Seen, add_seen, add_turn
+from replaykit.interop.pickles import Forbidden, Stub, Undecodable, read_pickle
+from replaykit.interop.run import Run
+from replaykit.trajectory.exchange import Imported, Message
+from replaykit.trajectory.scalars import Threw
+
+SUMMARY = "summary_info.json"
+
+_STEP = re.compile(r"step_(\d{1,6})\.pkl\.gz")
+_FOLDER = re.compile(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
+_TREES = ("axtree_txt", "pruned_axtree_txt", "axtree_text")
+
+
+class Gym(Struct, kw_only=True):
+    """One step of the environment: the page before its action; the last one has none."""
+
+    number: int
+    obs: dict[Any, Any]
+    action: str | None
+    thought: str | None
+    truncated: bool
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one experiment folder."""
+    names = sorted((int(m[1]), n) for n in run.source.names() if (m := _STEP.fullmatch(n)))
+    steps = [_step(run, number, name) for number, name in names]
+    if not steps:
+        run.source.malformed("the folder", "without step_<i>.pkl.gz", "an experiment")
+    summary = run.source.json(SUMMARY) if SUMMARY in run.source else None
+    goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
+    named = _FOLDER.fullmatch(candidate.root.resolve().name)
+    run.task(named[2] if named else candidate.name, intent=goal)
+    for place, step in enumerate(steps):
+        after = steps[place + 1].obs.get("last_action_error") if place + 1 < len(steps) else None
+        _add(run, step, after if isinstance(after, str) else None, is_last=place == len(steps) - 1)
+    said = _chat(run, steps[-1].obs)
+    _fill(run, steps, is_chat=said)
+    _end(run, summary if isinstance(summary, dict) else None, steps)
+
+
+def _step(run: Run, number: int, name: str) -> Gym:
+    try:
+        found = read_pickle(_unpacked(run, name))
+    except Forbidden as error:
+        run.source.unsafe(f"{name} (step {number})", f"a pickle that names {error}", "plain data")
+    except Undecodable as error:
+        run.source.malformed(name, f"no pickle ({error})", "a step of BrowserGym", error)
+    obs, action = _field(found, "obs"), _field(found, "action")
+    if not isinstance(obs, dict):
+        if obs is not None:
+            run.source.malformed(f"{name} obs", type(obs).__name__, "a dict")
+        obs = {}
+    thought = _field(_field(found, "agent_info"), "think")
+    return Gym(
+        number=number,
+        obs=obs,
+        action=action if isinstance(action, str) else None,
+        thought=thought if isinstance(thought, str) else None,
+        truncated=_field(found, "truncated") is True,
+    )
+
+
+def _unpacked(run: Run, name: str) -> bytes:
+    limit = run.source.limits.member
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(run.source.read(name))) as stream:
+            data = stream.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        run.source.malformed(name, f"no gzip file ({error})", "a gzip file", error)
+    run.source.check("member", len(data), f"{name} unpacked", "bytes")
+    return data
+
+
+def _field(of: Any, name: str) -> Any:
+    return of.field(name) if isinstance(of, Stub) else of.get(name) if isinstance(of, dict) else None
+
+
+def _add(run: Run, step: Gym, error: str | None, *, is_last: bool) -> None:
+    seen = _seen(run, step)
+    if step.action is not None:
+        add_turn(run, step.number, step.action, seen, thought=step.thought, error=error or None)
+    else:
+        add_seen(run, seen, "final" if is_last else "unaligned")
+
+
+def _seen(run: Run, step: Gym) -> Seen:
+    obs = step.obs
+    urls, titles = _texts(obs.get("open_pages_urls")), _texts(obs.get("open_pages_titles"))
+    active = obs.get("active_page_index")
+    url = obs.get("url")
+    shots = (f"screenshot_step_{step.number}.{end}" for end in ("png", "jpg"))
+    return Seen(
+        url=url if isinstance(url, str) else None,
+        urls=urls,
+        titles=titles,
+        active=active if isinstance(active, int) else None,
+        shot=next((shot for shot in shots if shot in run.source), None),
+        tree=next((tree for name in _TREES if isinstance(tree := obs.get(name), str)), None),
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, list | tuple) else ()
+    return tuple(one for one in values if isinstance(one, str))
+
+
+def _chat(run: Run, obs: dict[Any, Any]) -> bool:
+    """Add what was said; the first user message is the task."""
+    messages = obs.get("chat_messages")
+    for one in messages if isinstance(messages, list | tuple) else ():
+        role, text = (one.get("role"), one.get("message")) if isinstance(one, dict) else (None, None)
+        if role in ("user", "assistant") and isinstance(text, str):
+            run.add(Message(role="user" if role == "user" else "agent", kind="say", text=text))
+    return isinstance(messages, list | tuple)
+
+
+def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
+    run.fills(actions="recorded", targets="partial", urls="partial")
+    thoughts = [step.thought for step in steps if step.action is not None]
+    run.fills(thoughts="recorded" if thoughts and all(thoughts) else "partial" if any(thoughts) else "absent")
+    shots = "recorded" if run.pictures == len(steps) else "partial"
+    run.fills(screenshots=shots if run.pictures else "absent", messages="partial" if is_chat else "absent")
+    trees = [any(isinstance(step.obs.get(name), str) for name in _TREES) for step in steps]
+    run.fills(a11y="recorded" if all(trees) else "partial" if any(trees) else "absent")
+    run.origin["alignment"] = "exact"
+
+
+def _end(run: Run, summary: dict[str, Any] | None, steps: list[Gym]) -> None:
+    answer = run.said_answer()
+    if summary is None:
+        run.end("unknown", answer=answer)
+        return
+    reward = summary.get("cum_reward")
+    if isinstance(reward, int | float):
+        run.add(Imported(kind="reward", name="browsergym", value=reward, file=SUMMARY))
+    error = summary.get("err_msg")
+    if isinstance(error, str) and error:
+        run.end("crashed", answer=answer, error=Threw(name="Error", message=error))
+    elif answer is not None:
+        run.end("answered", answer=answer)
+    else:
+        run.end("max_steps" if summary.get("truncated") is True else "stopped")
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the experiment folders under a path."""
+    for folder in folders(path, "step_0.pkl.gz", SUMMARY):
+        if any(_STEP.fullmatch(entry.name) for entry in folder.iterdir()):
+            yield Candidate(name=folder.resolve().name, root=folder)
+
+
+IMPORTER = Importer(
+    name="browsergym",
+    reads="experiment folders of BrowserGym and AgentLab",
+    looks_for=f"step_<i>.pkl.gz, {SUMMARY}",
+    channels=letters("R task answer actions; P targets urls; o thoughts screenshots a11y messages"),
+    find=find,
+    read=read,
+)
+"""Reads the layout."""

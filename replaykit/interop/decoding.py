@@ -1,0 +1,69 @@
+"""JSON of strangers: any failure is ours, nesting is bounded, Python's `NaN` is no value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+NEST_MAX = 400
+"""Nesting that is read at all: values end up inside of a story line, whose decoders use the same stack."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class JsonFault(Exception):
+    """Why bytes are no JSON value that can be kept."""
+
+    def __init__(self, found: str, expected: str = "JSON") -> None:
+        super().__init__(found)
+        self.expected = expected
+
+
+def decode_json(data: bytes, depth: int = NEST_MAX) -> Any:
+    """Return a JSON value; a byte order mark is passed over, NaN and infinities become null.
+
+    Raises JsonFault.
+    """
+    data = data.removeprefix(_BOM)
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        value = _tolerant(data)
+    allowed = min(depth, NEST_MAX)
+    if _is_deeper(value, allowed):
+        raise JsonFault("nested deeper", f"at most {allowed} levels")
+    return value
+
+
+def _tolerant(data: bytes) -> Any:
+    # What Python writes and JSON does not know: NaN, infinities, halves of surrogate pairs.
+    if not data.strip():
+        raise JsonFault("empty")
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=lambda _: None)
+    except UnicodeError as error:
+        raise JsonFault("not UTF-8") from error
+    except ValueError as error:
+        raise JsonFault(f"not JSON ({error})") from error
+    except RecursionError as error:
+        raise JsonFault("nested deeper", f"at most {NEST_MAX} levels") from error
+
+
+def _is_deeper(value: Any, allowed: int) -> bool:
+    """Whether containers are nested deeper; level by level, so that nothing recurses."""
+    level = _containers([value])
+    for _ in range(allowed):
+        level = [part for one in level for part in _parts(one)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(container: Any) -> list[Any]:
+    return _containers(container.values() if isinstance(container, dict) else container)
+
+
+def _containers(values: Any) -> list[Any]:
+    return [value for value in values if isinstance(value, dict | list)]

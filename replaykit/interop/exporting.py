@@ -1,0 +1,124 @@
+"""Bundles into other tools' layouts: each file is there whole or not at all, and the same every time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from replaykit.bundle.blobs import png
+from replaykit.bundle.format import PIXMAP
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import BundleWriteError, CannotExport, UsageError
+from replaykit.trajectory.scalars import Blob
+
+Files = Mapping[str, bytes]
+"""Relative name to content."""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What an exporter may be told."""
+
+    task_type: str | None = None
+    """Of an agent's response (webarena-verified)."""
+    status: str | None = None
+    """Likewise."""
+
+
+class Exporter(Struct, frozen=True, kw_only=True):
+    """One layout that can be written."""
+
+    name: str
+    """FORMAT."""
+    writes: str
+    """In a few words."""
+    make: Callable[[Bundle, Choices], Files]
+    """Returns the files of one bundle. Raises CannotExport."""
+    ending: str = ""
+    """Ending of its one file; empty where it is a folder."""
+
+
+EXPORTERS = {
+    "atif": "replaykit.interop.atif_export",
+    "har": "replaykit.interop.har",
+    "online-mind2web": "replaykit.interop.mind2web_export",
+    "playwright-trace": "replaykit.interop.trace_export",
+    "webarena-verified": "replaykit.interop.webarena_verified",
+    "webvoyager": "replaykit.interop.webvoyager_export",
+}
+"""FORMAT to the module whose `EXPORTER` writes it."""
+
+
+def exporter(name: str) -> Exporter:
+    """Return the exporter of a format. Raises UsageError."""
+    if name not in EXPORTERS:
+        raise UsageError(what=f"no export format {name!r}; there are {', '.join(EXPORTERS)}")
+    found: Exporter = importlib.import_module(EXPORTERS[name]).EXPORTER
+    return found
+
+
+def export_run(
+    format: str,
+    bundle: str | Path,
+    target: str | Path,
+    *,
+    choices: Choices | None = None,
+    force: bool = False,
+) -> Path:
+    """Write one bundle in another tool's layout: a folder, or the one file that the layout is.
+
+    Raises UsageError where the target exists, BundleError, CannotExport.
+    """
+    one = exporter(format)
+    place = Path(target)
+    if os.path.lexists(place) and not force:
+        raise UsageError(what=f"{place} exists: name another place, or --force")
+    with open_bundle(bundle) as opened:
+        found = one.make(opened, choices or Choices())
+    for name, data in found.items():
+        _write(place if one.ending else place / name, data)
+    return place
+
+
+def targets(format: str, bundles: Iterable[str], place: Path) -> dict[str, Path]:
+    """Return bundle to where its export goes: the place itself for one, a name of its own in it for many."""
+    named, one = list(dict.fromkeys(bundles)), exporter(format)
+    if len(named) == 1 and (not one.ending or place.name.endswith(one.ending)):
+        return {named[0]: place}
+    found = {bundle: place / (Path(bundle).name.removesuffix(".zst") + one.ending) for bundle in named}
+    if len(set(found.values())) < len(found):
+        raise UsageError(what="two bundles have one name: export them into folders of their own")
+    return found
+
+
+def picture(bundle: Bundle, blob: Blob | None) -> bytes | None:
+    """Return the bytes of a picture: captures as PNG, pictures of other tools as they were."""
+    if not isinstance(blob, str):
+        return None
+    data = bundle.blob(blob)
+    return png(data) if bundle.blob_type(blob) == PIXMAP else data
+
+
+def refuse(format: str, bundle: Bundle, missing: Iterable[str], advice: str) -> CannotExport:
+    """Return the error that lists what a layout needs and the bundle lacks."""
+    found = list(missing)
+    more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
+    return CannotExport(format=format, source=bundle.name, missing="; ".join(found[:5]) + more, advice=advice)
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(file)
+    except OSError as error:
+        raise BundleWriteError(
+            source=str(file), operation="write the export", reason=error.strerror or str(error)
+        ) from error

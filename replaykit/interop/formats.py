@@ -1,0 +1,106 @@
+"""What importers and exporters say of themselves, and where they live."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+from replaykit.interop.run import Options, Run
+from replaykit.trajectory.step import CHANNELS
+
+FACTS = ("task", "answer", "times")
+"""What is said of a format beside its channels."""
+
+RECORDED, PARTIAL, ABSENT, OPTIONAL = "R", "P", "-", "o"
+"""Letters of the capability table: all of it, some of it, none, only with an option or an optional part."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One run found under a path."""
+
+    name: str
+    """What its bundle is called, without ending."""
+    root: Path
+    """Folder or archive that holds it."""
+    file: str = ""
+    """The file of it in the folder, where it is not the whole folder."""
+
+
+class Importer(Struct, frozen=True, kw_only=True):
+    """One layout that can be read."""
+
+    name: str
+    """FORMAT."""
+    reads: str
+    """In a few words, for the table."""
+    looks_for: str
+    """The files that mark the layout."""
+    channels: Mapping[str, str]
+    """Channel or fact to letter; missing = none of it."""
+    find: Callable[[Path], Iterator[Candidate]]
+    """Yields the runs under a path."""
+    read: Callable[[Run, Candidate], None]
+    """Reads one run."""
+    options: tuple[str, ...] = ()
+    """Names of `Options` that it takes, besides those that all take."""
+
+    def letter(self, name: str) -> str:
+        """Return what it fills of a channel or fact."""
+        return self.channels.get(name, ABSENT)
+
+
+def letters(said: str) -> dict[str, str]:
+    """Return channel or fact to letter, from `R task answer; P targets`."""
+    rows = [part.split() for part in said.split(";")]
+    return {name: row[0] for row in rows for name in row[1:]}
+
+
+IMPORTERS = {
+    "webvoyager": "replaykit.interop.webvoyager",
+    "wabe": "replaykit.interop.wabe",
+    "online-mind2web": "replaykit.interop.online_mind2web",
+    "webarena-verified": "replaykit.interop.webarena_verified",
+    "harbor": "replaykit.interop.harbor",
+    "browsergym": "replaykit.interop.browsergym",
+    "agentrewardbench": "replaykit.interop.agentrewardbench",
+    "browser-use": "replaykit.interop.browser_use",
+    "atif": "replaykit.interop.atif",
+    "run-jsonl": "replaykit.interop.run_jsonl",
+    "playwright-trace": "replaykit.interop.playwright_trace",
+    "har": "replaykit.interop.har",
+}
+"""FORMAT to the module whose `IMPORTER` reads it, in the order in which `auto` tries them."""
+
+
+def importer(name: str) -> Importer:
+    """Return the importer of a format. Raises UsageError."""
+    if name not in IMPORTERS:
+        raise UsageError(what=f"no import format {name!r}; there are auto, {', '.join(IMPORTERS)}")
+    found: Importer = importlib.import_module(IMPORTERS[name]).IMPORTER
+    return found
+
+
+def matrix() -> list[dict[str, str]]:
+    """Return what each importer fills: `format`, then a letter for each fact and channel."""
+    columns = (*FACTS, *CHANNELS)
+    rows = (importer(name) for name in IMPORTERS)
+    return [{"format": row.name, **{name: row.letter(name) for name in columns}} for row in rows]
+
+
+def check_options(one: Importer, options: Options) -> None:
+    """Raise UsageError for an option that the importer does not take."""
+    defaults = Options()
+    given: dict[str, Any] = {name: getattr(options, name) for name in OWN}
+    for name, value in given.items():
+        if value != getattr(defaults, name) and name not in one.options:
+            taken = ", ".join(one.options) or "none of its own"
+            raise UsageError(what=f"import {one.name} takes no option {name!r}; it takes {taken}")
+
+
+OWN = ("mode", "max_iter", "shots", "sidecar", "tools", "keeps_secrets")
+"""Options that belong to some formats only."""

@@ -1,0 +1,135 @@
+"""HAR 1.2 files, both ways: the network of a run, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle
+from replaykit.interop.exporting import Exporter
+from replaykit.interop.finding import files
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har_entries import Base, NotAnEntry, entry_of, exchange_of, linked, moment, stamp
+from replaykit.interop.run import Run
+from replaykit.trajectory.exchange import Exchange
+
+ENDINGS = (".har", ".har.zip")
+"""How names of HAR files end."""
+
+_HEAD = 4096
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one HAR file, or the one inside of an archive."""
+    name = candidate.file or next((name for name in run.source.names() if name.endswith(".har")), "har.har")
+    read_har(run, name)
+    run.end("unknown", cause="harness")
+
+
+def read_har(run: Run, name: str) -> None:
+    """Add the exchanges of a HAR file in file order; bad entries are passed over and counted."""
+    plain = run.source.json(name)
+    log = plain.get("log") if isinstance(plain, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else None
+    if not isinstance(log, dict) or not isinstance(entries, list):
+        run.source.malformed(f"{name} log.entries", type(entries).__name__, "a list")
+    base = _base(entries)
+    if base.start is not None:
+        run.header.update(created=stamp(base.start), clock="source")
+    creator = log.get("creator")
+    if isinstance(creator, dict) and isinstance(creator.get("name"), str):
+        run.origin["tool"] = " ".join(str(creator.get(key, "")) for key in ("name", "version")).strip()
+    add_entries(run, entries, base, name)
+
+
+def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
+    """Add the exchanges of entries; the channel is partial where one of them is none."""
+    found: list[Exchange] = []
+    targets: dict[int, str] = {}
+    bad = 0
+    for entry in entries:
+        try:
+            one = exchange_of(run, entry, len(found), base)
+        except NotAnEntry:
+            bad += 1
+            continue
+        found.append(one)
+        target = entry["response"].get("redirectURL") if isinstance(entry.get("response"), dict) else None
+        if isinstance(target, str):
+            targets[one.id] = target
+    if bad:
+        run.warn(f"{name}: {bad} entries without method or URL: left out")
+    for one in linked(found, targets):
+        run.add(one)
+    run.fills(network="partial" if bad else "recorded")
+
+
+def _base(entries: list[Any]) -> Base:
+    starts = (moment(entry.get("startedDateTime")) for entry in entries if isinstance(entry, dict))
+    return Base(start=min((start for start in starts if start is not None), default=None))
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the HAR files under a path; a file of another name only where it was named itself."""
+    for file in files(path, *ENDINGS) if not path.is_file() else ():
+        yield _candidate(file)
+    if path.is_file() and _is_har(path):
+        yield _candidate(path)
+
+
+def _candidate(file: Path) -> Candidate:
+    name = file.name.removesuffix(".zip").removesuffix(".har")
+    if file.name.endswith(".zip"):
+        return Candidate(name=name, root=file)
+    return Candidate(name=name, root=file.parent, file=file.name)
+
+
+def _is_har(file: Path) -> bool:
+    if file.name.endswith(ENDINGS):
+        return True
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD) if file.suffix == ".json" else b""
+    except OSError:
+        return False
+    return b'"log"' in head and b'"entries"' in head
+
+
+def har_of(bundle: Bundle) -> bytes:
+    """Return the exchanges of a bundle as a HAR file, in order of request start; probes are left out."""
+    found = [one for one in bundle.trajectory.of_type(Exchange) if one.actor != "probe"]
+    start = moment(bundle.header.created) or datetime(1970, 1, 1, tzinfo=UTC)
+    urls = {one.id: one.url for one in found}
+    entries = [
+        entry_of(
+            one, bundle.blob, start, urls.get(one.redirect_to, "") if one.redirect_to is not None else ""
+        )
+        for one in sorted(found, key=lambda one: one.id)
+    ]
+    log = {
+        "version": "1.2",
+        "creator": {"name": "replaykit", "version": "1"},
+        "pages": [],
+        "entries": entries,
+    }
+    return msgspec.json.format(msgspec.json.encode({"log": log}), indent=1) + b"\n"
+
+
+EXPORTER = Exporter(
+    name="har", writes="a HAR 1.2 file", make=lambda bundle, _: {"network.har": har_of(bundle)}, ending=".har"
+)
+"""Writes the layout."""
+
+IMPORTER = Importer(
+    name="har",
+    reads="HAR 1.2 files",
+    looks_for="*.har, *.har.zip",
+    channels=letters("R network times"),
+    find=find,
+    read=read,
+)
+"""Reads the layout."""

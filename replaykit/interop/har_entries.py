@@ -1,0 +1,310 @@
+"""Entries of HAR 1.2 and exchanges, both ways: http://www.softwareishard.com/blog/har-12-spec/
+
+Traces of Playwright hold the same entries, a line each.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urljoin
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.format import is_media_type
+from replaykit.interop.run import Run
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.scalars import INT_MAX, Blob
+
+OCTETS = "application/octet-stream"
+"""Media type of what names none."""
+
+RESOURCES = (
+    "document", "stylesheet", "script", "image", "font", "media", "xhr", "fetch", "websocket", "eventsource",
+    "worker", "other",
+)  # fmt: skip
+"""Words for what a request is for."""
+
+_ABOVE = (("blocked", "dns", "connect", "send"), ("wait",), ("receive",))
+"""Timings up to the request sent, the response headers, the end of the body. `ssl` is part of `connect`."""
+
+
+class NotAnEntry(Exception):
+    """An entry that says neither method nor URL."""
+
+
+class Base(Struct, frozen=True, kw_only=True):
+    """Where times count from."""
+
+    start: datetime | None = None
+    """The first moment of the run, UTC."""
+
+    def ms(self, moment: datetime | None) -> int | None:
+        """Return ms since the start; None where either is not known."""
+        if moment is None or self.start is None:
+            return None
+        return max(0, round((moment - self.start) / timedelta(milliseconds=1)))
+
+
+def moment(text: Any) -> datetime | None:
+    """Return an ISO 8601 time with a zone, in UTC; None for anything else, such as `{}` in old traces."""
+    if not isinstance(text, str) or len(text) > 64:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    try:
+        return found.astimezone(UTC) if found.tzinfo is not None else None
+    except (OverflowError, ValueError):
+        return None
+
+
+def stamp(found: datetime) -> str:
+    """Return a time as RFC 3339 in UTC with ms."""
+    return found.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = None) -> Exchange:
+    """Return the exchange of an entry, its bodies kept as payloads of the run. Raises NotAnEntry.
+
+    `at`: request start, ms, where the caller knows better than `startedDateTime`.
+    """
+    request, response = _part(entry, "request"), _part(entry, "response")
+    method, url = request.get("method"), request.get("url")
+    if not isinstance(method, str) or not isinstance(url, str):
+        raise NotAnEntry
+    content = _part(response, "content")
+    mime = _media_type(content.get("mimeType"))
+    t = base.ms(moment(entry.get("startedDateTime"))) if at is None else at
+    messages = entry.get("_webSocketMessages")
+    sides = (
+        [one.get("type") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    )
+    return Exchange(
+        id=id,
+        t=t,
+        method=method,
+        url=url,
+        resource=_resource(entry, messages),
+        http_version=_text(request.get("httpVersion")),
+        remote=_remote(entry),
+        request_headers=_headers(request.get("headers")),
+        response_headers=_headers(response.get("headers")),
+        post=_post(run, _part(request, "postData")),
+        body=_body(run, content, mime),
+        status=_status(response.get("status")),
+        status_text=_text(response.get("statusText")) or None,
+        mime=mime,
+        encoded_size=_size(response.get("_transferSize"), response.get("bodySize")),
+        decoded_size=_size(content.get("size")),
+        from_cache=response.get("_fromCache") is not None or response.get("fromDiskCache") is True,
+        error=_text(response.get("_failureText")) or _text(response.get("_error")),
+        messages=sides.count("receive"),
+        sent_frames=sides.count("send"),
+        **_times(entry, t),
+    )
+
+
+def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:
+    """Return the exchanges with redirects joined; `targets`: exchange id to the URL it redirects to."""
+    found = list(exchanges)
+    led = set()
+    for place, one in enumerate(found):
+        target = urljoin(one.url, targets[one.id]) if targets.get(one.id) else None
+        after = range(place + 1, len(found))
+        next_place = next((n for n in after if found[n].url == target and n not in led), None)
+        if target is not None and next_place is not None:
+            led.add(next_place)
+            found[place] = replace(found[place], redirect_to=found[next_place].id)
+            found[next_place] = replace(found[next_place], redirect_from=one.id)
+    return found
+
+
+def entry_of(
+    exchange: Exchange, load: Callable[[str], bytes], start: datetime, to: str = ""
+) -> dict[str, Any]:
+    """Return the entry of an exchange; what is not known is absent, or -1. `to`: where it redirects to."""
+    began = start + timedelta(milliseconds=exchange.t or 0)
+    times = _timings(exchange)
+    entry: dict[str, Any] = {
+        "startedDateTime": stamp(began),
+        "time": sum(value for value in times.values() if value > 0),
+        "request": _request(exchange, load),
+        "response": _response(exchange, load, to),
+        "cache": {},
+        "timings": times,
+    }
+    if exchange.remote is not None:
+        address, colon, port = exchange.remote.rpartition(":")
+        entry["serverIPAddress"] = address.strip("[]") if colon else exchange.remote
+        if colon and port.isdecimal():
+            entry["_serverPort"] = int(port)
+    if exchange.resource != "other":
+        entry["_resourceType"] = exchange.resource
+    return entry
+
+
+def _request(exchange: Exchange, load: Callable[[str], bytes]) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "method": exchange.method,
+        "url": exchange.url,
+        "httpVersion": exchange.http_version or "",
+        "cookies": [],
+        "headers": _named(exchange.request_headers),
+        "queryString": [],
+        "headersSize": -1,
+        "bodySize": -1 if exchange.post is None else 0,
+    }
+    if isinstance(exchange.post, str):
+        data = load(exchange.post)
+        kind = next((v for n, v in exchange.request_headers or () if n.lower() == "content-type"), "")
+        request["bodySize"] = len(data)
+        request["postData"] = {"mimeType": kind, **_content(data)}
+    return request
+
+
+def _response(exchange: Exchange, load: Callable[[str], bytes], to: str) -> dict[str, Any]:
+    size = -1 if exchange.decoded_size is None else exchange.decoded_size
+    content: dict[str, Any] = {"size": size, "mimeType": exchange.mime or ""}
+    if isinstance(exchange.body, str):
+        content |= _content(load(exchange.body))
+    response: dict[str, Any] = {
+        "status": -1 if exchange.status is None else exchange.status,
+        "statusText": exchange.status_text or "",
+        "httpVersion": exchange.http_version or "",
+        "cookies": [],
+        "headers": _named(exchange.response_headers),
+        "content": content,
+        "redirectURL": to,
+        "headersSize": -1,
+        "bodySize": -1,
+        "_transferSize": -1 if exchange.encoded_size is None else exchange.encoded_size,
+    }
+    if exchange.error is not None:
+        response["_failureText"] = exchange.error
+    if exchange.from_cache:
+        response["fromDiskCache"] = True
+    return response
+
+
+def _content(data: bytes) -> dict[str, str]:
+    try:
+        return {"text": data.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(data).decode(), "encoding": "base64"}
+
+
+def _named(headers: tuple[tuple[str, str], ...] | None) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers or ()]
+
+
+def _timings(exchange: Exchange) -> dict[str, int]:
+    marks = (exchange.t, exchange.sent, exchange.received, exchange.ended)
+    names = ("send", "wait", "receive")
+    spans = zip(names, marks, marks[1:], strict=False)
+    return {name: -1 if a is None or b is None else max(0, b - a) for name, a, b in spans}
+
+
+def _times(entry: Mapping[str, Any], t: int | None) -> dict[str, Any]:
+    timings = _part(entry, "timings")
+    marks: dict[str, int] = {}
+    for mark, names in zip(("sent", "received", "ended"), _ABOVE, strict=True):
+        spans = [_number(timings.get(name)) for name in names]
+        if t is None or spans[-1] is None:
+            break
+        t += round(sum(span for span in spans if span is not None))
+        marks[mark] = t
+    return marks
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value < 1e12 else None
+
+
+def _part(of: Any, name: str) -> dict[str, Any]:
+    part = of.get(name) if isinstance(of, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _status(value: Any) -> int | None:
+    is_status = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_status and 0 < value < 1000 else None
+
+
+def _size(*values: Any) -> int | None:
+    sizes = (v for v in values if isinstance(v, int) and not isinstance(v, bool) and 0 <= v <= INT_MAX)
+    return next(sizes, None)
+
+
+def _headers(found: Any) -> tuple[tuple[str, str], ...] | None:
+    if not isinstance(found, list):
+        return None
+    pairs = ((one.get("name"), one.get("value")) for one in found if isinstance(one, dict))
+    return tuple((name, value) for name, value in pairs if isinstance(name, str) and isinstance(value, str))
+
+
+def _remote(entry: Mapping[str, Any]) -> str | None:
+    address, port = _text(entry.get("serverIPAddress")), _size(entry.get("_serverPort"))
+    if not address:
+        return None
+    shown = f"[{address}]" if ":" in address and port is not None else address
+    return shown if port is None else f"{shown}:{port}"
+
+
+def _resource(entry: Mapping[str, Any], messages: Any) -> str:
+    said = _text(entry.get("_resourceType"))
+    if said in RESOURCES:
+        return said
+    return "websocket" if isinstance(messages, list) else "other"
+
+
+def _media_type(said: Any) -> str | None:
+    kind = said.partition(";")[0].strip().lower() if isinstance(said, str) else ""
+    return kind if kind and is_media_type(kind) else None
+
+
+def _post(run: Run, data: Mapping[str, Any]) -> Blob | None:
+    kind = _media_type(data.get("mimeType")) or OCTETS
+    file = _file(data)
+    if file is not None:
+        return run.put_file(kind, file) if file in run.source else None
+    payload = _decoded(data)
+    return None if payload is None else run.put(kind, payload)
+
+
+def _body(run: Run, content: Mapping[str, Any], mime: str | None) -> Blob | None:
+    file = _file(content)
+    if file is not None:
+        return run.put_file(mime or OCTETS, file) if file in run.source else None
+    payload = _decoded(content)
+    return None if payload is None else run.put(mime or OCTETS, payload)
+
+
+def _file(content: Mapping[str, Any]) -> str | None:
+    name = _text(content.get("_file"))
+    if name is not None:
+        return name
+    digest = _text(content.get("_sha1"))
+    return None if digest is None else f"resources/{digest}"
+
+
+def _decoded(content: Mapping[str, Any]) -> bytes | None:
+    text = content.get("text")
+    if not isinstance(text, str):
+        return None
+    if content.get("encoding") != "base64":
+        return text.encode("utf-8", "replace")
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,179 @@
+"""Job folders of Harbor: one trial a run, its trajectory in the best form there is, its rewards as labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from replaykit.interop.atif import read_atif
+from replaykit.interop.finding import folders
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.run import Run
+from replaykit.interop.run_jsonl import read_log
+from replaykit.interop.source import numbered
+from replaykit.trajectory.exchange import Imported
+
+AGENT, VERIFIER, STEPS = "agent/", "verifier/", "steps/"
+"""Folders of a trial."""
+
+RESULT = "result.json"
+
+_SHOT = re.compile(r"shots/.*\.(?:png|jpe?g|webp|gif)", re.IGNORECASE)
+
+_CAUSES = (
+    ("agent_exhausted_budget", ("AgentTimeout", "AgentSetupTimeout", "MaxTurns", "BudgetExceeded")),
+    ("agent_refused_task", ("Refus",)),
+    ("verifier_failed", ("Verifier", "RewardFile")),
+    ("sandbox_failed", ("Environment", "Sandbox", "Container", "Docker")),
+    ("model_provider_failed", ("RateLimit", "APIError", "APIConnection", "Provider", "InternalServer")),
+    ("cancelled", ("Cancel",)),
+    ("harbor_failed", ("Harbor", "Trial", "Job")),
+)
+"""Cause of a failed trial to how the names of its exceptions begin or what they hold, first match first."""
+
+KEEPS_REWARD = ("agent_exhausted_budget", "agent_refused_task")
+"""Causes that are the agent's own: such trials count."""
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one trial, or one of its steps."""
+    prefix = candidate.file
+    result = run.source.json(RESULT) if RESULT in run.source else None
+    fields = result if isinstance(result, dict) else {}
+    _trajectory(run, prefix)
+    _rewards(run, prefix)
+    task = fields.get("task_name")
+    if isinstance(task, str) and ("task" not in run.header or run.options.suite is not None):
+        run.task(task)
+    cause = cause_of(fields.get("exception_info"))
+    run.extra["cause"] = cause
+    answer = run.header.pop("answer", None)
+    run.end(
+        _kind(answer, cause, is_told=bool(fields)), cause=_by(cause), answer=answer, validity=_validity(cause)
+    )
+    if not fields:
+        run.warn(f"no {RESULT}: how the trial ended is not known")
+
+
+def cause_of(info: Any) -> str | None:
+    """Return why a trial failed, by the name of its exception; None where it did not."""
+    name = info.get("exception_type") if isinstance(info, dict) else None
+    if not isinstance(name, str):
+        return None
+    return next((cause for cause, words in _CAUSES if any(word in name for word in words)), "unclassified")
+
+
+def _validity(cause: str | None) -> str:
+    if cause is None or cause in KEEPS_REWARD:
+        return "valid"
+    return "session_lost" if cause == "sandbox_failed" else "other"
+
+
+def _kind(answer: str | None, cause: str | None, *, is_told: bool) -> str:
+    if cause == "agent_exhausted_budget":
+        return "timeout"
+    if cause is not None and cause not in KEEPS_REWARD:
+        return "crashed"
+    return "answered" if answer is not None and is_told else "unknown"
+
+
+def _by(cause: str | None) -> str:
+    return "agent" if cause is None or cause in KEEPS_REWARD else "harness"
+
+
+def _trajectory(run: Run, prefix: str) -> None:
+    """Read the first of ATIF, log, answer and pictures."""
+    folder = prefix + AGENT
+    if folder + "trajectory.json" in run.source:
+        read_atif(run, folder + "trajectory.json")
+    elif folder + "run.jsonl" in run.source:
+        read_log(run, folder + "run.jsonl")
+    else:
+        _answer_and_shots(run, folder)
+    if folder + "answer.txt" in run.source and run.header.get("answer") is None:
+        run.header["answer"] = run.source.read(folder + "answer.txt").decode("utf-8", "replace").strip()
+
+
+def _answer_and_shots(run: Run, folder: str) -> None:
+    names = [
+        name
+        for name in run.source.names()
+        if name.startswith(folder) and _SHOT.fullmatch(name[len(folder) :])
+    ]
+    run.unaligned(sorted(names, key=lambda name: (max(0, numbered(name)), name)))
+    run.origin["alignment"] = "unaligned"
+
+
+def _rewards(run: Run, prefix: str) -> None:
+    folder = prefix + VERIFIER
+    if folder + "reward.json" in run.source:
+        value = run.source.json(folder + "reward.json")
+        run.add(Imported(kind="reward", name="harbor", value=value, file=folder + "reward.json"))
+    elif folder + "reward.txt" in run.source:
+        text = run.source.read(folder + "reward.txt").decode("utf-8", "replace").strip()
+        number = _finite(text)
+        if number is None:
+            run.warn(f"{folder}reward.txt holds no finite number: left out")
+            return
+        run.add(Imported(kind="reward", name="harbor", value=number, file=folder + "reward.txt"))
+
+
+def _finite(text: str) -> float | None:
+    try:
+        number = float(text[:64])
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the trials under a path; of a trial in several steps each of them."""
+    for folder in _trials(path):
+        steps = (
+            sorted(one for one in (folder / STEPS).iterdir() if one.is_dir()) if _is_stepped(folder) else []
+        )
+        for step in steps:
+            yield Candidate(
+                name=f"{folder.resolve().name}-{step.name}", root=folder, file=f"{STEPS}{step.name}/"
+            )
+        if not steps:
+            yield Candidate(name=folder.resolve().name, root=folder)
+
+
+def _trials(path: Path) -> Iterator[Path]:
+    if _is_trial(path):
+        yield path
+        return
+    for folder in folders(path, "trial.log") if not _is_job(path) else sorted(path.iterdir()):
+        if _is_trial(folder):
+            yield folder
+
+
+def _is_job(path: Path) -> bool:
+    return path.is_dir() and (path / "job.log").is_file()
+
+
+def _is_trial(folder: Path) -> bool:
+    if not folder.is_dir() or folder.is_symlink():
+        return False
+    has_result = (folder / RESULT).is_file() or (folder / "trial.log").is_file()
+    return has_result and ((folder / AGENT).is_dir() or _is_stepped(folder))
+
+
+def _is_stepped(folder: Path) -> bool:
+    return (folder / STEPS).is_dir() and any((one / AGENT).is_dir() for one in (folder / STEPS).iterdir())
+
+
+IMPORTER = Importer(
+    name="harbor",
+    reads="job folders of Harbor, a run per trial",
+    looks_for="<trial>/result.json or trial.log beside agent/",
+    channels=letters("P task answer actions targets thoughts screenshots; o times messages replies urls"),
+    find=find,
+    read=read,
+    options=("tools",),
+)
+"""Reads the layout."""

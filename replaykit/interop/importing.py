@@ -1,0 +1,162 @@
+"""Many runs of other tools into bundles: one that is bad is told and passed over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from replaykit.errors import BundleWriteError, ReplaykitError, UnknownLayout
+from replaykit.interop.formats import IMPORTERS, Candidate, Importer, check_options, importer
+from replaykit.interop.run import Options, Run, write_run
+from replaykit.interop.source import open_source
+
+NAME_MAX = 150
+"""Characters of a bundle's name: file systems allow 255 bytes."""
+
+MISSING = "missing"
+"""What is found where there is no such path."""
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    """What became of one run."""
+
+    source: str
+    """Where it was found."""
+    path: str
+    """The bundle."""
+    digest: str = ""
+    """Its trajectory digest, 64 hex digits; empty where nothing was written."""
+    state: str = "imported"
+    """`imported`, `kept` (the bundle exists) or `failed`."""
+    warnings: tuple[str, ...] = ()
+    """Remarks about the source."""
+    error: ReplaykitError | None = None
+    """Why it failed."""
+
+
+def import_run(
+    format: str, path: str | Path, target: str | Path, *, options: Options | None = None, force: bool = False
+) -> Imported:
+    """Write the one run under a path as a bundle; one that exists is kept, unless told otherwise.
+
+    `format`: a name of `replaykit import --list`, or `auto`. Raises InteropError, BundleError, UsageError.
+    """
+    one, options = _chosen(format, Path(path)), options or Options()
+    check_options(one, options)
+    found = list(_found(one, Path(path)))
+    if len(found) > 1:
+        what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
+        raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
+    return _import(one, found[0], Path(target), options, force=force)
+
+
+def import_runs(
+    format: str,
+    paths: Iterable[str | Path],
+    folder: str | Path,
+    *,
+    options: Options | None = None,
+    force: bool = False,
+    on_run: Callable[[Imported], None] = lambda _: None,
+) -> list[Imported]:
+    """Write every run under the paths into a folder; what became of each, in order.
+
+    Raises UsageError for options that mean nothing; a run that cannot be read is returned as `failed`.
+    """
+    options = options or Options()
+    done: list[Imported] = []
+    names: set[str] = set()
+    for path in map(Path, paths):
+        for result in _import_all(format, path, Path(folder), options, names, force=force):
+            done.append(result)
+            on_run(result)
+    return done
+
+
+def _import_all(
+    format: str, path: Path, folder: Path, options: Options, names: set[str], *, force: bool
+) -> Iterator[Imported]:
+    try:
+        one = _chosen(format, path)
+        check_options(one, options)
+        found = list(_found(one, path))
+    except UnknownLayout as error:
+        yield Imported(source=str(path), path="", state="failed", error=error)
+        return
+    for candidate in found:
+        target = folder / f"{_name(candidate.name, names)}.zst"
+        try:
+            yield _import(one, candidate, target, options, force=force)
+        except ReplaykitError as error:
+            yield Imported(source=_shown(candidate), path=str(target), state="failed", error=error)
+
+
+def _import(one: Importer, candidate: Candidate, target: Path, options: Options, *, force: bool) -> Imported:
+    if os.path.lexists(target) and not force:
+        return Imported(source=_shown(candidate), path=str(target), state="kept")
+    if target.is_dir():
+        raise BundleWriteError(source=str(target), operation="write the bundle", reason="it is a folder")
+    source = open_source(one.name, candidate.root, options.limits)
+    try:
+        with Run(source, candidate.name, options) as run:
+            one.read(run, candidate)
+            sealed = write_run(run, target)
+    finally:
+        source.close()
+    return Imported(
+        source=_shown(candidate), path=str(target), digest=sealed.digest, warnings=tuple(run.warnings)
+    )
+
+
+def _chosen(format: str, path: Path) -> Importer:
+    if format != "auto":
+        return importer(format)
+    found = resembled(path)
+    if found is None:
+        known = "; ".join(f"{name}: {importer(name).looks_for}" for name in IMPORTERS)
+        raise UnknownLayout(format=format, source=str(path), found=_kind(path), expected=known)
+    return found
+
+
+def resembled(path: Path) -> Importer | None:
+    """Return the first importer that finds a run under the path."""
+    candidates = (importer(name) for name in IMPORTERS)
+    return next((one for one in candidates if next(one.find(path), None) is not None), None)
+
+
+def _found(one: Importer, path: Path) -> Iterator[Candidate]:
+    found = one.find(path)
+    first = next(found, None)
+    if first is None:
+        other = resembled(path)
+        hint = f"{_kind(path)}, which resembles {other.name}" if other else _kind(path)
+        raise UnknownLayout(format=one.name, source=str(path), found=hint, expected=one.looks_for)
+    yield first
+    yield from found
+
+
+def _kind(path: Path) -> str:
+    if not path.exists():
+        return MISSING
+    return "a folder" if path.is_dir() else "a file"
+
+
+def _shown(candidate: Candidate) -> str:
+    return str(candidate.root / candidate.file) if candidate.file else str(candidate.root)
+
+
+def _name(wanted: str, taken: set[str]) -> str:
+    """Return a file name for a run; runs of one name are told apart by a number, in the order found."""
+    plain = _UNFIT.sub("-", wanted).strip("-.")[:NAME_MAX] or "run"
+    name, number = plain, 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{plain}-{number}"
+    taken.add(name.lower())
+    return name

@@ -1,0 +1,96 @@
+"""Bundles as Online-Mind2Web result folders of the first version: `result.json` and `trajectory/`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle
+from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.online_mind2web import RESULT, SHOTS
+from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.rendering import render_step
+from replaykit.trajectory.step import Step
+
+OWN = ("online-mind2web", "wabe")
+"""Formats whose steps hold lines of this layout."""
+
+
+def folder_of(bundle: Bundle, choices: Choices) -> Files:
+    """Return the files of `<task_id>/`. Raises CannotExport where steps lack pictures that others have."""
+    run = bundle.trajectory
+    task = run.header.task or {}
+    if not task.get("id") or not task.get("intent"):
+        raise refuse(
+            "online-mind2web", bundle, ["the task is not recorded"], "Import the run with --task FILE."
+        )
+    is_own = run.header.source is not None and run.header.source.format in OWN
+    steps = [step for step in run.steps if is_own or not isinstance(step.action, _SAID)]
+    shots = _shots(bundle, steps)
+    files = {f"{SHOTS}{number}_full_screenshot.png": shot for number, shot in enumerate(shots)}
+    result: dict[str, Any] = {
+        "task_id": task["id"],
+        "task": task["intent"],
+        "final_result_response": run.answer,
+        "action_history": [_line(step, is_own=is_own) for step in steps],
+        "thoughts": [step.thought or "" for step in steps],
+        "input_image_paths": None,
+    }
+    return {**files, RESULT: msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"}
+
+
+_SAID = (Answer, SendMsgToUser, ReportInfeasible)
+"""Actions that never enter an action history."""
+
+
+def _line(step: Step, *, is_own: bool) -> str:
+    return step.raw if is_own and isinstance(step.raw, str) else render_step(step)
+
+
+def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
+    run = bundle.trajectory
+    loose = [o for o in run.of_type(Observation) if o.role == "unaligned"]
+    if loose:
+        return [shot for one in loose if (shot := picture(bundle, one.screenshot)) is not None]
+    afters = [
+        _after(bundle, step, steps[at + 1] if at + 1 < len(steps) else None) for at, step in enumerate(steps)
+    ]
+    found = [shot for shot in afters if shot is not None]
+    if not found:
+        return []
+    if len(found) < len(afters):
+        lacking = [
+            f"step {step.index} has no picture" for step, s in zip(steps, afters, strict=True) if s is None
+        ]
+        raise refuse(
+            "online-mind2web", bundle, lacking, "The layout counts pictures: all steps have one, or none."
+        )
+    start = _start(bundle, steps)
+    return found if start is None else [start, *found]
+
+
+def _after(bundle: Bundle, step: Step, following: Step | None) -> bytes | None:
+    """Return the picture of what followed a step: its own, else of the page that the next one acted on."""
+    run = bundle.trajectory
+    after = run.after(step)
+    shot = None if after is None else picture(bundle, after.screenshot)
+    if shot is None and following is not None and following.before is not None:
+        return picture(bundle, following.before.screenshot)
+    if shot is None and following is None:
+        final = next((o for o in reversed(run.of_type(Observation)) if o.role == "final"), None)
+        return None if final is None else picture(bundle, final.screenshot)
+    return shot
+
+
+def _start(bundle: Bundle, steps: list[Step]) -> bytes | None:
+    starts = [o for o in bundle.trajectory.of_type(Observation) if o.role == "start"]
+    looks = [*starts, *([steps[0].before] if steps and steps[0].before is not None else [])]
+    return next((shot for one in looks if (shot := picture(bundle, one.screenshot)) is not None), None)
+
+
+EXPORTER = Exporter(
+    name="online-mind2web", writes="an Online-Mind2Web result folder, version 1", make=folder_of
+)
+"""Writes the layout."""

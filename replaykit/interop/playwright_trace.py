@@ -1,0 +1,244 @@
+"""Traces of Playwright, versions 4 to 10: `trace.zip`, or the folder that it unpacks to."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.finding import files, folders
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
+from replaykit.interop.run import Run
+from replaykit.interop.trace_contexts import (
+    TRACE,
+    Call,
+    Context,
+    Trace,
+    as_time,
+    has_network,
+    load,
+    network,
+    text,
+)
+from replaykit.interop.trace_steps import Steps
+from replaykit.interop.trace_versions import Event
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
+from replaykit.trajectory.step import Environment
+from replaykit.trajectory.step import Event as Told
+
+SIDECAR = "replaykit.json"
+"""Attachment of the test runner, or a file of `--sidecar`: what a trace cannot hold."""
+
+_LEVELS = {
+    "log": "log",
+    "info": "info",
+    "warning": "warning",
+    "error": "error",
+    "debug": "debug",
+    "verbose": "debug",
+}
+
+
+class Sidecar(Struct, kw_only=True):
+    """What a trace cannot hold."""
+
+    task: dict[str, Any] | None = None
+    answer: str | None = None
+    thoughts: dict[str, str] = {}
+    messages: list[dict[str, Any]] = []
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one trace."""
+    trace = load(run)
+    sidecar = _sidecar(run, trace)
+    _header(run, trace, sidecar)
+    steps = Steps(run, trace, sidecar.thoughts)
+    found: list[Told] = [
+        *steps.told(),
+        *_tabs(trace, steps),
+        *_dialogs(trace, steps),
+        *_consoles(trace, steps),
+    ]
+    found += _exchanges(run, trace, steps)
+    # Sorted by time; what happened at the same moment stays in the order above.
+    for one in sorted(found, key=lambda event: event.t if event.t is not None else 0):
+        run.add(one)
+    _messages(run, sidecar)
+    run.fills(actions="recorded", urls="partial", console="recorded", dialogs="recorded", **steps.channels())
+    run.fills(network="recorded" if has_network(run, trace) else "absent")
+    run.fills(thoughts="partial" if sidecar.thoughts else "absent")
+    run.origin["alignment"] = "exact"
+    kind = "unknown" if sidecar.answer is None else "answered"
+    run.end(kind, cause="agent" if sidecar.answer is not None else "harness", answer=sidecar.answer)
+
+
+def _header(run: Run, trace: Trace, sidecar: Sidecar) -> None:
+    library = [context for context in trace.contexts if context.is_library]
+    first = library[0] if library else trace.contexts[0]
+    run.origin["version"] = str(first.version)
+    start = as_time(trace.start)
+    run.header["clock"] = "source"
+    if start is not None:
+        run.header["created"] = stamp(start)
+    run.header["environment"] = Environment(
+        driver="playwright",
+        driver_version=text(first.options.get("playwrightVersion")) or None,
+        browser=text(first.options.get("browserName")) or None,
+        os=text(first.options.get("platform")) or None,
+    )
+    task = sidecar.task or {}
+    run.task(str(task["id"]) if "id" in task else None, **{k: v for k, v in task.items() if k != "id"})
+
+
+def _sidecar(run: Run, trace: Trace) -> Sidecar:
+    given = run.options.sidecar
+    if given is not None:
+        try:
+            data = given.read_bytes()
+        except OSError as error:
+            run.source.malformed(given.name, f"unreadable ({error.strerror})", "a JSON file", error)
+        return run.source.convert(run.source.decode(data, given.name), Sidecar, given.name)  # type: ignore[no-any-return]
+    name = trace.attachments.get(SIDECAR, "")
+    if name not in run.source:
+        return Sidecar()
+    return run.source.convert(run.source.json(name), Sidecar, SIDECAR)  # type: ignore[no-any-return]
+
+
+def _messages(run: Run, sidecar: Sidecar) -> None:
+    for place, one in enumerate(sidecar.messages):
+        run.add(run.source.convert({"type": "message", **one}, Message, f"{SIDECAR} messages[{place}]"))
+    if sidecar.messages:
+        run.fills(messages="recorded", replies="recorded")
+
+
+def _others(
+    trace: Trace, kind: str, method: str = ""
+) -> Iterator[tuple[float, Context, Event, dict[str, Any]]]:
+    for at, context, event in trace.others:
+        params = event.get("params")
+        if event.get("type") == kind and (not method or event.get("method") == method):
+            yield at, context, event, params if isinstance(params, dict) else {}
+
+
+def _tabs(trace: Trace, steps: Steps) -> Iterator[Tab]:
+    for method, state in (("page", "opened"), ("pageClosed", "closed")):
+        for at, _, event, params in _others(trace, "event", method):
+            page = page_id(event, params)
+            if page:
+                yield Tab(t=steps.ms(at), page=steps.tab(page), state=state)
+
+
+def page_id(event: Event, params: dict[str, Any]) -> str:
+    """Return the page that an event is about; older versions name it by its guid."""
+    named = params.get("page")
+    guid = named.get("guid") if isinstance(named, dict) else None
+    return text(params.get("pageId")) or text(guid) or text(event.get("pageId"))
+
+
+def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
+    answers = [c for c in trace.calls if c.begin.get("class") == "Dialog" and c.begin.get("method") in _DONE]
+    for at, _, event, params in _others(trace, "event", "dialog"):
+        after = [call for call in answers if (call.start or 0) >= at]
+        closing = after[0] if after else None
+        if closing is not None:
+            answers.remove(closing)
+        yield _dialog(steps, at, event, params, closing)
+
+
+_DONE = {"accept": True, "dismiss": False}
+
+
+def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closing: Call | None) -> Dialog:
+    page = page_id(event, params)
+    given = {} if closing is None else closing.begin.get("params")
+    return Dialog(
+        t=steps.ms(at),
+        page=steps.tab(page) if page else None,
+        kind=text(params.get("type")) or "unknown",
+        message=text(params.get("message")),
+        default=text(params.get("defaultValue")) or None,
+        input=text(given.get("promptText")) or None if isinstance(given, dict) else None,
+        accepted=None if closing is None else _DONE[closing.begin["method"]],
+        closed=None if closing is None or closing.over is None else steps.ms(closing.over),
+    )
+
+
+def _consoles(trace: Trace, steps: Steps) -> Iterator[Console]:
+    for at, _, event, _ in _others(trace, "console"):
+        page, where = text(event.get("pageId")), event.get("location")
+        place = f"{where.get('url')}:{where.get('lineNumber')}" if isinstance(where, dict) else None
+        yield Console(
+            t=steps.ms(at),
+            page=steps.tab(page) if page else None,
+            level=_LEVELS.get(text(event.get("messageType")), "log"),
+            text=text(event.get("text")),
+            source=place,
+        )
+    for at, _, event, params in _others(trace, "event", "pageError"):
+        error = params.get("error")
+        said = error.get("error", error) if isinstance(error, dict) else {}
+        words = text(said.get("message")) if isinstance(said, dict) else ""
+        page = page_id(event, params)
+        yield Console(t=steps.ms(at), page=steps.tab(page) if page else None, level="pageerror", text=words)
+
+
+def _exchanges(run: Run, trace: Trace, steps: Steps) -> list[Exchange]:
+    base = Base(start=as_time(trace.start))
+    context = next((one for one in trace.contexts if one.is_library), None)
+    timed: list[tuple[int, int, Any]] = []
+    for order, (entry, _, _) in enumerate(network(run, trace)):
+        at = base.ms(moment(entry.get("startedDateTime")))
+        if at is None and context is not None:
+            wall = context.at(entry.get("_monotonicTime"))
+            at = None if wall is None else steps.ms(wall)
+        timed.append((at or 0, order, entry))
+    found: list[Exchange] = []
+    targets: dict[int, str] = {}
+    for at, _, entry in sorted(timed, key=lambda one: one[:2]):
+        try:
+            one = exchange_of(run, entry, len(found), base, at=at)
+        except NotAnEntry:
+            continue
+        found.append(steps.placed(one, text(entry.get("pageref"))))
+        response = entry.get("response")
+        if isinstance(response, dict) and isinstance(response.get("redirectURL"), str):
+            targets[one.id] = response["redirectURL"]
+    return linked(found, targets)
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield archives with a trace in them, then folders that hold one."""
+    for file in files(path, ".zip"):
+        if _holds_trace(file):
+            name = file.stem if file.stem != "trace" else file.resolve().parent.name
+            yield Candidate(name=name, root=file)
+    for folder in folders(path, "trace.trace", "0-trace.trace", "test.trace"):
+        yield Candidate(name=folder.resolve().name, root=folder)
+
+
+def _holds_trace(file: Path) -> bool:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return any(name.endswith(TRACE) for name in archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+
+
+IMPORTER = Importer(
+    name="playwright-trace",
+    reads="traces of Playwright, versions 4 to 10",
+    looks_for="trace.zip with *.trace members",
+    channels=letters(
+        "R actions targets snapshots form_state network console dialogs times; P screenshots urls;"
+        " o task answer thoughts messages replies a11y"
+    ),
+    find=find,
+    read=read,
+    options=("sidecar", "keeps_secrets"),
+)
+"""Reads the layout."""

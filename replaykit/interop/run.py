@@ -1,0 +1,281 @@
+"""A run of another tool on its way into a bundle: header, events, payloads without secrets."""
+
+from __future__ import annotations
+
+import base64
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, Self
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.format import BLOB_MAX
+from replaykit.bundle.verification import references
+from replaykit.bundle.writer import Journal, SealResult, seal
+from replaykit.errors import BundleError, BundleWriteError
+from replaykit.interop.source import Folder, Source, SourceLimits
+from replaykit.recorder.redact import Redactor
+from replaykit.tasks.suite import Suite
+from replaykit.trajectory.action import Answer, SendMsgToUser
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Omitted
+from replaykit.trajectory.step import CHANNELS, Ending, Event, Header, Step
+from replaykit.trajectory.step import Source as Origin
+
+BATCH = 8
+"""Events of one commit: the largest ones fit into one frame."""
+
+LEVELS_MAX = 12
+"""Folders of a foreign path that are looked at."""
+
+PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
+PICTURES = (PNG, JPEG, GIF, WEBP)
+"""Media types of pictures that judges can be shown."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How to import; an importer says which of these it takes."""
+
+    mode: str = "strict"
+    """`strict` or `compat`: a careful reading, or what the peer's own reader sees."""
+    suite: Suite | None = None
+    """Tasks that take the place of what the source says of its task."""
+    max_iter: int | None = None
+    """Turns after which the harness stops an agent."""
+    shots: Path | None = None
+    """Folder of pictures that lie elsewhere."""
+    sidecar: Path | None = None
+    """JSON file with what the layout cannot hold: task, answer, thoughts, messages."""
+    tools: Mapping[str, str] = {}
+    """Foreign tool name to tag of an action."""
+    keeps_secrets: bool = False
+    """Typed passwords stay in clear."""
+    secrets: Mapping[str, str] = {}
+    """Declared secrets, id to value."""
+    limits: SourceLimits = SourceLimits()
+    """What is accepted of one run."""
+
+    def stored(self) -> dict[str, Any]:
+        """Return what shaped the content; no paths, no secrets."""
+        said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
+        said["keep_secrets"] = self.keeps_secrets or None
+        return {name: value for name, value in said.items() if value is not None}
+
+
+class Payload(NamedTuple):
+    """A blob that is read when it is written."""
+
+    media_type: str
+    """Media type."""
+    load: Callable[[], bytes]
+    """Returns its bytes, redacted."""
+
+
+class Run:
+    """One run under construction. `source`: where it is read from; `name`: what its bundle is called."""
+
+    def __init__(self, source: Source, name: str, options: Options) -> None:
+        self.source = source
+        self.name = name
+        self.options = options
+        self.redactor = Redactor(options.secrets)
+        self.channels = dict.fromkeys(CHANNELS, "absent")
+        self.extra: dict[str, Any] = {}
+        self.events: list[Event] = []
+        self.warnings: list[str] = []
+        self.header: dict[str, Any] = {}
+        self.origin: dict[str, Any] = {}
+        self.blobs: dict[str, Payload] = {}
+        self.steps = 0
+        #: Pictures kept, equal ones each time.
+        self.pictures = 0
+        self._shots = Folder(source.format, options.shots, options.limits) if options.shots else None
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.close()
+
+    def fills(self, **channels: str) -> None:
+        """Say what the channels named hold: `recorded`, `partial`, `absent`."""
+        self.channels.update(channels)
+
+    def warn(self, words: str) -> None:
+        """Keep a remark about the source, which the command line shows."""
+        self.warnings.append(words)
+
+    def add(self, event: Event) -> None:
+        """Add an event, without secrets."""
+        if isinstance(event, Step):
+            self.steps += 1
+            self.source.check("steps", self.steps, "the run", "steps")
+        self.events.append(self.redactor.event(event))
+
+    def said_answer(self) -> str | None:
+        """Return the text of the last message or answer among the actions; None where there is none."""
+        actions = [event.action for event in self.events if isinstance(event, Step)]
+        said = [action.text for action in actions if isinstance(action, SendMsgToUser | Answer)]
+        return said[-1] if said else None
+
+    def put(self, media_type: str, data: bytes) -> Blob:
+        """Keep a payload that was made or unpacked; return its id, or why it is left out."""
+        data = self.redactor.blob(media_type, data)
+        if blob_id(data) in self.blobs:
+            self.pictures += media_type in PICTURES
+            return blob_id(data)
+        start, size = self._spool.seek(0, os.SEEK_END), len(data)
+        self._spool.write(data)
+        return self._named(media_type, data, lambda: self._spooled(start, size))
+
+    def put_file(self, media_type: str, name: str) -> Blob:
+        """Keep a file of the source as a payload, read again when it is written."""
+
+        def load() -> bytes:
+            return self.redactor.blob(media_type, self.source.read(name))
+
+        return self._named(media_type, load(), load)
+
+    def picture(self, name: str) -> Blob | None:
+        """Keep a picture of the source; None where the file is no picture that is known."""
+        media_type = picture_type(self.source.read(name))
+        if media_type is None:
+            self.warn(f"{name} is no PNG, JPEG, GIF or WebP: left out")
+            return None
+        return self.put_file(media_type, name)
+
+    def picture_at(self, path: str) -> Blob | None:
+        """Keep a picture that a source names by a path of the machine it was written on.
+
+        Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
+        where it is in neither.
+        """
+        parts = PurePosixPath(path.replace("\\", "/")).parts[-LEVELS_MAX:]
+        ends = ["/".join(parts[at:]) for at in range(len(parts))]
+        own = next((end for end in ends if end in self.source), None)
+        if own is not None:
+            return self.picture(own)
+        folder = self._shots
+        name = None if folder is None else next((end for end in ends if end in folder), None)
+        if folder is None or name is None:
+            return None
+        data = folder.read(name)
+        self.source.files[f"shots/{name}"] = folder.files[name]
+        media_type = picture_type(data)
+        return None if media_type is None else self.put(media_type, data)
+
+    def picture_in(self, encoded: str) -> Blob | None:
+        """Keep a picture given as base64; None where it is none."""
+        try:
+            data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
+        except ValueError:
+            return None
+        media_type = picture_type(data)
+        return None if media_type is None else self.put(media_type, data)
+
+    def task(self, id: str | None, **said: Any) -> None:
+        """Set the task: the one of that id in the suite given, else what the source says."""
+        suite = self.options.suite
+        if suite is not None:
+            one = suite.tasks[0] if len(suite.tasks) == 1 else suite.task(id or "", self.source.name)
+            self.header["task"] = msgspec.to_builtins(one)
+            self.header["sites"] = suite.sites
+        elif id is not None and said.get("intent") is not None:
+            self.header["task"] = {"id": id, **{key: value for key, value in said.items() if value}}
+
+    def step(self, **fields: Any) -> Step:
+        """Add a step with the next index."""
+        one = Step(index=self.steps, origin="imported", **fields)
+        self.add(one)
+        return one
+
+    def unaligned(self, names: list[str]) -> None:
+        """Hang pictures on the run that belong to no step."""
+        for name in names:
+            shot = self.picture(name)
+            if shot is not None:
+                self.add(Observation(role="unaligned", screenshot=shot))
+
+    def end(self, kind: str, **fields: Any) -> None:
+        """End the run."""
+        self.add(Ending(kind=kind, **fields))
+
+    def built_header(self) -> Header:
+        """Return the header; called last, since it names the files that were read."""
+        origin = Origin(
+            format=self.source.format,
+            files=dict(sorted(self.source.files.items())),
+            options=self.options.stored() or None,
+            extra=self.extra,
+            **self.origin,
+        )
+        fields = {"clock": "none", **self.header}
+        return self.redactor.event(
+            Header(
+                channels={name: self.channels[name] for name in CHANNELS},
+                secrets=tuple(sorted(self.options.secrets)),
+                source=origin,
+                **fields,
+            )
+        )
+
+    def _spooled(self, start: int, size: int) -> bytes:
+        self._spool.seek(start)
+        return self._spool.read(size)
+
+    def _named(self, media_type: str, data: bytes, load: Callable[[], bytes]) -> Blob:
+        id = blob_id(data)
+        self.pictures += media_type in PICTURES
+        if len(data) > BLOB_MAX:
+            return Omitted(why="cap", n=len(data), sha256=id)
+        self.blobs.setdefault(id, Payload(media_type, load))
+        return id
+
+
+def write_run(run: Run, target: Path) -> SealResult:
+    """Write a run as a sealed bundle; the file is there whole or not at all. Raises BundleError."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+            path = Path(folder) / "run.zst"
+            _journal(run, path)
+            sealed = seal(path)
+            path.replace(target)
+    except OSError as error:
+        raise BundleWriteError(
+            source=str(target), operation="write the bundle", reason=error.strerror or str(error)
+        ) from error
+    return msgspec.structs.replace(sealed, path=str(target))
+
+
+def picture_type(data: bytes) -> str | None:
+    """Return the media type of a picture by its first bytes; None for anything else."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return PNG
+    if data.startswith(b"\xff\xd8\xff"):
+        return JPEG
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return GIF
+    return WEBP if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+
+
+def _journal(run: Run, path: Path) -> None:
+    with Journal.create(path) as journal:
+        journal.commit([run.built_header()])
+        for at in range(0, len(run.events), BATCH):
+            events = run.events[at : at + BATCH]
+            ids = dict.fromkeys(id for event in events for id in references(event) if id in run.blobs)
+            journal.commit(events, [(id, *_loaded(run, id)) for id in ids if id not in journal])
+
+
+def _loaded(run: Run, id: str) -> tuple[str, bytes]:
+    payload = run.blobs[id]
+    data = payload.load()
+    if blob_id(data) != id:
+        raise BundleError(source=run.source.name, what="a file changed while it was imported")
+    return payload.media_type, data

@@ -1,0 +1,163 @@
+"""Agent logs `run.jsonl`, one JSON line an event: user, assistant, tool results with pictures, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import MalformedSource
+from replaykit.interop.finding import files
+from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har_entries import stamp
+from replaykit.interop.run import Run
+from replaykit.interop.trace_contexts import as_time
+from replaykit.trajectory.action import Action, Unknown
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import AgentInfo, Step
+
+_HEAD = 4096
+
+
+class Call(Struct, kw_only=True):
+    """One tool call."""
+
+    id: str
+    name: str
+    arguments: Any = None
+
+
+class Line(Struct, kw_only=True):
+    """One line; which fields it has depends on `t`."""
+
+    t: str
+    ts: float | None = None
+    text: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[Call] | None = None
+    call_id: str | None = None
+    is_error: bool | None = None
+    shots: list[str] | None = None
+    answer: str | None = None
+    session_id: str | None = None
+    model: str | None = None
+    agent_version: str | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one log."""
+    read_log(run, candidate.file)
+    answer = run.header.pop("answer", None)
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def read_log(run: Run, name: str) -> None:
+    """Add the steps of a log; the answer is left in the run's header for the caller to end with."""
+    lines = list(_lines(run, name))
+    start = min((line.ts for line in lines if line.ts is not None), default=None)
+    moment = as_time(start) if start is not None else None
+    if moment is not None:
+        run.header.update(created=stamp(moment), clock="source")
+    asked = next((line.text for line in lines if line.t == "user"), None)
+    final = next((line for line in reversed(lines) if line.t == "final"), None)
+    run.task((final.session_id if final else None) or PurePosixPath(name).stem, intent=asked)
+    if final is not None:
+        run.header["agent"] = AgentInfo(version=final.agent_version, model=final.model)
+    _steps(run, lines, start, PurePosixPath(name).parent)
+    said = [line.text for line in lines if line.t == "assistant" and line.text]
+    run.header["answer"] = final.answer if final is not None else (said[-1] if said else None)
+    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    run.fills(screenshots="recorded" if run.pictures else "absent")
+    run.origin["alignment"] = "exact"
+
+
+def _lines(run: Run, name: str) -> Iterator[Line]:
+    place = 0
+    rows = run.source.lines(name)
+    while True:
+        try:
+            place, plain = next(rows)
+        except StopIteration:
+            return
+        except MalformedSource:
+            # A log that is being written when its machine goes away ends inside of a line.
+            if run.source.read(name).count(b"\n") > place:
+                raise
+            run.warn(f"{name}: a torn last line is left out")
+            return
+        yield run.source.convert(plain, Line, f"{name} line {place}")
+
+
+def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPath) -> None:
+    results = {line.call_id: line for line in lines if line.t == "tool_result" and line.call_id}
+    for turn, line in enumerate(lines):
+        t = None if start is None or line.ts is None else max(0, round(line.ts - start))
+        if line.t == "user" and line.text is not None:
+            run.add(Message(role="user", kind="reply" if run.steps else "say", text=line.text, t=t))
+        for call in line.tool_calls or () if line.t == "assistant" else ():
+            result = results.get(call.id)
+            step = run.step(
+                t=t, action=_action(run, call), thought=line.reasoning or line.text, turn=turn,
+                raw=msgspec.to_builtins(call), error=_error(result),
+            )  # fmt: skip
+            if result is not None:
+                _shots(run, result, step, folder)
+
+
+def _error(result: Line | None) -> Threw | None:
+    return (
+        Threw(name="ToolError", message=result.text or "") if result is not None and result.is_error else None
+    )
+
+
+def _action(run: Run, call: Call) -> Action:
+    arguments = call.arguments if isinstance(call.arguments, dict) else {}
+    tag = run.options.tools.get(call.name, call.name)
+    try:
+        action: Action = msgspec.convert({**arguments, "type": tag}, Action)
+    except msgspec.ValidationError:
+        raw = msgspec.json.encode(call.arguments).decode()
+        return Unknown(name=call.name[:64] or "call", raw=raw)
+    return action
+
+
+def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:
+    for path in result.shots or ():
+        name = (folder / path).as_posix()
+        shot = run.picture(name) if name in run.source else None
+        if shot is not None:
+            run.add(Observation(role="after", of=step.index, t=step.t, screenshot=shot))
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the logs under a path."""
+    for file in files(path, ".jsonl"):
+        if _is_log(file):
+            name = file.stem if file.stem != "run" else file.resolve().parent.name
+            yield Candidate(name=name, root=file.parent, file=file.name)
+
+
+def _is_log(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD).lstrip()
+    except OSError:
+        return False
+    return head.startswith((b'{"t":', b'{"t" :', b'{ "t"'))
+
+
+IMPORTER = Importer(
+    name="run-jsonl",
+    reads="agent logs run.jsonl",
+    looks_for='*.jsonl whose lines begin with {"t":',
+    channels=letters("R task answer actions thoughts screenshots times; P targets messages"),
+    find=find,
+    read=read,
+    options=("tools",),
+)
+"""Reads the layout."""

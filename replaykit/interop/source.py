@@ -1,0 +1,265 @@
+"""Files of another tool's run, read as what strangers wrote: bounded, inside of their root, never executed.
+
+A source is a folder or a zip archive, whose members are looked up by name and never extracted. Every file
+that was read leaves its digest behind, for the header of the bundle.
+"""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
+from replaykit.interop.decoding import JsonFault, decode_json
+
+DIRECTORY_MAX = 64 * 2**20
+"""Bytes of an archive's directory: it is read into memory before anything can be counted."""
+
+_END = b"PK\x05\x06"
+_END_SIZE = 22
+_END_SEARCH = 65_535 + _END_SIZE
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What writers of traces and HAR files use; others bring decoders with failures of their own."""
+
+_ZIP_FAILURES = (
+    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, OSError,
+)  # fmt: skip
+
+
+class SourceLimits(Struct, frozen=True, kw_only=True):
+    """What an importer accepts of one run."""
+
+    members: int = 100_000
+    """Files of a folder or an archive."""
+    member: int = 256 * 2**20
+    """Bytes of a file, decompressed."""
+    source: int = 4 * 2**30
+    """Bytes of all files read, decompressed."""
+    line: int = 64 * 2**20
+    """Bytes of a JSON line."""
+    depth: int = 1000
+    """Nesting of JSON."""
+    steps: int = 100_000
+    """Steps of a run."""
+
+
+class Source:
+    """The files of one run. `name`: what errors call it, as it was given."""
+
+    def __init__(self, format: str, name: str, limits: SourceLimits) -> None:
+        self.format = format
+        self.name = name
+        self.limits = limits
+        self.files: dict[str, str] = {}
+        self._read = 0
+
+    def names(self) -> list[str]:
+        """Return the relative names of all files, sorted."""
+        raise NotImplementedError
+
+    def __contains__(self, name: object) -> bool:
+        raise NotImplementedError
+
+    def _bytes(self, name: str, limit: int) -> bytes:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close what is open."""
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file and keep its digest. Raises InteropError."""
+        data = self._bytes(name, self.limits.member)
+        self.check("member", len(data), name, "bytes")
+        if name not in self.files:
+            self._read += len(data)
+            self.check("source", self._read, name, "bytes")
+            self.files[name] = sha256(data).hexdigest()
+        elif self.files[name] != sha256(data).hexdigest():
+            self.malformed(name, "another file than a moment ago", "a source at rest")
+        return data
+
+    def json(self, name: str) -> Any:
+        """Return the JSON value of a file. Raises InteropError."""
+        return self.decode(self.read(name), name)
+
+    def lines(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield line number from 1 and value of each JSON line; blank lines are passed over."""
+        for number, line in enumerate(self.read(name).split(b"\n"), 1):
+            self.check("line", len(line), f"{name} line {number}", "bytes")
+            if line.strip():
+                yield number, self.decode(line, f"{name} line {number}")
+
+    def decode(self, data: bytes, place: str) -> Any:
+        """Return a JSON value. Raises MalformedSource."""
+        try:
+            return decode_json(data, self.limits.depth)
+        except JsonFault as error:
+            self.malformed(place, str(error), error.expected, error)
+
+    def convert(self, value: Any, kind: Any, place: str) -> Any:
+        """Return plain values as a type, or raise MalformedSource that names the key."""
+        try:
+            return msgspec.convert(value, kind, strict=True)
+        except (msgspec.ValidationError, RecursionError) as error:
+            reason, _, path = str(error).partition(" - at `")
+            expected, found = _split(reason)
+            where = path.rstrip("`").removeprefix("$").lstrip(".")
+            self.malformed(f"{place} {where}".rstrip(), found, expected, error)
+
+    def check(self, limit: str, found: int, place: str, unit: str) -> None:
+        """Raise SourceLimitExceeded if `found` is over the limit of that name."""
+        allowed = getattr(self.limits, limit)
+        if found > allowed:
+            raise SourceLimitExceeded(
+                format=self.format, source=self.name, place=place, found=found, limit=limit, allowed=allowed,
+                unit=unit,
+            )  # fmt: skip
+
+    def malformed(
+        self, place: str, found: str, expected: str, cause: BaseException | None = None
+    ) -> NoReturn:
+        """Raise MalformedSource."""
+        raise MalformedSource(
+            format=self.format, source=self.name, place=place, found=found, expected=expected
+        ) from cause
+
+    def unsafe(self, place: str, found: str, expected: str) -> NoReturn:
+        """Raise UnsafeSource."""
+        raise UnsafeSource(format=self.format, source=self.name, place=place, found=found, expected=expected)
+
+
+class Folder(Source):
+    """A folder, or one file in it. Links that leave the root are refused, special files are no files."""
+
+    def __init__(self, format: str, root: Path, limits: SourceLimits, name: str | None = None) -> None:
+        super().__init__(format, name or str(root), limits)
+        self.root = root
+        self._real = root.resolve()
+
+    def names(self) -> list[str]:
+        """Return the relative names of all files, sorted; links to folders are not followed."""
+        found: list[str] = []
+        folders = [self.root]
+        while folders:
+            for entry in self._entries(folders.pop()):
+                if entry.is_dir() and not entry.is_symlink():
+                    folders.append(entry)
+                else:
+                    found.append(entry.relative_to(self.root).as_posix())
+                self.check("members", len(found) + len(folders), "the folder", "files")
+        return sorted(found)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _is_plain(name) and (self.root / name).is_file()
+
+    def _entries(self, folder: Path) -> list[Path]:
+        try:
+            return list(folder.iterdir())
+        except OSError as error:
+            self.malformed(folder.name, f"unreadable ({error.strerror})", "a folder", error)
+
+    def _bytes(self, name: str, limit: int) -> bytes:
+        file = self.root / name
+        if not _is_plain(name) or not file.resolve().is_relative_to(self._real):
+            self.unsafe(name, "a path out of the source", "files inside of it")
+        try:
+            if not stat.S_ISREG(file.stat().st_mode):
+                self.malformed(name, "no regular file", "a file")
+            with file.open("rb") as stream:
+                return stream.read(limit + 1)
+        except OSError as error:
+            self.malformed(name, "missing" if isinstance(error, FileNotFoundError) else
+                           f"unreadable ({error.strerror})", "a file", error)  # fmt: skip
+
+
+class Archive(Source):
+    """A zip archive."""
+
+    def __init__(self, format: str, file: Path, limits: SourceLimits, name: str | None = None) -> None:
+        super().__init__(format, name or str(file), limits)
+        self._check_directory(file)
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except _ZIP_FAILURES as error:
+            self.malformed("the file", f"no zip archive ({error})", "a zip archive", error)
+        self.check("members", len(self._zip.infolist()), "the archive", "members")
+        self._members = {one.filename: one for one in self._zip.infolist() if not one.is_dir()}
+
+    def names(self) -> list[str]:
+        """Return the names of all members, sorted."""
+        return sorted(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def _check_directory(self, file: Path) -> None:
+        # zipfile reads the whole directory at once, whatever number of members is claimed.
+        try:
+            size = file.stat().st_size
+            with file.open("rb") as stream:
+                stream.seek(max(0, size - _END_SEARCH))
+                tail = stream.read(_END_SEARCH)
+        except OSError as error:
+            self.malformed("the file", f"unreadable ({error.strerror})", "a zip archive", error)
+        at = tail.rfind(_END)
+        if at < 0 or len(tail) < at + _END_SIZE:
+            self.malformed("the file", "no zip archive, or a cut one", "a zip archive with its directory")
+        directory = int.from_bytes(tail[at + 12 : at + 16], "little")
+        if directory > DIRECTORY_MAX:
+            self.malformed("the archive", f"a directory of {directory} bytes", f"at most {DIRECTORY_MAX}")
+
+    def _bytes(self, name: str, limit: int) -> bytes:
+        member = self._members.get(name)
+        if member is None:
+            self.malformed(name, "missing", "a member of the archive")
+        if member.file_size > limit:
+            self.check("member", member.file_size, name, "bytes")
+        if member.compress_type not in _METHODS:
+            self.malformed(name, f"compressed by method {member.compress_type}", "stored or deflated")
+        try:
+            with self._zip.open(member) as stream:
+                return stream.read(limit + 1)
+        except _ZIP_FAILURES as error:
+            self.malformed(name, f"undecodable ({error})", "a whole member", error)
+
+
+def open_source(format: str, path: Path, limits: SourceLimits) -> Source:
+    """Return a folder or an archive as a source."""
+    return Folder(format, path, limits) if path.is_dir() else Archive(format, path, limits)
+
+
+def numbered(name: str) -> int:
+    """Return the first integer in a file name; -1 where there is none."""
+    digits = ""
+    for char in PurePosixPath(name).stem:
+        if char.isascii() and char.isdigit():
+            digits += char
+        elif digits:
+            break
+    return int(digits[:18]) if digits else -1
+
+
+def _is_plain(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(name) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
+
+
+def _split(reason: str) -> tuple[str, str]:
+    """Return what was expected and what was found, out of msgspec's sentence."""
+    expected, _, found = reason.removeprefix("Expected ").partition(", got ")
+    if found:
+        return expected.replace("`", ""), found.replace("`", "")
+    return "the layout's own keys", reason.replace("`", "'")

@@ -1,0 +1,195 @@
+"""Calls of Playwright's protocol as actions: what acts, what only reads or waits, what nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from replaykit.trajectory.action import (
+    Action,
+    Check,
+    Click,
+    CloseTab,
+    DblClick,
+    DragAndDrop,
+    Element,
+    FileInfo,
+    Fill,
+    Focus,
+    GoBack,
+    GoForward,
+    Goto,
+    HandleDialog,
+    Hover,
+    KeyboardDown,
+    KeyboardInsertText,
+    KeyboardType,
+    KeyboardUp,
+    MouseClick,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    NewTab,
+    Press,
+    Reload,
+    Scroll,
+    SelectOption,
+    Tap,
+    Type,
+    Uncheck,
+    Unknown,
+    UploadFile,
+)
+
+RAW_MAX = 64 * 2**10
+"""Bytes of a call's parameters that a step keeps."""
+
+_ACTING = (
+    "Frame",
+    "ElementHandle",
+    "JSHandle",
+    "Page",
+    "BrowserContext",
+    "Dialog",
+    "APIRequestContext",
+    "Worker",
+)
+"""Classes whose methods may act; all others only look, or belong to the harness."""
+
+_QUIET = """
+    textContent innerText innerHTML inputValue isVisible isHidden isEnabled isDisabled isChecked isEditable
+    getAttribute title content querySelector querySelectorAll queryCount waitForSelector waitForFunction
+    waitForTimeout waitForElementState waitForLoadState waitForEventInfo expect expectScreenshot screenshot
+    ariaSnapshot ariaSnapshotDiff boundingBox highlight resolveSelector frameElement ownerFrame contentFrame
+    scrollIntoViewIfNeeded selectText requests consoleMessages pageErrors pdf bringToFront setViewportSize
+    emulateMedia route unroute setNetworkInterceptionPatterns setWebSocketInterceptionPatterns
+    updateSubscription registerLocatorHandler unregisterLocatorHandler resolveLocatorHandlerNoReply
+    setDefaultTimeoutNoReply setDefaultNavigationTimeoutNoReply exposeBinding addInitScript cookies
+    storageState newCDPSession harStart harExport tracingStart tracingStop tracingGroup tracingGroupEnd
+    startJSCoverage stopJSCoverage startCSSCoverage stopCSSCoverage generateLocatorString snapshotForAI
+    pause enableRecorder createTempFiles grantPermissions clearPermissions setGeolocation
+    setExtraHTTPHeaders setOffline setHTTPCredentials clockInstall clockFastForward clockPauseAt clockResume
+    clockRunFor clockSetFixedTime clockSetSystemTime __waitInfo__ dispose fetchResponseBody fetchLog
+    disposeAPIResponse getProperty getPropertyList jsonValue
+"""
+_INERT = frozenset(_QUIET.split())
+"""Methods that read, wait or set up: no steps."""
+
+
+def action_of(call: Mapping[str, Any], element: Element | None) -> Action | None:
+    """Return what a call did; None where it did nothing to a page. Unknown where it may have."""
+    kind, method = call.get("class"), call.get("method")
+    if kind not in _ACTING or not isinstance(method, str) or method in _INERT:
+        return None
+    if kind == "BrowserContext" and method != "newPage":
+        return None if method in ("close", "closed") else _unknown(call)
+    params = call.get("params")
+    make = _MAKERS.get(method)
+    if make is None:
+        return _unknown(call)
+    try:
+        return make(params if isinstance(params, dict) else {}, element)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return _unknown(call)
+
+
+def typed(action: Action) -> str | None:
+    """Return the text that an action enters, None for all others."""
+    if isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
+        return action.value
+    return None
+
+
+def raw_of(call: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return class, method and parameters of a call, where they are not too long to keep."""
+    raw = {name: call[name] for name in ("callId", "class", "method", "title", "params") if call.get(name)}
+    return raw if len(msgspec.json.encode(raw)) <= RAW_MAX else {**raw, "params": None}
+
+
+def _unknown(call: Mapping[str, Any]) -> Unknown:
+    text = msgspec.json.encode(call.get("params")).decode()
+    return Unknown(name=str(call.get("method"))[:64] or "call", raw=text if len(text) <= RAW_MAX else "")
+
+
+def _click(params: dict[str, Any], element: Element | None) -> Action:
+    count, fields = params.get("clickCount", 1), _pointing(params, element)
+    return DblClick(element=element, **fields) if count == 2 else Click(element=element, **fields)
+
+
+def _pointing(params: dict[str, Any], element: Element | None) -> dict[str, Any]:
+    modifiers = tuple(str(one) for one in params.get("modifiers") or ())
+    point = None if element is None else element.point
+    return {"button": str(params.get("button", "left")), "modifiers": modifiers, "point": point}
+
+
+def _select(params: dict[str, Any], element: Element | None) -> Action:
+    chosen = [one for one in params.get("options") or () if isinstance(one, dict)]
+    values = [str(one[key]) for one in chosen for key in ("value", "valueOrLabel") if key in one]
+    labels = [str(one["label"]) for one in chosen if "label" in one]
+    return SelectOption(element=element, values=tuple(values), labels=tuple(labels))
+
+
+def _upload(params: dict[str, Any], element: Element | None) -> Action:
+    names = [str(path) for path in params.get("localPaths") or ()]
+    names += [str(one.get("name", "")) for one in params.get("payloads") or () if isinstance(one, dict)]
+    bases = (name.replace("\\", "/").rpartition("/")[2] for name in names)
+    return UploadFile(element=element, files=tuple(FileInfo(name=name) for name in bases))
+
+
+def _drag(params: dict[str, Any], element: Element | None) -> Action:
+    target = params.get("target")
+    start = element or Element(ref=str(params.get("source", "")))
+    return DragAndDrop(element=start, to=Element(ref=str(target)) if target else None)
+
+
+def _point(params: dict[str, Any]) -> tuple[int, int]:
+    return (round(params["x"]), round(params["y"]))
+
+
+def _dialog(accept: bool) -> Callable[[dict[str, Any], Element | None], Action]:
+    def make(params: dict[str, Any], element: Element | None) -> Action:
+        text = params.get("promptText")
+        return HandleDialog(accept=accept, text=text if isinstance(text, str) else None)
+
+    return make
+
+
+def _wheel(params: dict[str, Any], element: Element | None) -> Action:
+    return Scroll(dx=round(params["deltaX"]), dy=round(params["deltaY"]), by="wheel")
+
+
+_MAKERS: dict[str, Callable[[dict[str, Any], Element | None], Action]] = {
+    "goto": lambda p, _: Goto(url=str(p["url"])),
+    "click": _click,
+    "dblclick": lambda p, e: DblClick(element=e, **_pointing(p, e)),
+    "tap": lambda p, e: Tap(element=e, point=None if e is None else e.point),
+    "fill": lambda p, e: Fill(element=e, value=str(p["value"])),
+    "type": lambda p, e: Type(element=e, value=str(p["text"])),
+    "press": lambda p, e: Press(element=e, key=str(p["key"])),
+    "check": lambda p, e: Check(element=e),
+    "uncheck": lambda p, e: Uncheck(element=e),
+    "hover": lambda p, e: Hover(element=e),
+    "focus": lambda p, e: Focus(element=e),
+    "selectOption": _select,
+    "setInputFiles": _upload,
+    "dragAndDrop": _drag,
+    "goBack": lambda *_: GoBack(),
+    "goForward": lambda *_: GoForward(),
+    "reload": lambda *_: Reload(),
+    "newPage": lambda *_: NewTab(),
+    "close": lambda *_: CloseTab(),
+    "keyboardType": lambda p, _: KeyboardType(value=str(p["text"])),
+    "keyboardInsertText": lambda p, _: KeyboardInsertText(value=str(p["text"])),
+    "keyboardPress": lambda p, _: Press(key=str(p["key"])),
+    "keyboardDown": lambda p, _: KeyboardDown(key=str(p["key"])),
+    "keyboardUp": lambda p, _: KeyboardUp(key=str(p["key"])),
+    "mouseClick": lambda p, _: MouseClick(point=_point(p), button=str(p.get("button", "left"))),
+    "mouseMove": lambda p, _: MouseMove(point=_point(p)),
+    "mouseDown": lambda p, _: MouseDown(point=(0, 0), button=str(p.get("button", "left"))),
+    "mouseUp": lambda p, _: MouseUp(point=(0, 0), button=str(p.get("button", "left"))),
+    "mouseWheel": _wheel,
+    "accept": _dialog(True),
+    "dismiss": _dialog(False),
+}

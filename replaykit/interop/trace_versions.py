@@ -1,0 +1,111 @@
+"""Playwright's trace versions 4 to 10: events of older ones lifted to the newest, one version at a time.
+
+Upgrades work on plain dicts and are tolerant: some fields appeared before the version that defines them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+OLDEST, NEWEST = 4, 10
+"""Versions that are read."""
+
+Event = dict[str, Any]
+
+_PHASES = {"before": "before", "input": "action", "action": "action", "after": "after"}
+
+
+def upgrade(events: Iterable[Event], version: int) -> list[Event]:
+    """Return the events of one context as version 10 writes them; the first one is `context-options`."""
+    found: Iterable[Event] = list(events)
+    for number in range(version, NEWEST):
+        found = list(_STEPS[number](list(found)))
+    return [_modern(event) for event in found]
+
+
+def _console(events: list[Event]) -> Iterator[Event]:
+    """4 to 5: console messages were objects that an event names."""
+    objects: dict[str, Any] = {}
+    for event in events:
+        params = _part(event, "params")
+        if event.get("type") == "object" and event.get("class") == "ConsoleMessage":
+            objects[str(event.get("guid"))] = event.get("initializer")
+        elif event.get("type") == "event" and event.get("method") == "console":
+            named = objects.get(str(_part(params, "message").get("guid")))
+            if isinstance(named, dict):
+                yield {
+                    "type": "console", "messageType": named.get("type"), "text": named.get("text"),
+                    "location": named.get("location"), "time": event.get("time"),
+                    "pageId": event.get("pageId"),
+                }  # fmt: skip
+        elif event.get("type") != "object":
+            yield event
+
+
+def _logs(events: list[Event]) -> Iterator[Event]:
+    """5 to 6: the log of a call was a list in its end."""
+    for event in events:
+        log = event.pop("log", None) if event.get("type") == "after" else None
+        for line in log if isinstance(log, list) else ():
+            yield {"type": "log", "callId": event.get("callId"), "time": -1, "message": line}
+        yield event
+
+
+def _clock(events: list[Event]) -> Iterator[Event]:
+    """6 to 7: calls had wall times, the context no monotonic time."""
+    calls = (e for e in events if e.get("type") == "before" and isinstance(e.get("wallTime"), int | float))
+    first = next(calls, None)
+    for event in events:
+        if event.get("type") == "context-options" and first is not None:
+            yield {**event, "wallTime": first["wallTime"], "monotonicTime": first.get("startTime")}
+        elif event.get("type") == "before" and "stepId" not in event and "wallTime" in event:
+            yield {**event, "stepId": f"{event.get('apiName')}@{event['wallTime']}"}
+        else:
+            yield event
+
+
+def _titles(events: list[Event]) -> Iterator[Event]:
+    """7 to 8: `apiName` was what became the title."""
+    for event in events:
+        if event.get("type") == "before":
+            event = {"title": event.get("apiName"), "stepId": event.get("callId"), **event}
+        yield event
+
+
+def _files(events: list[Event]) -> Iterator[Event]:
+    """8 to 9: payloads were digests, names of snapshots held their phase."""
+    yield from events  # `_modern` does it for every version: both spellings are seen in all of them
+
+
+def _steps(events: list[Event]) -> Iterator[Event]:
+    """9 to 10: the test runner's step ids became the call ids."""
+    ids = {event.get("callId"): event.get("stepId") for event in events if event.get("type") == "before"}
+    for event in events:
+        yield {**event, "stepId": ids[event.get("callId")]} if ids.get(event.get("callId")) else event
+
+
+_STEPS: dict[int, Callable[[list[Event]], Iterable[Event]]] = {
+    4: _console, 5: _logs, 6: _clock, 7: _titles, 8: _files, 9: _steps,
+}  # fmt: skip
+
+
+def _modern(event: Event) -> Event:
+    """Rename what was renamed without a version."""
+    if event.get("type") == "frame-snapshot":
+        return {**event, "snapshot": _snapshot(_part(event, "snapshot"))}
+    if "sha1" in event and "file" not in event:
+        return {**event, "file": f"resources/{event['sha1']}"}
+    return event
+
+
+def _snapshot(snapshot: Event) -> Event:
+    name = snapshot.get("snapshotName")
+    if "phase" in snapshot or not isinstance(name, str):
+        return snapshot
+    return {**snapshot, "phase": _PHASES.get(name.partition("@")[0], "after")}
+
+
+def _part(event: Event, name: str) -> Event:
+    part = event.get(name)
+    return part if isinstance(part, dict) else {}

@@ -1,0 +1,129 @@
+"""Actions in WebVoyager's words, both ways: as its own reader finds them, and as they were meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from replaykit.trajectory.action import (
+    Act,
+    Action,
+    Answer,
+    Click,
+    Element,
+    Fill,
+    GoBack,
+    Goto,
+    Scroll,
+    Type,
+    Unknown,
+    Wait,
+)
+
+GOOGLE = "https://www.google.com/"
+"""Where `Google` leads."""
+
+# Upstream takes the first form that is found anywhere, so text ends at the first bracket.
+_PEER = (
+    ("click", re.compile(r"Click \[?(\d+)\]?")),
+    ("type", re.compile(r"Type \[?(\d+)\]?[; ]+\[?(.[^\]]*)\]?")),
+    ("scroll", re.compile(r"Scroll \[?(\d+|WINDOW)\]?[; ]+\[?(up|down)\]?")),
+    ("wait", re.compile(r"^Wait")),
+    ("goback", re.compile(r"^GoBack")),
+    ("google", re.compile(r"^Google")),
+    ("answer", re.compile(r"ANSWER[; ]+\[?(.[^\]]*)\]?")),
+)
+_STRICT = (
+    ("click", re.compile(r"Click (?:\[(\d+)\]|(\d+))")),
+    ("type", re.compile(r"Type (?:\[(\d+)\]|(\d+))[; ]+(\S.*)", re.DOTALL)),
+    ("scroll", re.compile(r"Scroll (?:\[(\d+|WINDOW)\]|(\d+|WINDOW))[; ]+(\[up\]|\[down\]|up|down)")),
+    ("wait", re.compile(r"Wait(?:[; ]+\S{0,40})?")),
+    ("goback", re.compile(r"GoBack")),
+    ("google", re.compile(r"Google")),
+    ("answer", re.compile(r"ANSWER[; ]+(\S.*)", re.DOTALL)),
+)
+
+
+def peer_action(text: str) -> Action:
+    """Return what upstream would have done: the first of its forms found anywhere in the text."""
+    for name, form in _PEER:
+        found = form.search(text)
+        if found is not None:
+            return _ACTIONS[name]([group or "" for group in found.groups()])
+    return _unknown(text)
+
+
+def strict_action(text: str) -> Action:
+    """Return the action that the whole text is, brackets balanced; unknown where it is none."""
+    text = text.strip()
+    for name, form in _STRICT:
+        found = form.fullmatch(text)
+        if found is not None:
+            return _ACTIONS[name]([_unbracketed(group) for group in found.groups() if group is not None])
+    return _unknown(text)
+
+
+def answer_of(message: str | None) -> str | None:
+    """Return the answer that upstream's evaluation finds in a last message; None where it finds none."""
+    if message is None or "Action: ANSWER" not in message:
+        return None
+    found = _PEER[-1][1].search(message)
+    return found[1] if found else None
+
+
+def said_action(action: Act, raw: object = None) -> str | None:
+    """Return an action in WebVoyager's words; None where it has none for it. `raw` wins where it is one."""
+    if isinstance(raw, str) and strict_action(raw) != _unknown(raw.strip()):
+        return raw
+    ref = action.element.ref if action.element is not None else None
+    match action:
+        case Click() if ref:
+            return f"Click [{ref}]"
+        case Fill() | Type() if ref:
+            return f"Type [{ref}]; [{action.value}]"
+        case Scroll():
+            return f"Scroll [{ref or 'WINDOW'}]; [{'up' if action.dy < 0 else 'down'}]"
+        case Wait():
+            return "Wait"
+        case GoBack():
+            return "GoBack"
+        case Goto() if action.url == GOOGLE:
+            return "Google"
+        case Answer():
+            return f"ANSWER; [{action.text}]"
+    return None
+
+
+def _scroll(parts: list[str]) -> Scroll:
+    # How far is not said: one px stands for the direction.
+    where, way = parts
+    element = None if where == "WINDOW" else Element(ref=where)
+    return Scroll(element=element, dy=-1 if way == "up" else 1, amount=way)
+
+
+_ACTIONS: dict[str, Callable[[list[str]], Action]] = {
+    "click": lambda parts: Click(element=Element(ref=parts[0])),
+    "type": lambda parts: Fill(element=Element(ref=parts[0]), value=parts[1], submit=True),
+    "scroll": _scroll,
+    "wait": lambda parts: Wait(),
+    "goback": lambda parts: GoBack(),
+    "google": lambda parts: Goto(url=GOOGLE),
+    "answer": lambda parts: Answer(text=parts[0]),
+}
+
+
+def _unbracketed(text: str) -> str:
+    """Take off brackets around a text, where they belong to each other."""
+    if not text.startswith("[") or not text.endswith("]"):
+        return text
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char == "[") - (char == "]")
+        if depth == 0:
+            return text[1:-1] if at == len(text) - 1 else text
+    return text
+
+
+def _unknown(text: str) -> Unknown:
+    word = re.match(r"[A-Za-z]+", text)
+    return Unknown(name=word[0].lower() if word else "text", raw=text)

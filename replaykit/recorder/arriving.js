@@ -1,0 +1,31 @@
+// What a document is before anybody acts on it in sight of this script.
+
+// Made by a user agent from input alone, and counted by the browser whether anybody listens or not.
+const COUNTED = ['pointerdown', 'keydown', 'beforeinput', 'input', 'dragstart', 'drop'];
+
+// Drivers choose options without any event that is counted: that a choice is not the document's own tells.
+function wasTouched() {
+  const counts = performance.eventCounts;
+  if (COUNTED.some((name) => counts?.get(name) > 0)) return true;
+  return [...queryDocument(document, 'select,input')].some(isChosen);
+}
+
+function isChosen(field) {
+  if (!isHTML(field)) return false;
+  if (localName(field) === 'input') return inputType(field) === 'file' && inputFiles(field).length > 0;
+  const options = [...selectOptions(field)];
+  const marked = options.filter((option) => hasAttribute(option, 'selected'));
+  const own = field.multiple ? marked : [marked.at(-1) ?? firstChoice(field, options)];
+  return options.some((option) => isSelected(option) !== own.includes(option));
+}
+
+// What a select shows of itself; a list box shows nothing chosen.
+function firstChoice(field, options) {
+  return field.size > 1 ? undefined : options.find((option) => !matches(option, ':disabled'));
+}
+
+// In a frame that its parent cannot read: somebody has to find out whose it is. Whoever acted in it before this
+// script came was not seen.
+function hello(touched) {
+  transmit(toJSON({ k: 'hello', seq: sequence++, touched }));
+}

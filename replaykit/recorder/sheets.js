@@ -1,0 +1,45 @@
+// Style sheets as text, for whoever wants to see the page again: adopted and linked ones, imports inlined.
+
+const SHEET_MAX = 1024 * 1024;
+const SHEETS_MAX = 4 * SHEET_MAX;
+const IMPORTS_MAX = 8;
+
+function rulesOf(sheet) {
+  try {
+    return sheet.cssRules;
+  } catch {
+    return null;
+  }
+}
+
+// In the order of the head, for the last look at a page; a sheet that cannot be read, or is too long, is null itself.
+function newSheets(tree, purpose) {
+  if (globalThis.parent !== globalThis || purpose !== 'final') return null;
+  let left = SHEETS_MAX;
+  return tree.sheets.map((sheet) => {
+    const text = sheetText(sheet, 0);
+    if (text === null || text.length > Math.min(left, SHEET_MAX)) return null;
+    left -= text.length;
+    return text;
+  });
+}
+
+function sheetText(sheet, depth) {
+  const rules = rulesOf(sheet);
+  return rules === null ? null : Array.from(rules, (rule) => ruleText(rule, depth)).join('\n');
+}
+
+function ruleText(rule, depth) {
+  const imported = brand(rule) === '[object CSSImportRule]' && rule.styleSheet && depth < IMPORTS_MAX;
+  const inner = imported ? sheetText(rule.styleSheet, depth + 1) : null;
+  return inner === null ? rule.cssText : within(rule, inner);
+}
+
+// The conditions of an import hold for all that it brings.
+function within({ media, supportsText, layerName }, text) {
+  const conditions = [
+    ['@supports', supportsText ? `(${supportsText})` : null], ['@media', media.mediaText || null], ['@layer', layerName],
+  ];
+  const wrap = (inner, [name, condition]) => (condition === null ? inner : `${name} ${condition} {\n${inner}\n}`);
+  return conditions.reduceRight(wrap, text);
+}

@@ -1,0 +1,61 @@
+"""The agent's own objects: some of their methods are wrapped while a recording runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias
+
+Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
+"""Makes a wrapper of an object's method."""
+
+
+class Wrapper:
+    """Wraps `close`, and what makes pages and contexts; every method once."""
+
+    def __init__(self, closing: Wrap, making: Wrap) -> None:
+        self._closing = closing
+        self._making = making
+        self._wrapped: list[tuple[Any, str]] = []
+        self._listening: list[tuple[Any, str, Callable[..., Any]]] = []
+        self._browsers: list[Any] = []
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether a browser is gone that nobody here has closed."""
+        return not all(browser.is_connected() for browser in self._browsers)
+
+    def wrap(self, *targets: Any) -> None:
+        """Wrap the methods of pages, contexts, browsers; None is passed over."""
+        for target in targets:
+            for name in ("close", "new_page", "new_context"):
+                method = getattr(target, name, None)
+                if method is not None and not hasattr(method, "__wrapped__"):
+                    if name == "close" and hasattr(target, "is_connected"):
+                        self._browsers.append(target)
+                        method = self._parting(target, method)
+                    wrapper = self._closing if name == "close" else self._making
+                    setattr(target, name, wrapper(target, method))
+                    self._wrapped.append((target, name))
+
+    def listen(self, target: Any, event: str, call: Callable[..., Any]) -> None:
+        """Hear of an event of the agent's objects, until they are left as they were."""
+        target.on(event, call)
+        self._listening.append((target, event, call))
+
+    def _parting(self, browser: Any, close: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(close)
+        def parting(*arguments: Any, **options: Any) -> Any:
+            self._browsers = [one for one in self._browsers if one is not browser]
+            return close(*arguments, **options)
+
+        return parting
+
+    def undo(self) -> None:
+        """Leave all objects as they were: they may live on."""
+        for target, name in self._wrapped:
+            delattr(target, name)
+        for target, event, call in self._listening:
+            target.remove_listener(event, call)
+        self._wrapped.clear()
+        self._listening.clear()

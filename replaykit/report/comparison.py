@@ -1,0 +1,241 @@
+"""Two reports compared: which verdicts differ, what else differs with them, rates over the same tasks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from math import comb
+from typing import Literal
+
+from msgspec import Struct
+
+from replaykit.grading.scores import SCORES
+from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
+from replaykit.grading.verdict import Outcome, Report, Verdict
+
+SCHEMA = "replaykit.diff/1"
+"""Name and version of the comparison's JSON."""
+
+Kind = Literal["regressed", "fixed", "changed"]
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One result that differs."""
+
+    what: str
+    """`success`, `CuP`, `check ID`, `policy ID`, `judge NAME`."""
+    before: str | None
+    """Outcome in the first report; null = not there."""
+    after: str | None
+    """Outcome in the second."""
+    reason: str | None = None
+    """The second's word for it."""
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """One run in both reports, or two runs of one task, with verdicts that differ."""
+
+    task_id: str
+    """The task."""
+    before: str | None
+    """Trajectory in the first report."""
+    after: str | None
+    """Trajectory in the second."""
+    kind: Kind
+    """`regressed`: success, CuP or cleanness is lost; `fixed`: won, none lost; `changed`: neither."""
+    changes: tuple[Change, ...]
+    """What differs."""
+    why: tuple[str, ...]
+    """Of `trajectory suite tape mode dialect semantics validity judge ...` those that differ too."""
+
+
+class Rate(Struct, frozen=True, kw_only=True):
+    """A metric over the tasks that both reports have."""
+
+    metric: str
+    """Name as in the reports."""
+    tasks: int
+    """Tasks in both."""
+    before: float
+    """Mean of the first, by task."""
+    after: float
+    """Mean of the second."""
+    difference: float
+    """After less before."""
+    ci95: Interval | None
+    """Percentile interval of the difference, tasks drawn; null for fewer than two."""
+    up: int
+    """Tasks whose value rose."""
+    down: int
+    """Tasks whose value fell."""
+    p: float
+    """Two-sided exact sign test over the tasks that moved; McNemar's exact test where tasks have one run."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What lies between two reports."""
+
+    schema: str = SCHEMA
+    """Name and version of this layout."""
+    pairs: tuple[Pair, ...]
+    """Those that differ, by task."""
+    same: int
+    """Pairs that do not."""
+    new: tuple[str, ...]
+    """Tasks of runs that only the second has, one each."""
+    removed: tuple[str, ...]
+    """Tasks of runs that only the first has."""
+    rates: tuple[Rate, ...]
+    """Each metric that both have."""
+
+    def count(self, kind: Kind) -> int:
+        """Return how many pairs are of a kind."""
+        return sum(pair.kind == kind for pair in self.pairs)
+
+
+def compare(before: Report, after: Report) -> Comparison:
+    """Compare two reports: equal trajectories pair first, then what is left of a task in its order."""
+    pairs: list[Pair] = []
+    new: list[str] = []
+    removed: list[str] = []
+    same = 0
+    ours, theirs = _by_task(before), _by_task(after)
+    for task in sorted(ours.keys() | theirs.keys()):
+        both, gone, come = _paired(ours.get(task, []), theirs.get(task, []))
+        removed += [task] * len(gone)
+        new += [task] * len(come)
+        found = [pair for one, other in both if (pair := _pair(task, one, other)) is not None]
+        same += len(both) - len(found)
+        pairs += found
+    return Comparison(
+        pairs=tuple(pairs),
+        same=same,
+        new=tuple(new),
+        removed=tuple(removed),
+        rates=tuple(_rates(before, after)),
+    )
+
+
+def sign_test(up: int, down: int) -> Fraction:
+    """Return the exact two-sided probability of a split as uneven, were both ways alike; 1 for none."""
+    n = up + down
+    tail = sum(comb(n, k) for k in range(min(up, down) + 1))
+    return min(Fraction(1), Fraction(2 * tail, 2**n))
+
+
+def _by_task(report: Report) -> dict[str, list[Verdict]]:
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in report.verdicts:
+        found[verdict.task_id].append(verdict)
+    return found
+
+
+def _paired(
+    ours: Sequence[Verdict], theirs: Sequence[Verdict]
+) -> tuple[list[tuple[Verdict, Verdict]], list[Verdict], list[Verdict]]:
+    waiting = {verdict.trajectory: verdict for verdict in theirs if verdict.trajectory is not None}
+    again = [(one, waiting[one.trajectory]) for one in ours if one.trajectory in waiting]
+    known = {one.trajectory for one, _ in again}
+    left = [one for one in ours if one.trajectory not in known]
+    right = [one for one in theirs if one.trajectory not in known]
+    shared = min(len(left), len(right))
+    return [*again, *zip(left[:shared], right[:shared], strict=True)], left[shared:], right[shared:]
+
+
+def _pair(task: str, before: Verdict, after: Verdict) -> Pair | None:
+    changes = tuple(_changes(before, after))
+    if not changes:
+        return None
+    return Pair(
+        task_id=task,
+        before=before.trajectory,
+        after=after.trajectory,
+        kind=_kind(before, after),
+        changes=changes,
+        why=tuple(_why(before, after)),
+    )
+
+
+def _kind(before: Verdict, after: Verdict) -> Kind:
+    facts = list(zip(_facts(before), _facts(after), strict=True))
+    if any(was and not is_now for was, is_now in facts):
+        return "regressed"
+    return "fixed" if any(is_now and not was for was, is_now in facts) else "changed"
+
+
+def _facts(verdict: Verdict) -> tuple[bool, bool, bool]:
+    is_graded = verdict.error is None
+    return verdict.success is Outcome.PASS, verdict.cup == 1, is_graded and verdict.clean
+
+
+def _changes(before: Verdict, after: Verdict) -> Iterator[Change]:
+    ours, theirs = dict(_results(before)), dict(_results(after))
+    for what in dict.fromkeys([*ours, *theirs]):
+        was, now = ours.get(what), theirs.get(what)
+        if (was and was[0]) != (now and now[0]):
+            yield Change(
+                what=what, before=was[0] if was else None, after=now[0] if now else None,
+                reason=now[1] if now else None,
+            )  # fmt: skip
+
+
+def _results(verdict: Verdict) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Yield what a verdict says: (what, (outcome, reason))."""
+    if verdict.error is not None:
+        yield "success", ("ERROR", verdict.error.kind)
+        return
+    yield "success", (str(verdict.success or "none"), None)
+    yield "CuP", (str(verdict.cup), None)
+    yield from ((f"check {c.id}", (str(c.outcome), c.reason)) for c in verdict.checks)
+    yield from ((f"policy {p.id}", (str(p.outcome), p.reason)) for p in verdict.policies)
+    yield from ((f"judge {j.judge}", (str(j.outcome), j.reason)) for j in verdict.judgements)
+
+
+def _why(before: Verdict, after: Verdict) -> Iterator[str]:
+    for name in ("trajectory", "suite", "tape", "mode", "dialect", "semantics", "validity"):
+        if getattr(before, name) != getattr(after, name):
+            yield name
+    ours = {judgement.judge: judgement.fingerprint for judgement in before.judgements}
+    theirs = {judgement.judge: judgement.fingerprint for judgement in after.judgements}
+    for judge in sorted(ours.keys() | theirs.keys()):
+        if ours.get(judge) != theirs.get(judge):
+            yield f"judge {judge}"
+
+
+def _rates(before: Report, after: Report) -> Iterator[Rate]:
+    for metric in SCORES:
+        ours, theirs = _means(before.verdicts, metric), _means(after.verdicts, metric)
+        tasks = sorted(ours.keys() & theirs.keys())
+        if tasks:
+            yield _rate(metric, [ours[task] for task in tasks], [theirs[task] for task in tasks])
+
+
+def _rate(metric: str, ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Rate:
+    moved = [after - before for before, after in zip(ours, theirs, strict=True)]
+    up, down = sum(step > 0 for step in moved), sum(step < 0 for step in moved)
+    return Rate(
+        metric=metric,
+        tasks=len(moved),
+        before=_mean(ours),
+        after=_mean(theirs),
+        difference=_mean(moved),
+        ci95=clustered_bootstrap([[step] for step in moved]),
+        up=up,
+        down=down,
+        p=rounded(sign_test(up, down), 4) or 0.0,
+    )
+
+
+def _mean(values: Sequence[Fraction]) -> float:
+    return rounded(mean(values)) or 0.0
+
+
+def _means(verdicts: Iterable[Verdict], metric: str) -> dict[str, Fraction]:
+    """Return the mean of a metric by task, over its valid runs; undecided counts as not reached."""
+    found: dict[str, list[Fraction]] = defaultdict(list)
+    for verdict in verdicts:
+        score = SCORES[metric](verdict) if verdict.validity == "valid" else None
+        if score is not None:
+            found[verdict.task_id].append(score.value)
+    return {task: sum(values, Fraction(0)) / len(values) for task, values in found.items()}

@@ -1,0 +1,110 @@
+"""Reports for GitHub Actions: a step summary in Markdown, and lines that mark errors.
+
+Recorded text may hold Markdown, HTML, mentions and workflow commands: none of it works here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from replaykit.errors import UsageError
+from replaykit.grading.verdict import Report, Verdict
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Variable that names the file of a step's summary."""
+
+SUMMARY_MAX = 1024 * 1024
+"""Bytes that a step's summary may have."""
+
+ERRORS_MAX = 10
+"""Error lines that a step may show."""
+
+CELL_MAX = 200
+"""Characters of one cell."""
+
+_NOTE = "\n\n{left} more runs are left out: the summary is full.\n"
+_ACTIVE = {char: f"&#{ord(char)};" for char in "&<>|`*_[]()#@\\~!"}
+
+
+def as_github(report: Report) -> bytes:
+    """Return the summary as Markdown, cut at whole rows where it would be too long."""
+    head = "\n".join([f"## replaykit: {report.gate.status}", "", *_rates(report), "", *_head()])
+    rows = [_row(verdict) for verdict in report.verdicts]
+    room = SUMMARY_MAX - len(head.encode()) - len(_NOTE) - 16
+    kept, size = 0, 0
+    for row in rows:
+        size += len(row.encode()) + 1
+        if size > room:
+            break
+        kept += 1
+    note = _NOTE.format(left=len(rows) - kept) if kept < len(rows) else "\n"
+    return ("\n".join([head, *rows[:kept]]) + note).encode()
+
+
+def error_lines(report: Report) -> list[str]:
+    """Return workflow commands for what failed the gate, at most ten."""
+    if report.gate.status == "passed":
+        return []
+    lines = [f"::error title={_property('replaykit')}::{_data(reason)}" for reason in report.gate.reasons]
+    if len(lines) > ERRORS_MAX:
+        more = f"{len(lines) - ERRORS_MAX + 1} more reasons: see the summary"
+        return [*lines[: ERRORS_MAX - 1], f"::error title=replaykit::{_data(more)}"]
+    return lines
+
+
+def write_github(report: Report, environ: Mapping[str, str]) -> str:
+    """Append the summary to the step's own file; return what belongs on stdout. Raises UsageError."""
+    lines = "".join(line + "\n" for line in error_lines(report))
+    target = environ.get(SUMMARY)
+    if not target:
+        return as_github(report).decode() + lines
+    try:
+        with Path(target).open("ab") as stream:
+            stream.write(as_github(report))
+    except OSError as error:
+        raise UsageError(what=f"cannot write the summary to {target}: {error.strerror}") from error
+    return lines
+
+
+def _rates(report: Report) -> list[str]:
+    found = []
+    for name, one in report.summary.get("metrics", {}).items():
+        value = one.get("value") if isinstance(one, dict) else None
+        if isinstance(value, int | float):
+            found.append(f"{_cell(name)} {100 * value:.1f} % (n {one.get('n')})")
+    return [", ".join(found)] if found else []
+
+
+def _head() -> list[str]:
+    return ["| run | success | checks | policies | judges | CuP |", "| --- | --- | --- | --- | --- | --- |"]
+
+
+def _row(verdict: Verdict) -> str:
+    checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
+    policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
+    judges = [f"{one.judge} {one.outcome}" for one in verdict.judgements]
+    error = [verdict.error.kind] if verdict.error is not None else []
+    cells = [
+        verdict.task_id,
+        str(verdict.success or "-"),
+        ", ".join([*error, *checks]) or "ok",
+        ", ".join(policies) or "ok",
+        ", ".join(judges) or "-",
+        str(verdict.cup),
+    ]
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    line = "".join(char if char.isprintable() else " " for char in text)
+    line = line if len(line) <= CELL_MAX else line[: CELL_MAX - 1] + "…"
+    return "".join(_ACTIVE.get(char, char) for char in line)
+
+
+def _data(text: str) -> str:
+    return text[:CELL_MAX].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

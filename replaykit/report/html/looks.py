@@ -1,0 +1,112 @@
+"""Every look at a page that a run took, and which one shows what a step acted on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct, field
+
+from replaykit.report.html.documents import PageKey, page_key
+from replaykit.report.html.words import lean, line
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Omitted
+from replaykit.trajectory.step import Step, Trajectory
+
+Plain = dict[str, Any]
+"""A part of a run's data: JSON all through."""
+
+
+class Looks(Struct, kw_only=True):
+    """The looks of a run in story order; others name one by its position."""
+
+    rows: list[Plain] = field(default_factory=list)
+    """One look each."""
+    pages: dict[str, PageKey] = field(default_factory=dict)
+    """Drawn pages to be made, by name."""
+    pictures: dict[str, None] = field(default_factory=dict)
+    """Blobs of pictures, in order, each once."""
+    before: dict[int, int] = field(default_factory=dict)
+    """Step to the look inside of its act."""
+    after: dict[int, int] = field(default_factory=dict)
+    """Step to the last look that followed."""
+    shown: dict[int, int] = field(default_factory=dict)
+    """Step to the picture that shows best what was acted on."""
+
+
+def looks(run: Trajectory) -> Looks:
+    """Return every look of a run."""
+    found = Looks()
+    pictured: dict[int | None, list[int]] = {}
+    places: list[tuple[Step, int]] = []
+    for event in run.events:
+        if isinstance(event, Step):
+            if event.before is not None:
+                found.before[event.index] = _add(found, event.before, run)
+            places.append((event, len(pictured.get(event.page, ()))))
+        elif isinstance(event, Observation):
+            at = _add(found, event, run)
+            if event.role == "after" and event.of is not None:
+                found.after[event.of] = at
+            if "picture" in found.rows[at]:
+                pictured.setdefault(event.page, []).append(at)
+    for step, place in places:
+        _show(found, step, pictured.get(step.page, []), place)
+    return found
+
+
+def _show(found: Looks, step: Step, pictured: list[int], place: int) -> None:
+    """Choose the picture of the page acted on.
+
+    That of the look inside of the act; else, of the same address, the last one before, or one that an earlier
+    step asked for and that was taken late (agents are fast, pictures are not); else the last one before.
+    """
+    own = found.before.get(step.index)
+    if own is not None and "picture" in found.rows[own]:
+        found.shown[step.index] = own
+        return
+    earlier = pictured[max(0, place - 2) : place][::-1]
+    late = [at for at in pictured[place : place + 2] if found.rows[at].get("of", -1) < step.index]
+    url = found.rows[own].get("url") if own is not None else None
+    same = [at for at in (*earlier, *late) if url is None or found.rows[at].get("url") == url]
+    chosen = next(iter((*same, *earlier)), None)
+    if chosen is not None:
+        found.shown[step.index] = chosen
+
+
+def _add(found: Looks, seen: Observation, run: Trajectory) -> int:
+    key = page_key(seen.snapshot, seen.frames)
+    if key is not None:
+        found.pages.setdefault(key.name, key)
+    if isinstance(seen.screenshot, str):
+        found.pictures[seen.screenshot] = None
+    found.rows.append(_row(seen, key, run))
+    return len(found.rows) - 1
+
+
+def _row(seen: Observation, key: PageKey | None, run: Trajectory) -> Plain:
+    return lean(
+        {
+            "role": seen.role,
+            "of": seen.of,
+            "t": seen.t,
+            "shot": seen.shot_t,
+            "tab": seen.page,
+            "url": line(seen.url),
+            "title": line(seen.title),
+            "status": seen.status,
+            "settled": seen.settled,
+            "viewport": seen.viewport or run.header.environment.viewport,
+            "picture": seen.screenshot if isinstance(seen.screenshot, str) else None,
+            "page": key.name if key is not None else None,
+            "snapshot": key.id if key is not None else None,
+            "missing": dict(_missing(seen)),
+            "reads": [f"{read.locator} → {read.kind}" for read in seen.reads[:50]],
+        }
+    )
+
+
+def _missing(seen: Observation) -> Iterator[tuple[str, str]]:
+    for name, blob in (("picture", seen.screenshot), ("page", seen.snapshot)):
+        if isinstance(blob, Omitted):
+            yield name, blob.why

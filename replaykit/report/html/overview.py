@@ -1,0 +1,86 @@
+"""The first screen's data: one row a run, the rates, the risk, the gate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
+from replaykit.report.html.words import lean, line
+from replaykit.tasks.policies import DIMENSIONS
+
+ID_DIGITS = 12
+"""Hex digits of a trajectory digest that name a run in links, more where two begin alike."""
+
+
+def run_ids(report: Report) -> list[str]:
+    """Return the name of each verdict in links: of its content where it has one, else of its place."""
+    digests = [(v.trajectory or "").removeprefix("sha256:") for v in report.verdicts]
+    begun = Counter(digest[:ID_DIGITS] for digest in digests)
+    return [
+        (digest if begun[digest[:ID_DIGITS]] > 1 else digest[:ID_DIGITS]) if digest else f"place-{place}"
+        for place, digest in enumerate(digests)
+    ]
+
+
+def overview(report: Report, rows: list[dict[str, Any]], left_out: Mapping[str, int]) -> dict[str, Any]:
+    """Return the data of the first screen; `rows` in the order of the report."""
+    summary = {name: value for name, value in report.summary.items() if name != "by"}
+    return {
+        "schema": report.schema,
+        "label": line(report.label),
+        "gate": {"status": report.gate.status, "reasons": [line(r) for r in report.gate.reasons[:200]]},
+        "summary": summary,
+        "dimensions": list(DIMENSIONS),
+        "agreement": agreement(report),
+        "runs": rows,
+        "left_out": dict(left_out),
+    }
+
+
+def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a run; `facts` come from its bundle where there is one: steps, ms, intent."""
+    outcomes = [policy.outcome for policy in verdict.policies]
+    broken = {p.dimension for p in verdict.policies if p.outcome is PolicyOutcome.VIOLATED}
+    undecided = sum(o in (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR) for o in outcomes)
+    return lean(
+        {
+            "id": id,
+            "name": line(name),
+            "task": line(verdict.task_id),
+            "success": str(verdict.success) if verdict.success else None,
+            "completion": str(verdict.completion.outcome) if verdict.completion else None,
+            "passed": sum(check.outcome == "PASS" for check in verdict.checks),
+            "checks": len(verdict.checks),
+            "policies": len(outcomes),
+            "violated": outcomes.count(PolicyOutcome.VIOLATED),
+            "open": undecided,
+            "broken": [place for place, name in enumerate(DIMENSIONS) if name in broken],
+            "judges": [[line(j.judge), str(j.outcome)] for j in verdict.judgements],
+            "cup": verdict.cup,
+            "mode": verdict.mode,
+            "dialect": line(verdict.dialect),
+            "validity": None if verdict.validity == "valid" else line(verdict.validity),
+            "error": None if verdict.error is None else line(verdict.error.kind),
+            **facts,
+        }
+    )
+
+
+def is_well(verdict: Verdict) -> bool:
+    """Whether nothing about a run asks to be looked at."""
+    return verdict.error is None and verdict.clean and verdict.success == "PASS"
+
+
+def agreement(report: Report) -> dict[str, dict[str, int]]:
+    """Return, per judge, how its word stands to that of the checks, where both said yes or no."""
+    found: dict[str, Counter[str]] = {}
+    for verdict in report.verdicts:
+        if verdict.completion is None or verdict.completion.outcome not in ("PASS", "FAIL"):
+            continue
+        for judgement in verdict.judgements:
+            if judgement.outcome in ("SUCCESS", "FAILURE"):
+                pair = f"{verdict.completion.outcome} {judgement.outcome}"
+                found.setdefault(judgement.judge, Counter())[pair] += 1
+    return {judge: dict(sorted(pairs.items())) for judge, pairs in sorted(found.items())}

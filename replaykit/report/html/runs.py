@@ -1,0 +1,117 @@
+"""Which bundle shows which verdict, and all that the report says about one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import BundleError, TapeError
+from replaykit.grading.grader import tape_path
+from replaykit.grading.judges.tape import Tape, read_tape
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.html.evidence import Evidence
+from replaykit.report.html.looks import Looks, looks
+from replaykit.report.html.sketch import Spot
+from replaykit.report.html.story import story
+from replaykit.report.html.transcript import pictures_of, transcripts
+from replaykit.report.html.words import any_value, bounded, lean, line
+
+
+def sources_of(report: Report, sources: Iterable[str | Path]) -> dict[int, str]:
+    """Return the source of each verdict that has one, by its place: of its content, else of its base name."""
+    by_digest: dict[str, str] = {}
+    by_name: dict[str, str] = {}
+    for source in sorted(map(str, sources), key=lambda name: (Path(name).name, name)):
+        by_name.setdefault(Path(source).name, source)
+        digest = _digest(source)
+        if digest is not None:
+            by_digest.setdefault(digest, source)
+    found = {}
+    for place, verdict in enumerate(report.verdicts):
+        unread = by_name.get(verdict.task_id) if verdict.trajectory is None else None
+        shown_by = by_digest.get(verdict.trajectory or "") or unread
+        if shown_by is not None:
+            found[place] = shown_by
+    return found
+
+
+def run_data(source: str, verdict: Verdict, evidence: Evidence, replies: str | None) -> dict[str, Any]:
+    """Return everything about a run; its pictures and pages are written on the way.
+
+    A bundle that cannot be read gives a run without a story, and says why.
+    """
+    told = msgspec.to_builtins(verdict)
+    try:
+        with open_bundle(source) as bundle:
+            return {**_told(bundle, verdict, evidence, replies), "verdict": told}
+    except BundleError as error:
+        name = Path(source).name
+        return {"verdict": told, "unreadable": line(str(error).replace(source, name))}
+
+
+def facts(run: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run's row takes from its bundle."""
+    if "n_steps" not in run:
+        return {}
+    times = [one["t"] for one in (run.get("ending"), *run.get("steps", [])[-1:]) if one and "t" in one]
+    return lean(
+        {
+            "steps": run.get("n_steps", 0),
+            "ms": max(times, default=None),
+            "intent": bounded(run.get("task", {}).get("intent"), 300),
+            "seen": bool(run.get("pictures")),
+        }
+    )
+
+
+def _told(bundle: Bundle, verdict: Verdict, evidence: Evidence, replies: str | None) -> dict[str, Any]:
+    seen = looks(bundle.trajectory)
+    pictures = evidence.pictures(bundle, dict.fromkeys([*seen.pictures, *pictures_of(verdict)]))
+    pages = evidence.pages(bundle, seen.pages, _targets(bundle))
+    return {
+        **story(bundle, seen),
+        "pictures": pictures,
+        "pages": pages,
+        "left_out": _left_out(seen, pictures, pages),
+        "policies": dict(_policies(bundle)),
+        "judges": transcripts(verdict, _tape(bundle, replies)),
+    }
+
+
+def _left_out(seen: Looks, pictures: dict[str, Any], pages: dict[str, Any]) -> int:
+    return sum(id not in pictures for id in seen.pictures) + sum(name not in pages for name in seen.pages)
+
+
+def _targets(bundle: Bundle) -> Iterator[Spot]:
+    for step in bundle.trajectory.steps:
+        element = step.action.element
+        if element is not None and element.node is not None:
+            yield element.node.snapshot, element.node.number
+
+
+def _policies(bundle: Bundle) -> Iterator[tuple[str, dict[str, str | None]]]:
+    policies = (bundle.header.task or {}).get("policies")
+    for policy in policies if isinstance(policies, list) else []:
+        if isinstance(policy, dict):
+            said = policy.get("description")
+            rule = bounded(any_value(policy.get("rule")), 4_000)
+            yield str(policy.get("id", "")), {"description": line(any_value(said)), "rule": rule}
+
+
+def _tape(bundle: Bundle, replies: str | None) -> Tape | None:
+    try:
+        return read_tape(tape_path(bundle.name, replies))
+    except TapeError:
+        return None  # grading has said so already; what the verdict holds of its replies is shown
+
+
+def _digest(source: str) -> str | None:
+    try:
+        with open_bundle(source) as bundle:
+            return "sha256:" + bundle.digest
+    except BundleError:
+        return None

@@ -1,0 +1,208 @@
+// Charts of the first screen: drawn from the summary, readable as tables by those who do not see them.
+
+const METRICS = [
+  ["CR", "CR", "Completion rate: all checks pass"],
+  ["PCR", "PCR", "Partial completion rate: at least one item is met"],
+  ["CuP", "CuP", "Completion under policy: all checks pass and no policy is broken"],
+  ["pCuP", "pCuP", "Partial completion under policy"],
+  ["success_rate", "Success", "Checks and judges together"],
+  ["safety_failure_rate", "Safety failures", "A policy of the organization is broken"],
+];
+
+function card(title, note, ...kids) {
+  return el("section", { class: "card" }, el("h2", {}, title, " ", note && el("small", {}, note)), kids);
+}
+
+function metrics_chart() {
+  const rows = METRICS.map(([key, label, meaning]) => [label, REPORT.summary.metrics[key], meaning]);
+  const known = rows.filter(([, metric]) => metric && metric.value !== null && metric.value !== undefined);
+  if (!known.length) return card("Rates", "", empty("No run has checks, policies or a judge."));
+  return card(
+    "Rates",
+    "95 % intervals",
+    el(
+      "div",
+      { class: "metrics" },
+      known.map(([label, metric, meaning]) => metric_row(label, metric, meaning)),
+    ),
+    axis(),
+  );
+}
+
+function metric_row(label, metric, meaning) {
+  const [low, high] = metric.ci95 || [metric.value, metric.value];
+  const open = [
+    metric.undecided && `${metric.undecided} undecided`,
+    metric.errors && count(metric.errors, "error"),
+  ];
+  const told = open.filter(Boolean).join(", ");
+  const said = `${label}: ${rate(metric.value)} of ${count(metric.n, "run")}, interval ${rate(low)} to ${rate(high)}`;
+  const bad = label === "Safety failures" ? " against" : "";
+  return el(
+    "div",
+    {
+      class: "metric",
+      title: `${meaning}. n = ${metric.n}${told ? `; ${told}: up to ${rate(metric.upper)}` : ""}`,
+    },
+    el("span", { class: "name" }, label),
+    el(
+      "span",
+      { class: `range${bad}`, role: "img", "aria-label": told ? `${said}; ${told}` : said },
+      el("i", { class: "line", css: { left: percent(low), width: percent(high - low) } }),
+      metric.upper > metric.value && el("i", { class: "upper", css: { left: percent(metric.upper) } }),
+      el("i", { class: "dot", css: { left: percent(metric.value) } }),
+    ),
+    el("span", { class: "value" }, rate(metric.value)),
+    el("span", { class: "n" }, told || `n ${metric.n}`),
+  );
+}
+
+function percent(share) {
+  return `${Math.round(10000 * Math.max(0, Math.min(1, share))) / 100}%`;
+}
+
+function axis() {
+  const ends = ["0", "50 %", "100 %"].map((words) => el("i", {}, words));
+  return el(
+    "div",
+    { class: "metric axis", "aria-hidden": "true" },
+    el("span"),
+    el("span", {}, ends),
+    el("span"),
+    el("span"),
+  );
+}
+
+function risk_chart(choose) {
+  const rows = REPORT.dimensions.map((name, place) => [name, REPORT.summary.risk[name] || {}, place]);
+  const at_stake = rows.filter(([, risk]) => risk.policies);
+  const most = Math.max(1, ...at_stake.map(([, risk]) => risk.policies));
+  const body = at_stake.length
+    ? at_stake.map(([name, risk, place]) => risk_row(name, risk, most, () => choose(place)))
+    : empty("No run has policies.");
+  return card("Violations", "by dimension", el("div", { class: "risks" }, body));
+}
+
+// Names of dimensions that fit beside a bar; the whole name is in the row's title.
+const SHORT = {
+  boundary_and_scope_limitation: "Boundary, scope",
+  hierarchy_adherence: "Hierarchy",
+  robustness_and_security: "Robustness, security",
+  error_handling_and_safety_nets: "Error handling",
+};
+
+function risk_row(name, risk, most, choose) {
+  const unknown = risk.undecided + risk.errors;
+  const kept = risk.policies - risk.violations - unknown - risk.dormant;
+  const parts = [
+    ["bad", risk.violations],
+    ["open", unknown],
+    ["good", kept],
+    ["quiet", risk.dormant],
+  ];
+  const words = `${risk.violations} violated, ${kept} kept, ${risk.dormant} dormant, ${unknown} open, of ${risk.policies}`;
+  return el(
+    "button",
+    {
+      class: "risk",
+      type: "button",
+      on: { click: choose },
+      title: `${title_of(name)}: ${words}. Show these runs`,
+    },
+    el("span", { class: "name" }, SHORT[name] || title_of(name)),
+    el(
+      "span",
+      {
+        class: "bar",
+        role: "img",
+        "aria-label": words,
+        css: { width: percent(0.35 + 0.65 * (risk.policies / most)) },
+      },
+      parts.map(([kind, n]) => n > 0 && el("i", { class: kind, css: { flex: String(n) } })),
+    ),
+    el("span", { class: "value" }, `${risk.violations} / ${risk.policies}`),
+    el("span", { class: `tier ${risk.tier || ""}` }, risk.tier || ""),
+  );
+}
+
+// Bars of runs by number of steps, each split by outcome.
+function steps_chart() {
+  const known = RUNS.filter((run) => run.steps !== undefined);
+  if (!known.length)
+    return card("Success against steps", "", empty("The bundles were not given: steps are unknown."));
+  const bins = step_bins(known.map((run) => run.steps));
+  for (const run of known) bins.find((bin) => run.steps <= bin.to).runs.push(run);
+  const most = Math.max(...bins.map((bin) => bin.runs.length));
+  return card(
+    "Success against steps",
+    count(known.length, "run"),
+    el(
+      "div",
+      { class: "columns" },
+      bins.map((bin) => steps_column(bin, most)),
+    ),
+  );
+}
+
+function step_bins(counts) {
+  const least = counts.reduce((a, b) => Math.min(a, b));
+  const most = counts.reduce((a, b) => Math.max(a, b));
+  const width =
+    [1, 2, 5, 10, 20, 50, 100, 500, 1000, 10000].find((wide) => (most - least) / wide <= 12) || most;
+  const bins = [];
+  for (let from = least - (least % width); from <= most; from += width)
+    bins.push({ from, to: from + width - 1, runs: [] });
+  return bins;
+}
+
+function steps_column(bin, most) {
+  const kinds = ["good", "open", "broken", "bad", "quiet"];
+  const of = (kind) => bin.runs.filter((run) => tone(run.error ? "ERROR" : run.success) === kind).length;
+  const label = bin.from === bin.to ? `${bin.from}` : `${bin.from}–${bin.to}`;
+  const words = `${label} steps: ${of("good")} of ${count(bin.runs.length, "run")} succeed`;
+  return el(
+    "div",
+    { class: "column", title: words },
+    el(
+      "div",
+      { class: "stack", role: "img", "aria-label": words },
+      el("b", {}, bin.runs.length ? `${Math.round((100 * of("good")) / bin.runs.length)}%` : ""),
+      el(
+        "div",
+        { class: "pile", css: { height: percent((0.82 * bin.runs.length) / most) } },
+        kinds.map((kind) => of(kind) > 0 && el("i", { class: kind, css: { flex: String(of(kind)) } })),
+      ),
+    ),
+    el("span", {}, label),
+  );
+}
+
+function judges_chart() {
+  const judges = Object.entries(REPORT.summary.judges || {});
+  if (!judges.length) return null;
+  return card(
+    "Judges",
+    "and how they stand to the checks",
+    judges.map(([name, judge]) => judge_rows(name, judge)),
+  );
+}
+
+function judge_rows(name, judge) {
+  const pairs = REPORT.agreement[name] || {};
+  const both = Object.values(pairs).reduce((sum, n) => sum + n, 0);
+  const same = (pairs["PASS SUCCESS"] || 0) + (pairs["FAIL FAILURE"] || 0);
+  return facts([
+    [
+      name,
+      `${judge.n_success} success, ${judge.n_failure} failure, ${judge.n_abstain} abstain, ${judge.n_error} error`,
+    ],
+    ["rate", rate(judge.success_rate)],
+    [
+      "replies",
+      Object.entries(judge.origins || {})
+        .map(([origin, n]) => `${n} ${origin}`)
+        .join(", "),
+    ],
+    ["agrees", both ? `${same} of ${both} with the checks` : "no run has both"],
+  ]);
+}

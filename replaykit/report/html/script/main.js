@@ -1,0 +1,117 @@
+// The address says everything that is shown: which run, step, tab and view, or which runs.
+
+let screen = null;
+let screen_run;
+let entering = null;
+
+function run_address(id) {
+  return `#run=${encodeURIComponent(id)}`;
+}
+
+function address(changes) {
+  const all = { ...filter, ...changes };
+  const said = Object.entries(all).filter(([, value]) => value !== "");
+  return `#${new URLSearchParams(said)}`;
+}
+
+// Steps of one run replace each other in the history; runs follow each other.
+function go(wanted) {
+  let target = address({});
+  if (wanted.run !== undefined) {
+    const { run, at, ...rest } = wanted;
+    const step = at === undefined || at < 0 ? wanted.step : (screen.moments?.[at]?.key ?? wanted.step);
+    const usual = { tab: "verdict", when: "before", step: undefined };
+    const said = Object.entries({ ...rest, step }).filter(
+      ([name, value]) => value !== undefined && value !== usual[name],
+    );
+    target = `#${new URLSearchParams([["run", run], ...said])}`;
+  }
+  if (wanted.run !== undefined && wanted.run === screen_run) history.replaceState(null, "", target);
+  else history.pushState(null, "", target);
+  arrive();
+}
+
+async function arrive() {
+  const said = said_by_address();
+  const alone = RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
+  const id = BY_ID.has(said.run) ? said.run : alone;
+  if (id === undefined) for (const name of Object.keys(filter)) filter[name] = said[name] || "";
+  if (!entering || id !== screen_run) entering = enter(id);
+  await entering;
+  // Runs take a moment to unpack: what the address says by now counts.
+  if (screen_run === id) screen.shown(said_by_address());
+}
+
+function said_by_address() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+async function enter(id) {
+  const first = screen === null;
+  const was = screen_run;
+  screen_run = id;
+  const made = id === undefined ? overview_screen() : await run_screen(id);
+  if (screen_run !== id) return;
+  screen = made;
+  replace(document.getElementById("stage"), screen.node);
+  document.title = `${screen.title} · replaykit`;
+  document.body.className = id === undefined ? "at-runs" : "at-run";
+  if (!first && was !== id) screen.node.focus({ preventScroll: true });
+}
+
+function start() {
+  const help = help_dialog();
+  const name = REPORT.label || (RUNS.length === 1 ? RUNS[0].task : count(RUNS.length, "run"));
+  replace(
+    document.getElementById("app"),
+    el(
+      "a",
+      {
+        class: "skip",
+        href: "#main",
+        on: {
+          click: (event) => {
+            event.preventDefault();
+            document.getElementById("main").focus();
+          },
+        },
+      },
+      "Skip to content",
+    ),
+    el(
+      "header",
+      { class: "top" },
+      el(
+        "a",
+        {
+          class: "brand",
+          href: "#",
+          on: {
+            click: (event) => {
+              event.preventDefault();
+              for (const key of Object.keys(filter)) filter[key] = "";
+              go({});
+            },
+          },
+        },
+        el("i", { "aria-hidden": "true" }),
+        "replaykit",
+      ),
+      el("span", { class: "label" }, name),
+      el("span", { class: "space" }),
+      button("Theme", next_theme, { title: "Light or dark (t)" }),
+      button("Keys", () => help.showModal(), { title: "Keys (?)" }),
+    ),
+    el("div", { id: "stage" }),
+    help,
+  );
+  listen_to_keys(() => screen, help);
+  addEventListener("hashchange", arrive);
+  addEventListener("popstate", arrive);
+  addEventListener("resize", () => screen?.resized?.());
+  addEventListener("beforeprint", () => screen?.printing?.(true));
+  addEventListener("afterprint", () => screen?.printing?.(false));
+  arrive();
+}
+
+start();

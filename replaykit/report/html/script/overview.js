@@ -1,0 +1,111 @@
+// The first screen: gate, rates, risk, runs.
+
+function overview_screen() {
+  const table = runs_table((id) => go({ run: id }));
+  const bar = filter_bar(() => changed());
+  const screen = el(
+    "main",
+    { class: "overview", id: "main", tabindex: "-1" },
+    el("h1", { class: "unseen" }, REPORT.label || count(RUNS.length, "run")),
+    notices(),
+    el(
+      "div",
+      { class: "cards" },
+      metrics_chart(),
+      risk_chart((place) => narrow(String(place))),
+      steps_chart(),
+      judges_chart(),
+    ),
+    bar,
+    table.node,
+    el("p", { class: "empty none", hidden: true }, "No run matches. "),
+  );
+  let on_paper = false;
+  table.within(screen);
+
+  function changed() {
+    history.replaceState(null, "", address({}));
+    refresh();
+  }
+
+  function narrow(broken) {
+    filter.broken = filter.broken === broken ? "" : broken;
+    changed();
+  }
+
+  function refresh() {
+    const places = filtered();
+    if (bar.querySelector("#search").value !== filter.q) bar.querySelector("#search").value = filter.q;
+    bar.querySelector("select").value = filter.broken;
+    bar.querySelector(".count").textContent = `${places.length} of ${count(RUNS.length, "run")}`;
+    for (const chip of bar.querySelectorAll(".chip")) {
+      chip.setAttribute("aria-pressed", String(chip.dataset.success === filter.success));
+    }
+    screen.querySelector(".none").hidden = places.length > 0;
+    table.show(places);
+  }
+
+  return {
+    node: screen,
+    title: REPORT.label || count(RUNS.length, "run"),
+    shown: refresh,
+    // Paper is another size than the window, and takes every row.
+    resized: () => on_paper || table.redraw(),
+    printing: (on) => {
+      on_paper = on;
+      table.redraw(on);
+    },
+    keys: {
+      j: () => table.move(1),
+      k: () => table.move(-1),
+      ArrowDown: () => table.move(1),
+      ArrowUp: () => table.move(-1),
+      "/": () => bar.querySelector("#search").focus(),
+    },
+  };
+}
+
+function notices() {
+  const { gate, summary, left_out } = REPORT;
+  const decided = summary.decided || {};
+  const missing = Object.entries(decided.missing || {})
+    .map(([code, n]) => `${code} (${n})`)
+    .slice(0, 5);
+  const invalid = Object.entries(summary.invalid || {}).map(([kind, n]) => `${n} ${kind}`);
+  return el(
+    "div",
+    { class: "notices" },
+    el(
+      "details",
+      { class: `gate ${gate.status}` },
+      el(
+        "summary",
+        {},
+        pill(
+          { passed: "PASS", failed: "FAIL", error: "ERROR" }[gate.status] || "UNDECIDED",
+          `gate ${gate.status}`,
+        ),
+        gate.reasons.length ? count(gate.reasons.length, "reason") : "nothing against it",
+      ),
+      gate.reasons.length
+        ? el(
+            "ul",
+            { tabindex: "0" },
+            gate.reasons.map((reason) => el("li", {}, reason)),
+          )
+        : null,
+    ),
+    decided.share !== null && decided.share !== undefined
+      ? el(
+          "span",
+          {},
+          `${rate(decided.share)} of checks and policies decided`,
+          missing.length ? `; missing: ${missing.join(", ")}` : "",
+        )
+      : null,
+    invalid.length ? el("span", {}, `invalid, not counted: ${invalid.join(", ")}`) : null,
+    left_out.pieces
+      ? el("span", {}, `${left_out.pieces} pictures and pages left out to keep this file small (--max-size)`)
+      : null,
+  );
+}

@@ -1,0 +1,218 @@
+// What the page looked like: the picture or the drawn page, before or after the act, with what was acted on.
+
+// Drawn pages run nothing: their frame has no permission at all, and their policy allows nothing.
+const page_policy = window.trustedTypes
+  ? window.trustedTypes.createPolicy("replaykit-page", { createHTML: (markup) => markup })
+  : { createHTML: (markup) => markup };
+
+function stage_of(run, changed) {
+  const view = { kind: "picture", when: "before" };
+  const bar = el("div", { class: "stage-bar" });
+  const canvas = el("div", { class: "canvas" });
+  const caption = el("p", { class: "caption" });
+  const node = el("section", { class: "stage", "aria-label": "Page" }, bar, canvas, caption);
+  let drawing = 0;
+
+  function choice(name, pairs, label) {
+    return el(
+      "div",
+      { class: "segments", role: "group", "aria-label": label },
+      pairs.map(([value, words]) =>
+        button(words, () => changed({ [name]: value }), { "aria-pressed": String(view[name] === value) }),
+      ),
+    );
+  }
+
+  async function show(moment, wanted) {
+    const mine = (drawing += 1);
+    Object.assign(view, wanted);
+    view.kind = kind_of(run, moment, view);
+    const look = look_of(run, moment, view);
+    replace(
+      bar,
+      choice(
+        "kind",
+        [
+          ["picture", "Picture"],
+          ["page", "Page"],
+        ],
+        "What to show",
+      ),
+      moment.step
+        ? choice(
+            "when",
+            [
+              ["before", "Before"],
+              ["after", "After"],
+            ],
+            "When",
+          )
+        : null,
+      el("span", { class: "url", title: url_of(run, moment, look) }, url_of(run, moment, look)),
+    );
+    const made = look
+      ? await (view.kind === "page" ? page_view : picture_view)(run, moment, look, view)
+      : null;
+    if (mine !== drawing) return;
+    replace(canvas, made || el("p", { class: "empty" }, why_nothing(run, look, view)));
+    replace(caption, caption_of(run, moment, look, view));
+    const target = canvas.querySelector(".target");
+    if (target && view.kind === "page") target.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+
+  return { node, show };
+}
+
+// What is not there gives way to what is: a page to a picture, a picture to a page.
+function kind_of(run, moment, view) {
+  const other = view.kind === "page" ? "picture" : "page";
+  const has = (kind) => look_of(run, moment, { ...view, kind })?.[kind];
+  return !has(view.kind) && has(other) ? other : view.kind;
+}
+
+function look_of(run, moment, view) {
+  const at =
+    view.when === "after" && moment.step
+      ? moment.after
+      : view.kind === "page"
+        ? (moment.before ?? moment.shown)
+        : moment.shown;
+  const look = at === undefined || at === null ? null : run.looks[at];
+  return look && view.kind === "page" && !look.page && moment.step && view.when === "before"
+    ? run.looks[moment.shown] || look
+    : look;
+}
+
+function url_of(run, moment, look) {
+  return (look && look.url) || (moment.step && moment.step.url) || "";
+}
+
+function why_nothing(run, look, view) {
+  if (run.unreadable) return "The bundle cannot be read.";
+  if (!run.looks) return "The bundle was not given: there is only its verdict.";
+  if (!look) return "The run recorded no look at the page here.";
+  const why = (look.missing || {})[view.kind];
+  if (why) return `Not kept: ${why}.`;
+  if (!look[view.kind]) return `No ${view.kind} was taken here.`;
+  return (run.pictures || {})[look.picture]
+    ? "It is missing from the bundle, or damaged."
+    : "Left out to keep this file small, or damaged in the bundle.";
+}
+
+function caption_of(run, moment, look, view) {
+  if (!look) return [];
+  const step = moment.step;
+  const told = [look.title];
+  if (step && view.when === "before" && look.role !== "before") told.push(lag_words(step, look, view));
+  if (look.settled === undefined && look.role === "after") told.push("not yet at rest");
+  if (look.status >= 400) told.push(`HTTP ${look.status}`);
+  if (view.kind === "page") told.push(page_words(run, look));
+  return told.filter(Boolean).join(" · ");
+}
+
+// Agents are fast: what a picture shows may lie before or after the act by as much as this says.
+function lag_words(step, look, view) {
+  const taken = view.kind === "picture" ? (look.shot ?? look.t) : look.t;
+  const from = look.of === undefined ? look.role : `after step ${look.of}`;
+  if (taken === undefined || step.t === undefined) return from;
+  return `${from}, ${seconds(Math.abs(step.t - taken))} ${taken > step.t ? "after" : "before"} the act`;
+}
+
+function page_words(run, look) {
+  const page = (run.pages || {})[look.page] || {};
+  const drawn = page.flows
+    ? "recorded page as plain text: no boxes were taken"
+    : "drawn from the recorded page: places and texts are its own, colours are not";
+  return page.cut ? `${drawn}; cut` : drawn;
+}
+
+async function picture_view(run, moment, look, view) {
+  const address = look.picture ? await picture_address(run, look.picture) : null;
+  if (!address) return null;
+  const [, , width, height] = run.pictures[look.picture];
+  const wide = (look.viewport || [width])[0] || width;
+  const tall = (wide * height) / width;
+  const image = el("img", {
+    src: address,
+    width: String(width),
+    height: String(height),
+    alt: picture_words(moment, look),
+  });
+  return el(
+    "div",
+    { class: "sheet contain", css: { "--ratio": String(width / height) } },
+    image,
+    moment.step && view.when === "before"
+      ? marks(moment.step.act || {}, moment.step.act?.element?.box, wide, tall, moment)
+      : null,
+  );
+}
+
+function picture_words(moment, look) {
+  const when = moment.step ? `step ${moment.key}` : moment.key;
+  return `The page at ${when}: ${look.title || look.url || "untitled"}`;
+}
+
+function marks(act, box, wide, tall, moment) {
+  const place = (x, y) => ({ left: `${(100 * x) / wide}%`, top: `${(100 * y) / tall}%` });
+  const found = [];
+  const kind = moment.broken.length ? " bad" : "";
+  if (box) {
+    const [x, y, width, height] = box;
+    found.push(
+      el("i", {
+        class: `target${kind}`,
+        css: { ...place(x, y), width: `${(100 * width) / wide}%`, height: `${(100 * height) / tall}%` },
+      }),
+    );
+  }
+  if (act.point && act.here) found.push(el("i", { class: `point${kind}`, css: place(...act.here) }));
+  else if (act.point) found.push(el("i", { class: `point${kind}`, css: place(...act.point) }));
+  if (act.to) found.push(el("i", { class: `point to${kind}`, css: place(...act.to) }));
+  return found;
+}
+
+async function page_view(run, moment, look, view) {
+  const page = (run.pages || {})[look.page];
+  const markup = page ? await page_markup(look.page) : null;
+  if (markup === null) return null;
+  const frame = el("iframe", {
+    sandbox: "",
+    referrerpolicy: "no-referrer",
+    tabindex: "-1",
+    title: `Recorded page: ${look.title || look.url || "untitled"}`,
+    width: String(page.width),
+    height: String(page.height),
+    css: { "--width": `${page.width}px` },
+  });
+  frame.srcdoc = page_policy.createHTML(markup);
+  const sheet = el(
+    "div",
+    { class: "sheet page", css: { "--width": String(page.width), "--height": String(page.height) } },
+    frame,
+  );
+  const act = (moment.step && view.when === "before" && moment.step.act) || {};
+  const node = act.element?.node;
+  const box = node && (page.boxes || {})[node.join(":")];
+  if (box)
+    add(sheet, [marks({ ...act, here: moved(act, box), to: null }, box, page.width, page.height, moment)]);
+  fit(sheet, page.width);
+  return sheet;
+}
+
+// The point of an act, moved from the viewport to where its target stands on the whole page.
+function moved(act, box) {
+  const own = act.element.box;
+  return own && act.point
+    ? [act.point[0] - own[0] + box[0], act.point[1] - own[1] + box[1]]
+    : [box[0] + box[2] / 2, box[1] + box[3] / 2];
+}
+
+// Frames are not scaled by CSS lengths: the page is drawn at its own width and shrunk to the sheet.
+function fit(sheet, width) {
+  const watch = new ResizeObserver(() => {
+    if (sheet.isConnected) sheet.style.setProperty("--scale", String(sheet.clientWidth / width));
+    else watch.disconnect();
+  });
+  requestAnimationFrame(() => watch.observe(sheet));
+}

@@ -1,0 +1,117 @@
+// The list of acts, with what was thought and said between them.
+
+function steps_list(run, moments, choose) {
+  const list = el("ol", { class: "step-list" });
+  const search = el("input", {
+    type: "search",
+    class: "find",
+    placeholder: "Find in steps  /",
+    "aria-label": "Find in steps",
+    autocomplete: "off",
+    spellcheck: "false",
+    on: { input: () => narrow(search.value), keydown: (event) => event.key === "Enter" && first_found() },
+  });
+  const rows = moments.map((moment, at) => moment_row(run, moment, () => choose(at)));
+  list.append(...rows);
+  const more = (run.n_steps || 0) - (run.steps || []).length;
+  if (more > 0) list.append(el("li", {}, el("p", { class: "thought" }, `and ${more} more steps`)));
+
+  function narrow(words) {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    rows.forEach((row) => {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !wanted.every((word) => text.includes(word));
+    });
+  }
+
+  function first_found() {
+    const at = rows.findIndex((row) => !row.hidden);
+    if (at >= 0) choose(at);
+  }
+
+  return {
+    node: el(
+      "nav",
+      { class: "acts", "aria-label": "Steps" },
+      el("div", { class: "pane-head" }, search),
+      list,
+    ),
+    search,
+    show(at) {
+      rows.forEach((row, place) => {
+        const act = row.querySelector("button.act");
+        if (place === at) act.setAttribute("aria-current", "step");
+        else act.removeAttribute("aria-current");
+      });
+      const row = rows[at];
+      if (!row) return;
+      const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+      if (top < list.scrollTop || bottom > list.scrollTop + list.clientHeight) {
+        list.scrollTop = top - list.clientHeight / 3;
+      }
+    },
+  };
+}
+
+function moment_row(run, moment, act) {
+  return el(
+    "li",
+    { class: moment.broken.length ? "bad" : "" },
+    button(
+      [
+        el("span", { class: "number" }, moment.step ? moment.key : ""),
+        el(
+          "span",
+          { class: "what" },
+          moment.step ? act_words(moment.step) : el("b", {}, title_of(moment.key)),
+          ending_words(run, moment),
+        ),
+        el("span", { class: "when" }, seconds(moment.t)),
+      ],
+      act,
+      { class: "act" },
+    ),
+    moment.broken.map((one) =>
+      el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, one.reason && el("small", {}, one.reason)),
+    ),
+    moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
+    moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),
+    moment.said.map((one) => message_row(one)),
+  );
+}
+
+function act_words(step) {
+  const element = step.act?.element;
+  const said = step.act?.facts || {};
+  const value = VALUES.map((name) => said[name]).find((one) => one !== undefined);
+  const named = element && (element.name || element.text || element.css || element.ref);
+  return [
+    el("b", {}, title_of(step.tag)),
+    named && el("span", { class: "target-name" }, named),
+    value !== undefined && el("q", {}, value),
+    step.unseen && el("em", {}, "left no trace"),
+    step.said && el("em", { title: step.said }, "said otherwise"),
+  ];
+}
+
+// Facts of an act that stand in its line.
+const VALUES = ["value", "key", "labels", "values", "url", "text", "files", "name", "dy"];
+
+function ending_words(run, moment) {
+  if (moment.key !== "end") return null;
+  const ending = run.ending ? `${run.ending.kind} by ${run.ending.cause}` : "interrupted";
+  return [
+    el("span", { class: "target-name" }, ending),
+    run.answer !== undefined && el("q", {}, run.answer || "(empty answer)"),
+  ];
+}
+
+function message_row(one) {
+  const approved = { true: "approved", false: "refused" }[one.approved];
+  return el(
+    "p",
+    { class: `said ${one.role}` },
+    el("small", {}, `${one.role} ${one.kind}${approved ? `, ${approved}` : ""}`),
+    one.text,
+  );
+}

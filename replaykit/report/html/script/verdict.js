@@ -1,0 +1,188 @@
+// What grading says: checks with both sides of each comparison, policies with the steps that broke them.
+
+function verdict_panel(run, jump) {
+  const verdict = run.verdict || {};
+  return el(
+    "div",
+    { class: "panel" },
+    summary_of(verdict, run),
+    verdict.error && error_of(verdict.error),
+    section(
+      "Checks",
+      (verdict.checks || []).map((check, _, all) => check_row(check, all.length <= 2, jump)),
+      "The task has no checks.",
+    ),
+    section(
+      "Policies",
+      (verdict.policies || []).map((policy) => policy_row(policy, run, jump)),
+      "The task has no policies.",
+    ),
+    (verdict.judgements || []).length
+      ? section(
+          "Judges",
+          verdict.judgements.map((one) => judge_line(one)),
+          "",
+        )
+      : null,
+  );
+}
+
+function section(title, rows, nothing) {
+  return el(
+    "section",
+    {},
+    el("h2", {}, title, " ", rows.length > 1 && el("small", {}, String(rows.length))),
+    rows.length ? rows : empty(nothing),
+  );
+}
+
+function summary_of(verdict, run) {
+  const done = verdict.completion;
+  return el(
+    "div",
+    { class: "sums" },
+    sum(
+      "Success",
+      pill(
+        verdict.error ? "ERROR" : verdict.success || "NONE",
+        verdict.error ? "ERROR" : verdict.success || "none",
+      ),
+    ),
+    done && sum("Completion", pill(done.outcome), `${Math.round(100 * done.partial_fraction)} % of items`),
+    sum("CuP", el("b", {}, String(verdict.cup ?? 0))),
+    run.answer !== undefined &&
+      el("p", { class: "answer" }, el("small", {}, "Answer"), el("span", {}, run.answer || "(empty)")),
+  );
+}
+
+function sum(name, ...kids) {
+  return el("div", { class: "sum" }, el("small", {}, name), kids);
+}
+
+function error_of(error) {
+  return el(
+    "div",
+    { class: "flag error" },
+    outcome_mark("ERROR"),
+    el("b", {}, error.class),
+    facts(Object.entries(error.fields || {}).map(([name, value]) => [name, shown(value)])),
+  );
+}
+
+function result(outcome, title, subtitle, open, ...kids) {
+  const body = kids.flat(2).filter(Boolean);
+  const head = [
+    outcome_mark(outcome),
+    el("span", { class: "title" }, title),
+    el("small", {}, subtitle),
+    el("span", { class: `word ${tone(outcome)}` }, outcome),
+  ];
+  return el(
+    "details",
+    { class: `result ${tone(outcome)}`, open },
+    el("summary", {}, head),
+    body.length ? body : empty("Nothing more to say."),
+  );
+}
+
+function check_row(check, open, jump) {
+  const first = (check.evidence || [])[0] || {};
+  const notes = [...(check.missing || []).map((code) => `missing: ${code}`), ...(check.notes || [])];
+  return result(
+    check.outcome,
+    check.type,
+    [first.locator || first.item || check.id, check.reason].filter(Boolean).join(" · "),
+    open || check.outcome !== "PASS",
+    (check.evidence || []).map((one) => evidence_row(one, jump)),
+    notes.length ? el("p", { class: "notes" }, notes.join("; ")) : null,
+    el(
+      "p",
+      { class: "rules" },
+      (check.items || []).map((item) =>
+        el(
+          "span",
+          { title: item.compat ? `the peer would say ${item.compat}` : "" },
+          outcome_mark(item.outcome),
+          `${item.id}: ${item.rule}`,
+        ),
+      ),
+    ),
+  );
+}
+
+function policy_row(policy, run, jump) {
+  const known = (run.policies || {})[policy.id] || {};
+  const bad = tone(policy.outcome) !== "good" && tone(policy.outcome) !== "quiet";
+  return result(
+    policy.outcome,
+    policy.id,
+    [title_of(policy.dimension), policy.source, policy.reason].filter(Boolean).join(" · "),
+    bad,
+    known.description ? el("p", { class: "description" }, known.description) : null,
+    (policy.missing || []).length
+      ? el("p", { class: "notes" }, `missing: ${policy.missing.join(", ")}`)
+      : null,
+    (policy.evidence || []).map((one) => evidence_row(one, jump)),
+    known.rule
+      ? el("details", { class: "rule" }, el("summary", {}, "rule"), el("pre", {}, indented(known.rule)))
+      : null,
+  );
+}
+
+function judge_line(one) {
+  return result(
+    one.outcome,
+    one.judge,
+    one.reason,
+    one.outcome !== "SUCCESS",
+    one.detail ? el("p", { class: "notes" }, one.detail) : null,
+  );
+}
+
+function evidence_row(one, jump) {
+  const step = one.step !== undefined && one.step !== null;
+  return el(
+    "div",
+    { class: "evidence" },
+    one.expected || one.found ? comparison(one.expected, one.found) : null,
+    el(
+      "p",
+      {},
+      step && button(`step ${one.step}`, () => jump(one.step), { class: "jump" }),
+      [one.action, one.locator, one.url && short_url(one.url), one.excerpt && `“${one.excerpt}”`, one.note]
+        .filter(Boolean)
+        .map((words) => el("span", {}, words)),
+      [one.source, one.strength, one.tier].filter(Boolean).map((word) => el("small", { class: "tag" }, word)),
+    ),
+  );
+}
+
+function comparison(expected, found) {
+  const normal = [expected, found].some(
+    (side) => side && side.normal !== undefined && shown(side.normal) !== shown(side.raw),
+  );
+  const side = (name, value) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, name),
+      el("td", {}, value ? shown(value.raw) : "–"),
+      normal && el("td", {}, value && value.normal !== undefined ? shown(value.normal) : "–"),
+      el("td", { class: "kind" }, value?.type || ""),
+    );
+  return el(
+    "table",
+    { class: "comparison" },
+    normal &&
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ["", "as found", "as compared", ""].map((words) => el("th", { scope: "col" }, words)),
+        ),
+      ),
+    el("tbody", {}, side("expected", expected), side("found", found)),
+  );
+}

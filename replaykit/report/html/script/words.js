@@ -1,0 +1,81 @@
+// Numbers, times and outcomes in words.
+
+const WELL = { PASS: "good", OK: "good", SUCCESS: "good", DORMANT: "quiet", NOT_EVALUATED: "quiet" };
+const MARKS = { good: "✓", bad: "✕", open: "?", broken: "!", quiet: "–" };
+
+// One of five tones: good, bad, open (nobody knows), broken (could not be graded), quiet.
+function tone(outcome) {
+  if (!outcome) return "quiet";
+  if (WELL[outcome]) return WELL[outcome];
+  if (outcome === "UNDECIDED" || outcome === "ABSTAIN") return "open";
+  return outcome === "ERROR" ? "broken" : "bad";
+}
+
+function outcome_mark(outcome) {
+  const kind = tone(outcome);
+  return el("span", { class: `mark ${kind}`, "aria-hidden": "true" }, MARKS[kind]);
+}
+
+function pill(outcome, words = outcome) {
+  return el("span", { class: `pill ${tone(outcome)}` }, outcome_mark(outcome), words);
+}
+
+function seconds(ms) {
+  if (ms === undefined || ms === null) return "";
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
+}
+
+function size(n) {
+  if (n === undefined || n === null) return "";
+  if (n < 1024) return `${n} B`;
+  return n < 1048576 ? `${(n / 1024).toFixed(1)} KB` : `${(n / 1048576).toFixed(1)} MB`;
+}
+
+function rate(value) {
+  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
+}
+
+function count(n, one, many = `${one}s`) {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
+function title_of(word) {
+  const spaced = String(word).replaceAll("_", " ");
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+// An address without scheme and host: what changes from row to row.
+function short_url(url) {
+  const found = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^]*)$/i.exec(url || "");
+  return found ? found[1] || "/" : url || "";
+}
+
+function shown(value) {
+  if (value === undefined || value === null) return "nothing";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+// JSON over several lines; any other text as it is.
+function indented(text) {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function facts(rows) {
+  const told = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return el(
+    "dl",
+    { class: "facts" },
+    told.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+  );
+}
+
+function empty(words) {
+  return el("p", { class: "empty" }, words);
+}

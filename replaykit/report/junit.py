@@ -1,0 +1,128 @@
+"""Reports as JUnit XML: a run is a suite, a check, policy or judge a case. No times and no host names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from replaykit.grading.verdict import CheckResult, Evidence, PolicyResult, Report, Verdict
+
+TEXT_MAX = 4000
+"""Characters of one message: whoever shows it in a table is not helped by more."""
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+
+_FAILED = ("FAIL", "VIOLATED", "FAILURE")
+_SKIPPED = ("DORMANT", "NOT_EVALUATED", "UNDECIDED", "ABSTAIN")
+
+
+class _Case(NamedTuple):
+    kind: str
+    name: str
+    outcome: str
+    words: str
+
+
+def as_junit(report: Report) -> bytes:
+    """Return the report as JUnit XML, the gate and the rates in a suite of their own at the end."""
+    suites = [*(_suite(verdict) for verdict in report.verdicts), _summary(report)]
+    body = "\n".join(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'.encode()
+
+
+def _suite(verdict: Verdict) -> str:
+    cases = list(_cases(verdict))
+    said: dict[str, object] = {"trajectory": verdict.trajectory, "success": verdict.success}
+    said |= {"cup": verdict.cup, "reward": verdict.reward, "validity": verdict.validity, "mode": verdict.mode}
+    return _element(
+        verdict.task_id or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None}
+    )
+
+
+def _cases(verdict: Verdict) -> Iterator[_Case]:
+    for check in verdict.checks:
+        yield _Case("check", check.id, check.outcome, _words(check))
+    for policy in verdict.policies:
+        yield _Case("policy", policy.id, policy.outcome, _words(policy))
+    for judgement in verdict.judgements:
+        yield _Case("judge", judgement.judge, judgement.outcome, judgement.reason)
+    if verdict.error is not None:
+        fields = ", ".join(f"{name} {value}" for name, value in verdict.error.fields.items())
+        yield _Case("run", "graded", "ERROR", f"{verdict.error.kind}: {fields}")
+
+
+def _summary(report: Report) -> str:
+    metrics = report.summary.get("metrics", {})
+    rates = {name: one.get("value") for name, one in metrics.items() if isinstance(one, dict)}
+    shown = {name: f"{value:.4f}" for name, value in rates.items() if isinstance(value, int | float)}
+    outcome = "PASS" if report.gate.status == "passed" else "FAIL"
+    return _element(
+        "gate", [_Case("gate", report.gate.status, outcome, "; ".join(report.gate.reasons))], shown
+    )
+
+
+def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
+    counts = {
+        "tests": len(cases),
+        "failures": sum(case.outcome in _FAILED for case in cases),
+        "errors": sum(case.outcome == "ERROR" for case in cases),
+        "skipped": sum(case.outcome in _SKIPPED for case in cases),
+    }
+    head = "".join(f' {key}="{value}"' for key, value in counts.items())
+    lines = [f"<testsuite name={_quoted(name)}{head}>"]
+    lines += ["<properties>"] if properties else []
+    lines += [f"<property name={_quoted(k)} value={_quoted(v)}/>" for k, v in properties.items()]
+    lines += ["</properties>"] if properties else []
+    return "\n".join([*lines, *map(_case, cases), "</testsuite>"])
+
+
+def _case(case: _Case) -> str:
+    head = f"<testcase classname={_quoted(case.kind)} name={_quoted(case.name)}"
+    tag = _tag(case.outcome)
+    if tag is None:
+        return f"{head}/>"
+    first = (case.words.splitlines() or [""])[0]
+    return (
+        f"{head}><{tag} message={_quoted(f'{case.outcome} {first}'.strip())}"
+        + (
+            "/>"
+            if tag == "skipped"
+            else f" type={_quoted(case.outcome.lower())}>{_plain(case.words)}</{tag}>"
+        )
+        + "</testcase>"
+    )
+
+
+def _tag(outcome: str) -> str | None:
+    if outcome in _FAILED:
+        return "failure"
+    if outcome == "ERROR":
+        return "error"
+    return "skipped" if outcome in _SKIPPED else None
+
+
+def _words(result: CheckResult | PolicyResult) -> str:
+    missing = f"missing {', '.join(result.missing)}" if result.missing else ""
+    first = " ".join(word for word in (result.reason or "", missing) if word)
+    return "\n".join([first, *(_evidence(one) for one in result.evidence)])
+
+
+def _evidence(one: Evidence) -> str:
+    step = f"step {one.step}" if one.step is not None else ""
+    parts = (step, one.action, one.url, one.locator, one.excerpt, one.note)
+    return "; ".join(part for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    return escape(_ILLEGAL.sub("\ufffd", _cut(text)))
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_ILLEGAL.sub("\ufffd", _cut(text)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "…"

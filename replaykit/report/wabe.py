@@ -1,0 +1,101 @@
+"""Reports as the results JSON of WABE: the leaderboard's query reads it as it is.
+
+`success_rate` is the judge's word alone; `success` of a task may be a fallback, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import UsageError
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.rendering import MESSAGES, render_step
+
+ROLE = "white_agent"
+"""Participant that the leaderboard ranks."""
+
+SUCCESS, FAILURE, ABSTAIN = "SUCCESS", "FAILURE", "ABSTAIN"
+_NO_PICTURES = "no_evidence"
+
+
+def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool = True) -> bytes:
+    """Return the results of a report; the bundles give steps, thoughts and action histories.
+
+    Raises UsageError where there is no task: an empty list would not load as a table.
+    """
+    if not report.verdicts:
+        raise UsageError(what="no run is graded: a results file needs at least one task")
+    paths = {digest: path for path in sources for digest in _digest(path)}
+    agent, tasks = "unknown", []
+    for verdict in report.verdicts:
+        path = paths.get((verdict.trajectory or "").removeprefix("sha256:"))
+        if path is None and verdict.trajectory is not None:
+            raise UsageError(what=f"a results file needs the bundle of {verdict.task_id}: it is not there")
+        if path is None:
+            tasks.append(_task(verdict, None, has_fallback=has_fallback))
+            continue
+        with open_bundle(path) as bundle:
+            told = bundle.header.agent
+            agent = (told.name if told is not None else None) or agent
+            tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
+    judged = sum(_judged(verdict) == SUCCESS for verdict in report.verdicts)
+    detail = {
+        "success_rate": 100.0 * judged / len(tasks),
+        "successful_tasks": sum(task["success"] for task in tasks),
+        "total_tasks": len(tasks),
+        "tasks": tasks,
+        "judge": report.summary.get("judges", {}),
+    }
+    plain = {"participants": {ROLE: agent}, "results": [{"detail": detail}]}
+    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+
+
+def _digest(path: str | Path) -> Iterable[str]:
+    with open_bundle(path) as bundle:
+        return [bundle.digest]
+
+
+def _task(verdict: Verdict, bundle: Bundle | None, *, has_fallback: bool) -> dict[str, Any]:
+    steps = bundle.trajectory.steps if bundle is not None else ()
+    acts = [step for step in steps if tag_of(step.action) not in MESSAGES]
+    task = (bundle.header.task if bundle is not None else None) or {}
+    limit = task.get("max_steps")
+    is_finished = _finished(bundle, len(acts), limit)
+    success, source = _success(verdict, is_finished=is_finished, has_fallback=has_fallback)
+    return {
+        "task_id": verdict.task_id,
+        "success": success,
+        "success_source": source,
+        "steps_taken": len(acts),
+        "max_steps": limit if isinstance(limit, int) else len(acts),
+        "level": str((task.get("metadata") or {}).get("level", "easy")),
+        "thoughts": [step.thought or "" for step in acts],
+        "action_history": [step.raw if isinstance(step.raw, str) else render_step(step) for step in acts],
+        "screenshots": [],
+        "error": None if verdict.error is None else verdict.error.kind,
+    }
+
+
+def _finished(bundle: Bundle | None, taken: int, limit: Any) -> bool:
+    ending = bundle.ending if bundle is not None else None
+    within = not isinstance(limit, int) or taken <= limit
+    return ending is not None and ending.kind == "answered" and within
+
+
+def _judged(verdict: Verdict) -> str | None:
+    return next((str(one.outcome) for one in verdict.judgements), None)
+
+
+def _success(verdict: Verdict, *, is_finished: bool, has_fallback: bool) -> tuple[bool, str]:
+    one = next(iter(verdict.judgements), None)
+    if one is not None and one.outcome in (SUCCESS, FAILURE):
+        return one.outcome == SUCCESS, "judge"
+    if one is not None and one.outcome == ABSTAIN and one.reason != _NO_PICTURES:
+        return False, "judge_abstain"  # the agent's own word would fail open
+    return (is_finished, "loop_fallback") if has_fallback else (False, "none")

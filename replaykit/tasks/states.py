@@ -1,0 +1,79 @@
+"""Checks on the state that an app ends in: JSON that it sent or answered, and globals of a page."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import field
+
+from replaykit.tasks.written import CheckBase, ValueType, Written
+
+Operator: TypeAlias = Literal[
+    "equals",
+    "not_equals",
+    "in",
+    "contains",
+    "subset",
+    "matches",
+    "exists",
+    "absent",
+    "length",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "changed",
+]
+"""What a value has to do with the one that is expected."""
+
+
+class ExchangeChoice(Written, frozen=True, kw_only=True):
+    """Which exchange holds the state."""
+
+    method: str
+    """HTTP method."""
+    path: str
+    """Path, with its query where it has one; or a full URL."""
+    which: Literal["first", "last", "any", "count"] = "last"
+    """`any`: one of them fulfils it; `count`: how many there are."""
+    side: Literal["request", "response", "status", "headers"] = "request"
+    """Body of request or response as JSON, HTTP status, or response headers by lower-case name."""
+    phase: Literal["run", "pre", "post"] = "run"
+    """`pre post`: asked for before or after the run, instead."""
+    ok: bool = True
+    """Only exchanges that succeeded (2xx)."""
+
+
+class Predicate(Written, frozen=True, kw_only=True):
+    """What holds at one place of the state."""
+
+    at: str = ""
+    """JSONPath (`$...`) or JSON Pointer (`/...`); empty = the whole."""
+    op: Operator = "equals"
+    """How it is compared."""
+    value: Any = None
+    """What is expected."""
+    value_type: ValueType | None = field(name="type", default=None)
+    """How it is read before it is compared."""
+    any: bool = False
+    """One of several nodes is enough."""
+
+
+class StateHttp(CheckBase, frozen=True, kw_only=True, tag="state.http"):
+    """State that an app sent or answered."""
+
+    exchange: ExchangeChoice
+    """Where it is."""
+    where: tuple[Predicate, ...] = ()
+    """All must hold; none = there is such an exchange."""
+
+
+class StateScript(CheckBase, frozen=True, kw_only=True, tag="state.script"):
+    """A global of the page, as it was read last."""
+
+    value: str
+    """Name of the global."""
+    op: Operator = "equals"
+    """How it is compared."""
+    expected: Any = None
+    """What is expected."""

@@ -1,0 +1,28 @@
+"""What people write in task files: the fields that every check has, and how values are read."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+Texts: TypeAlias = str | tuple[str, ...]
+"""One text, or several that are all required."""
+
+ValueType: TypeAlias = Literal[
+    "auto", "text", "number", "currency", "date", "month", "boolean", "url", "duration", "distance"
+]
+"""How a value is read before it is compared."""
+
+
+class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of what people write: unknown fields are errors."""
+
+
+class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
+    """Fields that every check has."""
+
+    id: str | None = None
+    """Unique in its task; default: its position."""
+    mode: Literal["strict", "compat"] | None = None
+    """Overrides the mode of the task."""

@@ -1,0 +1,136 @@
+"""`replaykit label` and `agree`: blind, resumable, and what they compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.cli.main import cli
+from replaykit.cli.main import run as run_cli
+from replaykit.errors import LabelError
+from replaykit.grading.calibration import agree, read_calibration
+from replaykit.grading.engine import build_report
+from replaykit.grading.grader import grade
+from replaykit.grading.judges.client import CallableClient
+from replaykit.grading.labels import read_labels
+from replaykit.report.write import write_report
+from replaykit.testing import trajectory
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    """Four runs of two tasks; a judge calls the first three successes."""
+    found = []
+    for number in range(4):
+        built = trajectory({"id": f"t{number % 2}", "intent": "Find order 42.", "judge": "webvoyager"})
+        built.goto("http://shop.test/", f"<p>{number}</p>").screenshot(colour=(number, 0, 0))
+        found.append(built.answer(f"It is \x1b[31m{number}.").write(tmp_path / f"run{number}.zst"))
+    return found
+
+
+@pytest.fixture
+def report(runs: list[Path], tmp_path: Path) -> Path:
+    verdicts = []
+    for number, path in enumerate(runs):
+        client = CallableClient(lambda request, pictures, n=number: "SUCCESS" if n < 3 else "NOT SUCCESS")
+        with open_bundle(path) as bundle:
+            verdicts.append(grade(bundle, client=client, judge_mode="new"))
+    write_report(build_report(verdicts), tmp_path / "report.json")
+    return tmp_path / "report.json"
+
+
+def label(runs: list[Path], output: Path, typed: str, *more: str) -> Any:
+    arguments = ["label", *map(str, runs), "-o", str(output), "--annotator", "ada", *more]
+    return CliRunner().invoke(cli, arguments, input=typed)
+
+
+def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path, tmp_path: Path) -> None:
+    output = tmp_path / "labels.jsonl"
+    first = label(runs, output, "s\nfine\nf\n\nq\n")
+    assert first.exit_code == 0, first.output
+    assert "SUCCESS" not in first.output
+    assert "FAILURE" not in first.output
+    assert "\x1b[31m" not in first.output
+    assert "Find order 42." in first.output
+    assert [one.label for one in read_labels(output).labels] == ["success", "failure"]
+    before = output.read_bytes()
+    assert "run 1 of 2" in label(runs, output, "n\n\nu\n\n").output
+    assert output.read_bytes().startswith(before)
+    assert len(read_labels(output).labels) == 4
+    assert "every run is labelled already" in label(runs, output, "").stderr
+    assert len({one.trajectory for one in read_labels(output).labels}) == 4
+
+
+def test_the_order_is_that_of_the_seed(runs: list[Path], tmp_path: Path) -> None:
+    def shown(name: str, seed: str) -> list[str]:
+        said = label(runs, tmp_path / name, "s\n\n" * 4, "--seed", seed).output
+        return [line.split(": ")[1] for line in said.splitlines() if line.startswith("run ")]
+
+    assert shown("a", "1") == shown("b", "1")
+    assert len({tuple(shown(f"c{seed}", str(seed))) for seed in range(8)}) > 1
+
+
+def test_agreement_with_a_report(runs: list[Path], report: Path, tmp_path: Path, capfd: Any) -> None:
+    said = ["success", "failure", "success", "failure"]
+    digests = []
+    for path in runs:
+        with open_bundle(path) as bundle:
+            digests.append(bundle.digest)
+    labels = tmp_path / "labels.jsonl"
+    rows = [
+        {"trajectory": run, "label": one, "annotator": "ada"} for run, one in zip(digests, said, strict=True)
+    ]
+    labels.write_text("\n".join(json.dumps(row) for row in rows))
+    calibrated = tmp_path / "calibration.json"
+    assert run_cli(["agree", str(labels), str(report), "-o", str(calibrated)]) == 0
+    out = capfd.readouterr().out
+    assert "== webvoyager" in out
+    assert "decided: tp 2, fp 1, fn 0, tn 1" in out
+    judge, success = agree(labels, report)["graders"]
+    assert (judge["name"], success["name"]) == ("webvoyager", "success")
+    assert judge["decided"]["precision"]["value"] == 0.6667
+    assert judge["rates"] == {"grader": 0.75, "people": 0.5, "gap": 0.25}
+    assert judge["baselines"]["always SUCCESS"]["accuracy"] == 0.5
+    assert judge["baselines"]["always FAILURE"]["recall"] == 0
+    assert read_calibration(calibrated) == (judge["fingerprint"],)
+
+
+def test_what_is_no_verdict_is_counted(report: Path, runs: list[Path], tmp_path: Path) -> None:
+    with open_bundle(runs[0]) as bundle:
+        rows = [
+            {"trajectory": bundle.digest, "label": "not_executable"},
+            {"trajectory": "zzz", "label": "success"},
+        ]
+    labels = tmp_path / "l.jsonl"
+    labels.write_text("\n".join(json.dumps(row) for row in rows))
+    judge = agree(labels, report)["graders"][0]
+    assert judge["decided"]["n"] == 0
+    assert judge["decided"]["kappa"]["value"] is None
+    assert judge["excluded"] == {"label not_executable": 1, "not graded": 1, "not labelled": 3}
+
+
+def test_nothing_in_common_matches_nothing(report: Path, tmp_path: Path, capfd: Any) -> None:
+    labels = tmp_path / "l.jsonl"
+    labels.write_text('{"trajectory": "zzz", "label": "success"}')
+    assert run_cli(["agree", str(labels), str(report)]) == 4
+    assert run_cli(["agree", str(tmp_path / "none"), str(report)]) == 3
+
+
+def test_labels_against_labels(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("trajectory,label\na,success\nb,failure\nc,success\nd,unsure\n")
+    two.write_text("trajectory,label\na,success\nb,success\nc,success\nd,failure\n")
+    (grader,) = agree(one, two)["graders"]
+    assert grader["decided"]["matrix"] == {"tp": 2, "fp": 1, "fn": 0, "tn": 0}
+    assert grader["excluded"] == {"label unsure": 1}
+
+
+def test_a_calibration_is_read_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"schema": "other"}')
+    with pytest.raises(LabelError, match="it is not a calibration"):
+        read_calibration(tmp_path / "x.json")

@@ -1,0 +1,83 @@
+"""`replaykit diff` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replaykit.cli.main import run
+from replaykit.grading.engine import grade_many
+from replaykit.report.write import write_report
+from replaykit.testing import trajectory
+
+TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> list[Path]:
+    runs = [
+        trajectory(TASK).goto("http://shop.test/", "<h1>Mugs</h1>").answer(said) for said in ("tin", "clay")
+    ]
+    return [one.write(tmp_path / f"{number}.zst") for number, one in enumerate(runs)]
+
+
+@pytest.fixture
+def reports(bundles: list[Path], tmp_path: Path) -> list[str]:
+    paths = [tmp_path / f"{bundle.stem}.json" for bundle in bundles]
+    for bundle, path in zip(bundles, paths, strict=True):
+        write_report(grade_many([bundle]), path)
+    return [str(path) for path in paths]
+
+
+def test_a_regression_is_told_and_fails_where_asked(
+    reports: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["diff", *reports]) == 0
+    told = capsys.readouterr().out
+    assert "== regressed: t1" in told
+    assert "success: PASS -> FAIL" in told
+    assert run(["diff", *reports, "--fail-on-regression"]) == 1
+    assert run(["diff", *reversed(reports), "--fail-on-regression"]) == 0
+
+
+def test_json_is_the_same_every_time(reports: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["diff", *reports, "--format", "json"]) == 0
+    first = capsys.readouterr().out
+    assert run(["diff", *reports, "--format", "json"]) == 0
+    assert capsys.readouterr().out == first
+    assert json.loads(first)["schema"] == "replaykit.diff/1"
+
+
+def test_two_bundles_are_compared_step_by_step(
+    bundles: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["diff", *map(str, bundles)]) == 0
+    assert "answer: 'tin' -> 'clay'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["0.json", "0.zst"], 2, "two reports or two bundles"),
+        (["0.json", "none.json"], 3, "no such file"),
+        (["0.zst", "1.zst", "--fail-on-regression"], 2, "grade both bundles first"),
+        (["0.json", "bad.json"], 3, "not a report"),
+        (["0.zst", "text.zst"], 3, "not a replaykit bundle"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    arguments: list[str],
+    code: int,
+    words: str,
+    reports: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "bad.json").write_text('{"verdicts": 3}')
+    (tmp_path / "text.zst").write_text("hello")
+    monkeypatch.chdir(tmp_path)
+    assert run(["diff", *arguments]) == code
+    assert words in capsys.readouterr().err

@@ -1,0 +1,77 @@
+"""`replaykit import` on the command line: exit codes, messages, the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replaykit.cli.main import run
+from tests.interop.samples import webvoyager, write
+
+
+def test_runs_become_bundles_and_data_goes_to_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    webvoyager(tmp_path / "results")
+    assert run(["import", "webvoyager", str(tmp_path / "results"), "-o", str(tmp_path / "out")]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{tmp_path}/out/Shop--3.zst sha256:") and "1 imported, 0 failed" in err
+
+
+def test_a_bad_run_is_told_and_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    webvoyager(tmp_path / "results" / "a")
+    webvoyager(tmp_path / "results" / "b", messages={"a": 1})
+    assert run(["import", "webvoyager", str(tmp_path / "results"), "-o", str(tmp_path / "out")]) == 3
+    assert "interact_messages.json is object; expected array" in capsys.readouterr().err
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["a-Shop--3.zst"]
+
+
+def test_nothing_known_exits_4_and_names_what_was_looked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "x/readme.txt", "hello")
+    assert run(["import", "auto", str(tmp_path / "x"), "-o", str(tmp_path / "out")]) == 4
+    assert "webvoyager: task<id>/interact_messages.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import"],
+        ["import", "webvoyager"],
+        ["import", "nonsense", "x", "-o", "y"],
+        ["import", "wabe", "x", "-o", "y", "--limit", "colour=3"],
+        ["import", "webvoyager", "x", "-o", "y", "--max-iter", "0"],
+    ],
+)
+def test_usage(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+
+
+def test_an_empty_folder_of_results_exits_4_and_a_missing_one_3(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, code in (("empty", 4), ("missing", 3)):
+        assert run(["import", "webvoyager", str(tmp_path / name), "-o", str(tmp_path / "out")]) == code
+
+
+def test_the_table_of_capabilities(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    (row,) = [row for row in rows if row["format"] == "webvoyager"]
+    assert (row["actions"], row["targets"], row["network"], row["a11y"]) == ("R", "P", "-", "o")
+    assert run(["import", "--list"]) == 0
+    assert "webvoyager" in capsys.readouterr().out
+
+
+def test_a_task_file_takes_the_place_of_what_the_run_says(tmp_path: Path) -> None:
+    from replaykit.bundle.reader import open_bundle
+
+    webvoyager(tmp_path / "results")
+    tasks = write(tmp_path, "tasks.json", {"id": "mine", "intent": "Buy it."})
+    arguments = ["import", "webvoyager", str(tmp_path / "results"), "-o", str(tmp_path / "out")]
+    assert run([*arguments, "--task", str(tasks)]) == 0
+    with open_bundle(tmp_path / "out" / "Shop--3.zst") as bundle:
+        assert (bundle.header.task or {})["id"] == "mine"

@@ -1,0 +1,311 @@
+"""`replaykit judge` and `pack`: what they say, what they write, how they exit."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.cli.main import run as run_cli
+from replaykit.grading.engine import grade_many
+from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.judges.tape import read_tape
+from replaykit.testing import trajectory
+from tests.grading.judges.messages_server import Server, error, message, says
+
+needs_sdk = pytest.mark.skipif(
+    importlib.util.find_spec("anthropic") is None, reason="the extra `judge` (anthropic) is not installed"
+)
+
+
+def write(path: Path, answer: str = "It is 42.") -> Path:
+    built = trajectory({"id": path.stem, "intent": "Find the order.", "judge": "webvoyager"})
+    built.goto("http://shop.test/", "<p>Order 42</p>").screenshot().click("#a").screenshot(colour=(0, 9, 0))
+    return built.answer(answer).write(path)
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return write(tmp_path / "run.zst")
+
+
+@pytest.fixture(autouse=True)
+def no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("API_KEY", "AUTH_TOKEN", "BASE_URL", "PROFILE", "CONFIG_DIR"):
+        monkeypatch.delenv(f"ANTHROPIC_{name}", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
+    code = run_cli([str(part) for part in arguments])
+    said = capfd.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_plan_counts_what_is_missing(bundle: Path, capfd: Any) -> None:
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--json")
+    assert code == 0
+    (row,) = json.loads(said)
+    assert (row["judge"], row["missing"], row["at_most"], row["images"]) == ("webvoyager", 1, 1, 2)
+    assert row["tokens"] > 100
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "webjudge")
+    assert "missing: at most 5 calls; re-grading 1000 times from the tape: 0 calls" in said
+    assert "recorded: 0 replies" in said
+
+
+@needs_sdk
+def test_run_asks_records_and_then_needs_nobody(bundle: Path, capfd: Any) -> None:
+    with Server(says(200, message())) as server:
+        code, said, _ = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
+        assert (code, said.split()[1:]) == (0, ["webvoyager", "SUCCESS", "verdict"])
+        assert len(server.seen) == 1
+        assert run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)[0] == 0
+        assert len(server.seen) == 1
+        assert run(capfd, "judge", "run", bundle, "--refresh", "--judge-base-url", server.url)[0] == 0
+        assert len(server.seen) == 2
+    verdict = grade_many([bundle]).verdicts[0]
+    assert (verdict.judgements[0].outcome, verdict.judgements[0].origins) == ("SUCCESS", {"live": 1})
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--prices", "3/15")
+    assert "recorded: 1 replies, 120 tokens read, 7 written" in said
+    assert "recorded replies cost 0.0005; asking 1000 times: 0.47" in said
+
+
+@needs_sdk
+def test_grade_can_ask_too(bundle: Path, capfd: Any) -> None:
+    with Server(says(200, message("NOT SUCCESS"))) as server:
+        code, said, _ = run(
+            capfd,
+            "grade",
+            bundle,
+            "--judge-mode",
+            "new",
+            "--judge-base-url",
+            server.url,
+            "--fail-on",
+            "judge",
+        )
+    assert code == 1
+    assert "FAILURE judge webvoyager" in said
+    assert run(capfd, "grade", bundle, "--fail-on", "judge")[0] == 1
+
+
+@needs_sdk
+def test_failures_are_told_and_exit_3(bundle: Path, capfd: Any) -> None:
+    with Server(says(401, error("authentication_error", "who are you"))) as server:
+        code, said, notes = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
+    assert code == 3
+    assert "ERROR  auth" in said
+    assert "1 x auth: AuthenticationError: who are you" in notes
+
+
+def test_without_a_key_nothing_is_sent(bundle: Path, capfd: Any) -> None:
+    code, _, notes = run(capfd, "judge", "run", bundle)
+    assert code == 3
+    assert "missing_key" in notes or "missing_sdk" in notes
+    assert not bundle.with_name("run.replies.jsonl").exists()
+
+
+@needs_sdk
+def test_batches_advance_stage_by_stage(bundle: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from replaykit.grading.judges import transports
+    from replaykit.grading.judges.client import Answered
+    from replaykit.grading.request import ModelReply
+
+    handed_in = []
+
+    class Batches:
+        def __init__(self, **options: Any) -> None:
+            pass
+
+        def close(self) -> None:
+            pass
+
+        def ask_many(self, sent: Any) -> Any:
+            handed_in.append([one.request.stage for one in sent])
+            texts = {"key_points": "1. order", "score": "Score: 5", "verdict": "Status: success"}
+            return [
+                Answered(
+                    reply=ModelReply(
+                        text=texts[one.request.stage], stop_reason="end_turn", model="m", origin="live"
+                    )
+                )
+                for one in sent
+            ]
+
+    monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
+    assert transports.Transports is not Batches
+    built = trajectory({"id": "t", "intent": "Find it."}).goto("http://h.test/", "<p>x").screenshot()
+    built.answer("x").write(bundle.with_name("other.zst"))
+    code, said, _ = run(
+        capfd, "judge", "run", bundle.with_name("other.zst"), "--judge", "webjudge", "--batch"
+    )
+    assert code == 0, said
+    assert handed_in == [["key_points"], ["score"], ["verdict"]]
+
+
+def test_batches_and_refresh_exclude_each_other(bundle: Path, capfd: Any) -> None:
+    code, _, notes = run(capfd, "judge", "run", bundle, "--batch", "--refresh")
+    assert code == 2
+    assert "it does not go with --refresh" in notes
+
+
+def test_prompt_writes_one_exact_request(bundle: Path, capfd: Any) -> None:
+    code, said, _ = run(capfd, "judge", "prompt", bundle)
+    request = json.loads(said)
+    assert code == 0
+    assert (request["model"], request["provider"]) == ("claude-sonnet-5-5", "anthropic")
+    kinds = [block["type"] for block in request["messages"][0]["content"]]
+    assert kinds == ["text", "blob", "blob", "text"]
+    code, _, notes = run(capfd, "judge", "prompt", bundle, "--number", "7")
+    assert (code, "1 requests are known" in notes) == (2, True)
+
+
+def test_no_judge_matches_nothing(tmp_path: Path, capfd: Any) -> None:
+    path = trajectory().goto("http://h.test/", "<p>").answer("x").write(tmp_path / "bare.zst")
+    assert run(capfd, "judge", "plan", path)[0] == 4
+    assert run(capfd, "judge", "run", path)[0] == 4
+
+
+def test_prices_and_judges_that_mean_nothing(bundle: Path, capfd: Any) -> None:
+    for said in ("3", "a/b", "-1/2", "1/0/2"):
+        code, _, notes = run(capfd, "judge", "plan", bundle, f"--prices={said}")
+        assert (code, "--prices: expected IN/OUT" in notes) == (2, True)
+    code, _, notes = run(capfd, "judge", "plan", bundle, "--judge", "nobody")
+    assert (code, "no judge 'nobody'" in notes) == (3, True)
+
+
+@pytest.fixture
+def taped(bundle: Path) -> Path:
+    from replaykit.grading.judges.client import CallableClient
+
+    client = CallableClient(lambda request, pictures: "Fine.\nSUCCESS")
+    with open_bundle(bundle) as opened:
+        grade(opened, client=client, judge_mode="new")
+    return bundle
+
+
+def test_a_packed_bundle_carries_its_tape(taped: Path, tmp_path: Path, capfd: Any) -> None:
+    out = tmp_path / "elsewhere" / "packed.zst"
+    out.parent.mkdir()
+    code, said, notes = run(capfd, "pack", taped, "-o", out)
+    assert code == 0, notes
+    with open_bundle(taped) as source, open_bundle(out) as packed:
+        assert said == f"sha256:{packed.digest}\n"
+        assert packed.header.derived_from[-1].by == "pack"
+        assert packed.header.derived_from[-1].digest == source.digest
+        assert packed.trajectory.events == source.trajectory.events
+        before, after = grade(source), grade(packed)
+    assert after.judgements == before.judgements
+    assert after.success == "PASS"
+    assert after.tape == before.tape
+    verdict = run(capfd, "verify", out)
+    assert verdict[0] == 0, verdict
+
+
+def test_a_tape_beside_wins_over_the_packed_one(taped: Path, tmp_path: Path, capfd: Any) -> None:
+    out = tmp_path / "packed.zst"
+    assert run(capfd, "pack", taped, "-o", out)[0] == 0
+    tape = taped.with_name("run.replies.jsonl").read_bytes()
+    out.with_name("packed.replies.jsonl").write_bytes(tape[: tape.index(b"\n") + 1])
+    with open_bundle(out) as packed:
+        assert grade(packed).judgements[0].reason == "tape_miss"
+
+
+def test_asking_on_begins_with_the_packed_tape(taped: Path, tmp_path: Path, capfd: Any) -> None:
+    from replaykit.grading.judges.client import CallableClient
+
+    out = tmp_path / "packed.zst"
+    assert run(capfd, "pack", taped, "-o", out)[0] == 0
+    asked = []
+    client = CallableClient(lambda request, pictures: asked.append(1) or "SUCCESS")
+    with open_bundle(out) as packed:
+        assert grade(packed, client=client, options=GradeOptions(judge_mode="new")).success == "PASS"
+    assert asked == []
+    assert len(read_tape(out.with_name("packed.replies.jsonl")).entries) == 1
+
+
+def test_what_cannot_be_packed(bundle: Path, taped: Path, tmp_path: Path, capfd: Any) -> None:
+    out = tmp_path / "out.zst"
+    code, _, notes = run(capfd, "pack", bundle, "-o", out, "--replies", tmp_path / "none.jsonl")
+    assert (code, "cannot read the tape" in notes) == (3, True)
+    (tmp_path / "bad.jsonl").write_bytes(b"{}\n")
+    code, _, notes = run(capfd, "pack", bundle, "-o", out, "--replies", tmp_path / "bad.jsonl")
+    assert (code, "line 1" in notes) == (3, True)
+    code, _, notes = run(capfd, "pack", taped, "-o", taped)
+    assert (code, "is not packed in place" in notes) == (2, True)
+    assert run(capfd, "pack", taped, "-o", out)[0] == 0
+    code, _, notes = run(capfd, "pack", taped, "-o", out)
+    assert (code, "it exists" in notes) == (3, True)
+    assert run(capfd, "pack", taped, "-o", out, "--force")[0] == 0
+
+
+def test_the_digest_of_a_bundle_is_the_same_in_every_mode(bundle: Path) -> None:
+    from replaykit.grading.judges.client import CallableClient
+
+    data = bundle.read_bytes()
+    client = CallableClient(lambda request, pictures: "SUCCESS")
+    for mode in ("none", "new", "refresh", "off"):
+        with open_bundle(bundle) as opened:
+            grade(opened, client=client, judge_mode=mode)
+    assert bundle.read_bytes() == data
+
+
+def test_verdicts_by_the_number_of_pictures(taped: Path, capfd: Any) -> None:
+    code, said, _ = run(capfd, "judge", "sensitivity", taped, "--k", "1,2,15")
+    assert code == 0
+    rows = [line.split() for line in said.splitlines()[1:]]
+    assert [row[1:] for row in rows] == [
+        ["1", "1", "0", "0", "0", "1", "0"],
+        ["2", "1", "1", "0", "0", "0", "0"],
+        ["15", "1", "1", "0", "0", "0", "0"],
+    ]
+    assert run(capfd, "judge", "sensitivity", taped, "--k", "0,x")[0] == 2
+
+
+def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path, capfd: Any) -> None:
+    calibration = taped.with_name("calibration.json")
+    calibration.write_text('{"schema": "replaykit.calibration/1", "judges": {}}')
+    code, said, _ = run(capfd, "grade", taped, "--fail-on", "judge", "--require-calibration", calibration)
+    assert (code, "was never compared with people" in said) == (3, True)
+    with open_bundle(taped) as bundle:
+        mark = grade(bundle).judgements[0].fingerprint
+    calibration.write_text(json.dumps({"schema": "replaykit.calibration/1", "judges": {mark: {}}}))
+    assert run(capfd, "grade", taped, "--fail-on", "judge", "--require-calibration", calibration)[0] == 0
+
+
+def test_grading_in_a_loop(bundle: Path) -> None:
+    import asyncio
+
+    from replaykit.grading.grader import grade_async
+    from replaykit.grading.judges.client import CallableClient
+
+    async def graded() -> Any:
+        client = CallableClient(lambda request, pictures: "SUCCESS")
+        with open_bundle(bundle) as opened:
+            return await grade_async(opened, client=client, judge_mode="new")
+
+    assert asyncio.run(graded()).success == "PASS"
+
+
+@needs_sdk
+def test_one_bad_bundle_does_not_stop_the_others(bundle: Path, capfd: Any) -> None:
+    bundle.with_name("bad.zst").write_bytes(b"no bundle")
+    with Server(says(200, message())) as server:
+        code, said, notes = run(capfd, "judge", "run", bundle.parent, "--judge-base-url", server.url)
+    assert code == 3
+    assert [line.split()[1:] for line in said.splitlines()] == [
+        ["-", "ERROR", "evidence_unreadable"],
+        ["webvoyager", "SUCCESS", "verdict"],
+    ]
+    assert "not a replaykit bundle" in notes
+
+
+def test_a_tape_of_another_bundle_is_told(taped: Path, tmp_path: Path, capfd: Any) -> None:
+    other = write(tmp_path / "other.zst", answer="It is 43.")
+    other.with_name("other.replies.jsonl").write_bytes(taped.with_name("run.replies.jsonl").read_bytes())
+    assert "other.replies.jsonl was recorded for another bundle" in run(capfd, "judge", "plan", other)[2]
+    assert run(capfd, "judge", "plan", taped)[2] == ""

@@ -1,0 +1,90 @@
+"""`replaykit policies try` on the shipped recordings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from replaykit.cli.main import cli, run
+
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
+POLICIES = """
+schema: replaykit.policies/1
+policies:
+- {id: save, dimension: strict_execution, rule: {type: eventually, match: {action: click, text: Save}}}
+- {id: no-save, dimension: strict_execution, source: task, rule: {type: never, match: {action: click, text: Save}}}
+- {id: inside, dimension: boundary_and_scope_limitation, rule: {type: url_boundary, deny: [/billing]}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "policies.yaml"
+    path.write_text(POLICIES, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def bundle() -> str:
+    return str(sorted(RECORDINGS.glob("*.zst"))[0])
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["policies", "try", *arguments], catch_exceptions=False)
+
+
+def test_it_says_what_was_found_and_warns_of_contradictions(file: str, bundle: str) -> None:
+    found = invoke(file, bundle)
+    assert found.exit_code == 0
+    assert "OK inside" in found.stdout
+    assert "broken by: " in found.stdout
+    assert "'save' (organization) and 'no-save' (task)" in found.stderr
+
+
+def test_json_holds_everything(file: str, bundle: str) -> None:
+    plain = json.loads(invoke(file, bundle, "--mutate", "--json").stdout)
+    assert [policy["result"]["id"] for policy in plain["policies"]] == ["save", "no-save", "inside"]
+    mutation = plain["mutation"]
+    assert mutation["made"] == len(mutation["mutants"]) > 0
+    assert mutation["scores"]["inside"]["noticed"] > 0
+    assert {mutant["edit"] for mutant in mutation["mutants"]} >= {"add_visit"}
+
+
+def test_the_table_of_mutants(file: str, bundle: str) -> None:
+    text = invoke(file, bundle, "--mutate").stdout
+    assert "all together" in text
+    assert "not noticed: " not in text
+
+
+def test_what_nobody_noticed_is_listed(tmp_path: Path, bundle: str) -> None:
+    path = tmp_path / "policies.yaml"
+    rule = "{type: consent, guarded: {action: hover, text: Pay}}"
+    path.write_text(
+        f"schema: replaykit.policies/1\npolicies: [{{id: a, dimension: user_consent, rule: {rule}}}]\n",
+        "utf-8",
+    )
+    assert "not noticed: swap_target, step 0: the target is called 'Pay'" in (
+        invoke(str(path), bundle, "--mutate").stdout
+    )
+
+
+def test_a_suite_gives_each_run_its_task(tmp_path: Path, bundle: str) -> None:
+    suite = tmp_path / "suite.yaml"
+    policy = "{id: a, dimension: user_consent, rule: {type: reports_error}}"
+    suite.write_text(
+        f"schema: replaykit.suite/1\ntasks: [{{id: x, intent: y, policies: [{policy}]}}]\n", encoding="utf-8"
+    )
+    assert " a" in invoke(str(suite), bundle).stdout
+    two = tmp_path / "two.yaml"
+    two.write_text("schema: replaykit.suite/1\ntasks: [{id: x, intent: y}, {id: z, intent: y}]\n", "utf-8")
+    assert run(["policies", "try", str(two), bundle]) == 3
+
+
+def test_exit_codes(file: str, tmp_path: Path, bundle: str) -> None:
+    assert run(["policies", "try", file, str(tmp_path)]) == 4
+    assert run(["policies", "try", str(tmp_path / "none.yaml"), bundle]) == 3
+    assert run(["policies", "try", file]) == 2
+    assert run(["policies", "--help"]) == 0

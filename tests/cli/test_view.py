@@ -1,0 +1,102 @@
+"""`replaykit view` and `grade -o x.html` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.cli.main import run
+from replaykit.testing import trajectory
+
+TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return (
+        trajectory(TASK)
+        .goto("http://shop.test/", "<h1>Mugs</h1>")
+        .screenshot()
+        .answer("tin")
+        .write(tmp_path / "a.zst")
+    )
+
+
+def first_screen(path: Path) -> dict[str, Any]:
+    found = re.search(r'id="report">(.*?)</script>', path.read_text(), flags=re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_a_bundle_becomes_a_page(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "x.html"
+    assert run(["view", str(bundle), "-o", str(out), "--label", "mugs"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"written: {out} (1 run)" in told.err
+    screen = first_screen(out)
+    assert screen["label"] == "mugs"
+    assert screen["runs"][0]["steps"] == 1
+    first = out.read_bytes()
+    assert run(["view", str(bundle), "-o", str(out), "--label", "mugs", "--jobs", "2"]) == 0
+    assert out.read_bytes() == first
+
+
+def test_grade_writes_the_same_page(bundle: Path, tmp_path: Path) -> None:
+    viewed, graded = tmp_path / "v.html", tmp_path / "g.html"
+    assert run(["view", str(bundle), "-o", str(viewed)]) == 0
+    assert run(["grade", str(bundle), "-o", str(graded)]) == 0
+    assert graded.read_bytes() == viewed.read_bytes()
+
+
+def test_a_report_shows_its_own_verdicts_and_the_bundles_their_runs(bundle: Path, tmp_path: Path) -> None:
+    report, out = tmp_path / "r.json", tmp_path / "x.html"
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        "schema: replaykit.suite/1\ntasks: [{id: t1, intent: a mug, checks: [{type: string_match, exact: clay}]}]"
+    )
+    assert run(["grade", str(bundle), "--task", str(suite), "--fail-on", "", "-o", str(report)]) == 0
+    assert run(["view", str(report), "-o", str(out)]) == 0
+    assert "steps" not in first_screen(out)["runs"][0]
+    assert run(["view", str(report), str(bundle), "-o", str(out)]) == 0
+    row = first_screen(out)["runs"][0]
+    assert (row["success"], row["steps"]) == ("FAIL", 1)
+
+
+def test_the_limit_leaves_pictures_out_and_says_so(bundle: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.html"
+    assert run(["view", str(bundle), "-o", str(out), "--max-size", "0"]) == 0
+    assert first_screen(out)["left_out"] == {"pieces": 0, "most": 0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["none.zst"], 3, "no such file"),
+        (["r.json", "r.json"], 2, "one report"),
+        (["bad.json"], 3, "not a report"),
+        (["a.zst", "-o", "no/such/folder/x.html"], 2, "cannot write"),
+        (["empty"], 4, "0 runs"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(
+    arguments: list[str],
+    code: int,
+    words: str,
+    bundle: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.json").write_text('{"verdicts": 3}')
+    assert run(["grade", str(bundle), "-o", "r.json"]) == 0
+    assert run(["view", *arguments]) == code
+    assert words in capsys.readouterr().err
+    assert not list(tmp_path.glob(".*"))

@@ -1,0 +1,124 @@
+"""Answers that only a model can compare: requests, both readings of replies, and what the tape lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.checks.judged import Kind, request, verdict_of
+from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.verdict import CheckResult
+from replaykit.testing.builder import Builder
+
+FUZZY: Kind = "webarena.fuzzy"
+REASON: Kind = "webarena.unachievable"
+
+Grade = Callable[..., CheckResult]
+Run = Callable[..., Builder]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "compat", "strict"),
+    [
+        (FUZZY, "correct", "PASS", "PASS"),
+        (FUZZY, "Correct.", "PASS", "PASS"),
+        (FUZZY, "They agree.\n\n**correct**\n", "PASS", "PASS"),
+        (FUZZY, "incorrect", "FAIL", "FAIL"),
+        (FUZZY, "partially correct", "FAIL", "FAIL"),
+        (FUZZY, "The verdict is: 'incorrect'", "FAIL", "FAIL"),
+        (FUZZY, "It is not incorrect: correct", "FAIL", "UNDECIDED"),
+        (FUZZY, "It is not correct", "PASS", "UNDECIDED"),
+        (FUZZY, "probably correct", "PASS", "UNDECIDED"),
+        (FUZZY, "correct or incorrect", "FAIL", "UNDECIDED"),
+        (FUZZY, "correct\nI hope this helps", "PASS", "UNDECIDED"),
+        (FUZZY, "correctly said", "PASS", "UNDECIDED"),
+        (FUZZY, "yes", "ERROR", "UNDECIDED"),
+        (FUZZY, "", "ERROR", "UNDECIDED"),
+        (REASON, "same", "PASS", "PASS"),
+        (REASON, "Different", "FAIL", "FAIL"),
+        (REASON, "not different", "FAIL", "UNDECIDED"),
+        (REASON, "not the same", "PASS", "UNDECIDED"),
+        (REASON, "perhaps", "ERROR", "UNDECIDED"),
+    ],
+)
+def test_replies(kind: Kind, reply: str, compat: str, strict: str) -> None:
+    assert verdict_of(kind, reply, "compat")[0] == compat
+    assert verdict_of(kind, reply, "strict")[0] == strict
+
+
+def test_a_partial_answer_is_noted() -> None:
+    assert verdict_of(FUZZY, "partially correct", "strict")[2] == ("partial",)
+
+
+@given(st.text(max_size=200), st.sampled_from([FUZZY, REASON]), st.sampled_from(["strict", "compat"]))
+def test_any_reply_is_read(reply: str, kind: Kind, mode: Any) -> None:
+    outcome, reason, _ = verdict_of(kind, reply, mode)
+    assert (reason is None) is (outcome == "PASS")
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_texts_are_data(reference: str, answer: str) -> None:
+    (part,) = request(FUZZY, "{answer}", reference, answer).content
+    assert isinstance(part, TextPart)
+    assert "--- question\n{answer}\n--- reference\n" + reference + "\n--- answer\n" + answer in part.text
+
+
+class Replies:
+    """Answers by the reference in the prompt, and keeps what was asked."""
+
+    def __init__(self, **replies: str) -> None:
+        self.replies = replies
+        self.asked: list[ModelRequest] = []
+
+    def __call__(self, wanted: ModelRequest) -> ModelReply | ReplyFailure:
+        self.asked.append(wanted)
+        (part,) = wanted.content
+        assert isinstance(part, TextPart)
+        text = next((reply for name, reply in self.replies.items() if f"\n{name}\n---" in part.text), None)
+        if text is None:
+            return ReplyFailure(kind="tape_miss", message="no such request")
+        return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")
+
+
+def test_compat_asks_once_an_item_and_strict_once(grade: Grade, run: Run) -> None:
+    check = {"type": "string_match", "fuzzy": ["a", "b"]}
+    ended = run().answer("'X'")
+    ask = Replies(a="correct", b="incorrect", **{"a, b": "correct"})
+    result = grade(ended, check, "compat", ask=ask)
+    assert [(item.id, item.outcome) for item in result.items] == [("fuzzy.0", "PASS"), ("fuzzy.1", "FAIL")]
+    strict = grade(ended, check, ask=ask)
+    assert (strict.outcome, [item.compat for item in strict.items]) == ("PASS", ["PASS", "FAIL"])
+    asked = [(wanted.judge, wanted.index) for wanted in ask.asked]
+    assert asked.count(("webarena.fuzzy", 1)) == 2
+
+
+def test_a_miss_is_an_error(grade: Grade, run: Run) -> None:
+    result = grade(run().answer("x"), {"type": "string_match", "fuzzy": ["a"]}, ask=Replies())
+    assert (result.outcome, result.reason) == ("ERROR", "tape_miss")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "compat", "strict"),
+    [
+        ("N/A", "different", "PASS", "PASS"),
+        ("no such shop", "same", "PASS", "PASS"),
+        ("no such shop", "different", "FAIL", "FAIL"),
+        ("no such shop", "not the same", "PASS", "UNDECIDED"),
+    ],
+)
+def test_a_reason_is_compared(
+    grade: Grade, run: Run, answer: str, reply: str, compat: str, strict: str
+) -> None:
+    check = {"type": "string_match", "fuzzy": "N/A", "note": "closed"}
+    ask = Replies(closed=reply)
+    assert grade(run().answer(answer), check, "compat", ask=ask).outcome == compat
+    assert grade(run().answer(answer), check, ask=ask).outcome == strict
+
+
+def test_compat_forgets_what_failed_before_a_reason(grade: Grade, run: Run) -> None:
+    check = {"type": "string_match", "must_include": ["tea"], "fuzzy": "N/A", "note": "closed"}
+    assert grade(run().answer("shut"), check, "compat", ask=Replies(closed="same")).outcome == "PASS"

@@ -1,0 +1,263 @@
+"""Structured answers and requests: one row per known defect of the peer, in both modes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from replaykit.grading.verdict import CheckResult
+from replaykit.testing.builder import Builder
+from replaykit.trajectory.exchange import Exchange
+
+S = "http://s.test"
+PAGE = (("Accept", "text/html,*/*"),)
+
+Grade = Callable[..., CheckResult]
+Run = Callable[..., Builder]
+
+
+def both(grade: Grade, run: Builder, check: dict[str, Any]) -> tuple[str, str]:
+    return grade(run, check, "compat").outcome.value, grade(run, check, "strict").outcome.value
+
+
+def response(data: Any, schema: Any = None, **expected: Any) -> dict[str, Any]:
+    wanted = {"task_type": "retrieve", "status": "SUCCESS", "retrieved_data": data, **expected}
+    items = schema or {"type": "string"}
+    return {"type": "agent_response", "expected": wanted, "results_schema": {"type": "array", "items": items}}
+
+
+def answer(data: Any, **said: Any) -> str:
+    return json.dumps({"task_type": "RETRIEVE", "status": "SUCCESS", "retrieved_data": data, **said})
+
+
+@pytest.mark.parametrize(
+    ("check", "said", "compat", "strict"),
+    [
+        (response(["red"]), answer(["Red"]), "PASS", "PASS"),
+        (response(["red"]), answer("red"), "PASS", "PASS"),
+        (response(["red"]), answer(["blue"]), "FAIL", "FAIL"),
+        (response(["red"]), f"Done.\n```json\n{answer(['red'])}\n```", "PASS", "PASS"),
+        (response(["red"]), "red", "FAIL", "FAIL"),
+        (response(["red"]), "", "FAIL", "FAIL"),
+        (response(["red"]), answer(["red"], status="NOT_FOUND_ERROR"), "FAIL", "FAIL"),
+        (response(["red"]), answer(["red"]).replace("task_type", "performed_operation"), "PASS", "PASS"),
+        (response(["red"]), answer([["red", "blue"]]), "PASS", "FAIL"),
+        (response(["red"]), answer(["^.*$"]), "PASS", "FAIL"),
+        (response(["red"]), answer(["red"], status="^.*$"), "PASS", "FAIL"),
+        (response([["red"]]), answer(["red"]), "ERROR", "PASS"),
+        (response(None), answer(None), "PASS", "PASS"),
+        (response(None), answer(["x"]), "FAIL", "FAIL"),
+        (response(["red"]), answer(None), "FAIL", "FAIL"),
+        (response(["red"]), answer(["red"], status=5), "ERROR", "FAIL"),
+        (response(["red"]), answer(["red"], task_type=None), "ERROR", "FAIL"),
+        (response(["0"]), answer([0]), "FAIL", "PASS"),
+        (response([""]), answer([0]), "PASS", "FAIL"),
+        (response(["a", "a"]), answer(["a"]), "FAIL", "FAIL"),
+        (response([["a", "b"], "a"]), answer(["a", "b"]), "FAIL", "PASS"),
+        (response([{"n": "a"}], {"type": "object"}), answer([{"n": "A", "more": 1}]), "FAIL", "PASS"),
+        (response([{"n": "a"}], {"type": "object"}), answer([{"m": "a"}]), "FAIL", "FAIL"),
+        (response([1234], {"format": "currency"}), answer(["$1,234"]), "FAIL", "PASS"),
+        (response(["15min"], {"format": "duration"}), answer(["18 min"]), "PASS", "PASS"),
+        (response(["15min"], {"format": "duration"}), answer(["19 min"]), "FAIL", "FAIL"),
+        (response(["1min"], {"format": "duration"}), answer(["0:02"]), "PASS", "FAIL"),
+        (response(["March 5, 2023"], {"format": "date"}), answer(["03/05/2023"]), "PASS", "PASS"),
+        (response(["March 5, 2023"], {"format": "date"}), answer(["March 5"]), "FAIL", "FAIL"),
+        (response(["March 5, 2026"], {"format": "date"}), answer(["March 5"]), "PASS", "FAIL"),
+        (response([[40.5, -80.1]], {"format": "coordinates"}), answer(["40.5 N, 80.1 W"]), "FAIL", "PASS"),
+        (response([-5], {"type": "number"}), answer(["minus five"]), "FAIL", "PASS"),
+        (response([5], {"type": "number"}), answer(["minus five"]), "PASS", "FAIL"),
+        (response([f"{S}/a"], {"format": "url"}), answer(["http://alias.test/a"]), "FAIL", "FAIL"),
+        (response(["x"], {"type": "nothing"}), answer(["x"]), "ERROR", "PASS"),
+    ],
+)
+def test_answers(grade: Grade, run: Run, check: dict[str, Any], said: str, compat: str, strict: str) -> None:
+    assert both(grade, run().answer(said), check) == (compat, strict)
+
+
+def test_two_empty_lists_are_a_circle_to_the_peer(grade: Grade, run: Run) -> None:
+    lists = {"type": "array", "items": {"type": "string"}}
+    schema = {"type": "object", "properties": {"a": lists, "b": lists}}
+    check = response([{"a": [], "b": []}], schema)
+    assert both(grade, run().answer(answer([{"a": [], "b": []}])), check) == ("ERROR", "PASS")
+
+
+def test_data_without_a_list_in_the_schema(grade: Grade, run: Run) -> None:
+    check = {**response(None), "results_schema": {"type": "null"}}
+    assert both(grade, run().answer(answer(["x"])), check) == ("ERROR", "FAIL")
+
+
+def test_what_the_task_does_not_write_always_fails_the_peer(grade: Grade, run: Run) -> None:
+    check = response(None)
+    del check["expected"]["retrieved_data"]
+    assert both(grade, run().answer(answer(None)), check) == ("FAIL", "PASS")
+
+
+def test_no_answer_and_no_ending(grade: Grade, run: Run) -> None:
+    assert grade(run().answer(None, kind="stopped"), response(["x"])).reason == "no_answer"
+    assert both(grade, run().goto(f"{S}/", ""), response(["x"])) == ("UNDECIDED", "UNDECIDED")
+
+
+def request(url: str = f"{S}/save", method: str = "POST", **more: Any) -> dict[str, Any]:
+    options = {name: more.pop(name) for name in tuple(more) if name not in FIELDS}
+    return {"type": "network", "expected": {"url": url, "http_method": method, **more}, **options}
+
+
+FIELDS = ("response_status", "headers", "query_params", "post_data", "response_content", "response_cookies")
+
+
+def sent(
+    run: Builder, data: Any = None, url: str = f"{S}/save", method: str = "POST", **more: Any
+) -> Builder:
+    media = "application/x-www-form-urlencoded" if isinstance(data, str) else "application/json"
+    text = data if isinstance(data, str) else json.dumps(data)
+    headers = (*more.pop("headers", ()), ("Content-Type", media))
+    post = None if data is None else run.keep(media, text)
+    return run.request(method, url, request_headers=headers, post=post, **more)
+
+
+@pytest.mark.parametrize(
+    ("post", "body", "compat", "strict"),
+    [
+        ({"x": "a"}, "x=a&y=b", "PASS", "PASS"),
+        ({"x": "a"}, "x=b", "FAIL", "FAIL"),
+        ({"x": "a"}, None, "FAIL", "FAIL"),
+        ({"x": ["a"]}, {"x": ["a"]}, "ERROR", "PASS"),
+        ({"x": ["a", "b"]}, {"x": "b"}, "PASS", "PASS"),
+        ({"$.a.b": "q"}, 'a={"b":"Q"}', "PASS", "PASS"),
+        ({"$.a[*].b": "q"}, {"a": [{"b": "q"}, {"b": "z"}]}, "PASS", "FAIL"),
+        ({"$.a[*].b": "q"}, {"a": [{"b": "q"}, {"b": "q"}]}, "PASS", "PASS"),
+        ({"$.^re_\\d+$": "q"}, "re_12=Q", "PASS", "PASS"),
+        ({"x": None}, "y=1", "PASS", "PASS"),
+        ({"x": ""}, "y=1", "FAIL", "FAIL"),
+        ({"x": "^a.c$"}, "x=ABC", "PASS", "PASS"),
+        ({"x": "abc"}, {"x": "^.*$"}, "PASS", "FAIL"),
+        ({"x": {"a": 1, "b": 2}}, {"x": {"b": 2, "a": 1}}, "FAIL", "PASS"),
+    ],
+)
+def test_bodies(grade: Grade, run: Run, post: Any, body: Any, compat: str, strict: str) -> None:
+    ended = sent(run(), body).answer("ok")
+    assert both(grade, ended, request(post_data=post)) == (compat, strict)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "compat", "strict"),
+    [
+        ({}, {}, "PASS", "PASS"),
+        ({"response_status": 302}, {}, "FAIL", "FAIL"),
+        ({"response_status": -1}, {"status": None}, "PASS", "PASS"),
+        ({"url": f"{S}/SAVE"}, {}, "PASS", "FAIL"),
+        ({"url": f"{S}/save#x"}, {}, "FAIL", "FAIL"),
+        ({"url": r"^http://s\.test/s\w+$"}, {}, "PASS", "PASS"),
+        ({"url": f"{S}/save?q=A"}, {"url": f"{S}/save?q=a"}, "PASS", "PASS"),
+        ({"url": f"{S}/save?q=a"}, {"url": f"{S}/save?q=a&p=1"}, "FAIL", "FAIL"),
+        ({"url": f"{S}/save?q=a"}, {"url": f"{S}/save?q=a&q=b"}, "PASS", "FAIL"),
+        ({"query_params": {"q": "^\\d+$"}}, {"url": f"{S}/save?q=7"}, "PASS", "PASS"),
+        ({"query_params": {"q": "^\\D+$"}}, {"url": f"{S}/save?q=xy"}, "FAIL", "PASS"),
+        ({"query_params": {"q": "^(a|)$"}}, {}, "PASS", "PASS"),
+        ({"ignored_query_params": ["p"]}, {"url": f"{S}/save?p=1"}, "PASS", "PASS"),
+        ({"ignored_query_params_patterns": ["^pa"]}, {"url": f"{S}/save?page=1"}, "PASS", "PASS"),
+        ({"headers": {"X-A": "b"}}, {"headers": (("x-a", "B"),)}, "PASS", "PASS"),
+        ({"headers": {"X-A": "b"}}, {}, "FAIL", "FAIL"),
+        ({"headers": {"referer": f"{S}/p"}}, {"headers": (("Referer", f"{S}/p/"),)}, "PASS", "PASS"),
+        ({"headers": {"referer": f"{S}/p"}}, {"headers": (("Referer", f"{S}/q"),)}, "FAIL", "FAIL"),
+        ({"should_not_exist": True}, {}, "FAIL", "FAIL"),
+        ({"should_not_exist": True, "url": f"{S}/other"}, {}, "PASS", "PASS"),
+    ],
+)
+def test_requests(
+    grade: Grade, run: Run, wanted: dict[str, Any], found: dict[str, Any], compat: str, strict: str
+) -> None:
+    ended = sent(run(), **found).answer("ok")
+    assert both(grade, ended, request(**wanted)) == (compat, strict)
+
+
+def test_only_the_last_request_counts_unless_told_otherwise(grade: Grade, run: Run) -> None:
+    ended = sent(sent(run(), "x=a"), "x=b").answer("ok")
+    assert both(grade, ended, request(post_data={"x": "a"})) == ("FAIL", "FAIL")
+    assert both(grade, ended, request(post_data={"x": "a"}, last_event_only=False)) == ("PASS", "PASS")
+
+
+def test_a_url_that_cannot_be_read_stops_the_peer_only(grade: Grade, run: Run) -> None:
+    ended = sent(sent(run(), url="http://[::1/a"), "x=a").answer("ok")
+    assert both(grade, ended, request(post_data={"x": "a"})) == ("ERROR", "PASS")
+
+
+def test_queries_in_the_path(grade: Grade, run: Run) -> None:
+    hidden = base64.urlsafe_b64encode(b"status=open").decode()
+    ended = sent(run(), url=f"{S}/grid/filter/{hidden}").answer("ok")
+    check = request(f"{S}/grid/filter", decode_base64_query=True, query_params={"status": "open"})
+    assert both(grade, ended, check) == ("PASS", "PASS")
+
+
+def test_typed_fields(grade: Grade, run: Run) -> None:
+    schema = {"type": "object", "properties": {"from": {"type": "string", "format": "date"}}}
+    ended = sent(run(), "from=02/01/2023").answer("ok")
+    check = request(post_data={"from": "2023-02-01"}, post_data_schema=schema)
+    assert both(grade, ended, check) == ("PASS", "PASS")
+
+
+def test_responses_and_cookies(grade: Grade, run: Run) -> None:
+    build = run()
+    body = build.keep("application/json", '{"items": [{"name": "Tea"}]}')
+    cookies = (("Set-Cookie", "msg=added%20tea; path=/"),)
+    ended = sent(build, "x=a", mime="application/json", body=body, response_headers=cookies).answer("ok")
+    check = request(response_content={"$.items[0].name": "Tea"}, response_cookies={"msg": "^.*tea$"})
+    assert both(grade, ended, check) == ("PASS", "PASS")
+    assert both(grade, ended, request(response_content={"$.items[0].name": "Cup"})) == ("FAIL", "FAIL")
+
+
+def navigate(url: str = f"{S}/a", **more: Any) -> dict[str, Any]:
+    return request(url, "GET", is_navigation=True, **more)
+
+
+def test_navigations_are_those_of_the_main_frame(grade: Grade, run: Run) -> None:
+    def start() -> Builder:
+        first = run().goto(f"{S}/", "").request("GET", f"{S}/a", request_headers=PAGE)
+        return first.visit(f"{S}/a", status=200, exchange=0)
+
+    assert both(grade, start().answer("ok"), navigate()) == ("PASS", "PASS")
+    framed = start().request("GET", f"{S}/ad", request_headers=PAGE).visit(f"{S}/ad", frame=(0,), status=200)
+    assert both(grade, framed.answer("ok"), navigate()) == ("FAIL", "PASS")
+    pushed = run().goto(f"{S}/", "").visit(f"{S}/a", kind="push", same_document=True)
+    assert both(grade, pushed.answer("ok"), navigate()) == ("FAIL", "PASS")
+    away = start().visit(f"{S}/b", status=200)
+    assert grade(away.answer("ok"), navigate()).outcome == "FAIL"
+    assert grade(start().answer("ok"), navigate(response_status=302)).outcome == "FAIL"
+
+
+def test_a_redirect_answers_for_its_hop(grade: Grade, run: Run) -> None:
+    hops = (
+        Exchange(id=0, method="GET", url=f"{S}/old", status=302, redirect_to=1, request_headers=PAGE),
+        Exchange(id=1, method="GET", url=f"{S}/a", status=200, redirect_from=0, request_headers=PAGE),
+    )
+    ended = run().goto(f"{S}/", "").add(hops[0]).add(hops[1]).visit(f"{S}/a", status=200, exchange=1)
+    assert grade(ended.answer("ok"), navigate()).outcome == "PASS"
+    assert grade(ended, navigate(f"{S}/old", response_status=302)).outcome == "PASS"
+
+
+def test_what_may_not_be_visited_is_looked_for_everywhere(grade: Grade, run: Run) -> None:
+    ended = run().goto(f"{S}/", "").request("GET", f"{S}/x", request_headers=PAGE).answer("ok")
+    assert both(grade, ended, navigate(should_not_exist=True)) == ("FAIL", "PASS")
+
+
+def test_missing_evidence_is_named(grade: Grade, run: Run) -> None:
+    partial = run(channels={"network": "partial", "urls": "recorded"}).goto(f"{S}/", "").answer("ok")
+    for mode in ("strict", "compat"):
+        assert grade(partial, request(), mode).missing == ("network",)
+        assert grade(partial, request(should_not_exist=True), mode).missing == ("network",)
+    gone = run().request("POST", f"{S}/save", request_headers=(), post="0" * 64).answer("ok")
+    for mode in ("strict", "compat"):
+        assert grade(gone, request(post_data={"x": "a"}), mode).missing == ("body:0",)
+    hidden = sent(run(), headers=(("Cookie", "⟦header⟧"),)).answer("ok")
+    assert grade(hidden, request(headers={"Cookie": "^.*x.*$"})).missing == ("headers:0",)
+
+
+def test_the_dialect_is_named(grade: Grade, run: Run) -> None:
+    ended = sent(run(), "x=a").answer("ok")
+    assert grade(ended, request()).dialect == "native"
+    assert grade(ended, request(), "compat").dialect == "webarena-verified@6473f72"
+    assert grade(ended, request(), dialect="webarena-verified").dialect == "webarena-verified@6473f72"

@@ -1,0 +1,119 @@
+"""The four questions: blocks in order, both modes, and the answers kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.request import ImagePart, ReplyFailure
+from replaykit.tasks.judging import JudgeSettings
+from replaykit.testing import trajectory as build_run
+
+REPLY = (
+    "<reasoning>fine</reasoning><side>No</side><loop>No</loop>"
+    "<optimal>4. Completely Optimal</optimal><success>Successful</success>"
+)
+
+
+@pytest.fixture
+def judged(ask):
+    def run(bundle, task, say=REPLY, mode="strict", **settings):
+        return ask(bundle, task, say, mode, protocol="agent_reward", **settings)
+
+    return run
+
+
+def blocks(request):
+    return ["image" if isinstance(part, ImagePart) else part.text for part in request.content]
+
+
+def test_blocks_in_order(judged, recorded, task):
+    judgement, (request,) = judged(recorded(3), task)
+    goal, actions, label, image, closing = blocks(request)
+    assert "Find the order number." in goal
+    assert (
+        "Step 1\nURL: http://shop.test/\nAction: page -> GOTO: http://shop.test/\nReasoning: \nStep 2"
+        in actions
+    )
+    assert (image, request.content[3].step) == ("image", 2)
+    assert "screenshot" in label
+    assert closing.startswith("Answer the four questions")
+    assert (judgement.outcome, judgement.other_mode) == ("SUCCESS", "SUCCESS")
+    parsed = judgement.stages[0]["parsed"]
+    assert (parsed["side_effect"], parsed["optimality"], parsed["looping"]) == (False, 4, False)
+
+
+def test_the_verdict_s_place_is_an_option(judged, recorded, task):
+    last, first = (
+        judged(recorded(1), task, order=order)[1][0].system for order in ("verdict_last", "verdict_first")
+    )
+    assert last.index("<success>...") > last.index("<loop>...")
+    assert first.index("<success>...") < first.index("<loop>...")
+    assert judged(recorded(1), task, mode="compat")[1][0].system.splitlines() == first.splitlines()[:-3]
+
+
+def test_absent_values(judged, recorded, task):
+    _, (request,) = judged(recorded(1), task, mode="compat")
+    assert "Reasoning: None" in blocks(request)[1]
+
+
+def test_no_screenshot_is_read_where_none_is_wanted(judged, recorded, task):
+    run = recorded(2)
+    _, (request,) = judged(run, task, use_screenshot=False)
+    assert "image" not in blocks(request)
+    assert not [id for id in run.read if run.blob_type(id).startswith("image/")]
+
+
+def test_the_accessibility_tree_is_cut_with_a_marker(judged, task):
+    built = build_run().goto("http://h.test/", "<p>x")
+    id = built._put("text/plain", b"x" * 50)
+
+    from msgspec.structs import replace
+
+    built._events[-1] = replace(built._events[-1], a11y=id)
+
+    class Bundle:
+        trajectory = built.answer("done").build()
+
+        def blob(self, id):
+            return built.blobs()[id][1]
+
+        def blob_type(self, id):
+            return built.blobs()[id][0]
+
+    _, (request,) = judged(Bundle(), task, use_axtree=True, axtree_chars_max=20)
+    assert "x" * 20 + "⟦cut:30⟧" in blocks(request)[2]
+    _, (request,) = judged(Bundle(), task)
+    assert "xxx" not in "".join(blocks(request))
+
+
+def test_no_evidence_no_call(judged, recorded, task):
+    judgement, requests = judged(_empty(), task)
+    assert (judgement.reason, requests) == ("no_evidence", [])
+    assert judged(recorded(1), task, ReplyFailure(kind="timeout", message="slow"))[0].outcome == "ERROR"
+
+
+def _empty():
+    class Bundle:
+        trajectory = build_run().end().build()
+
+    return Bundle()
+
+
+def test_an_answer_at_which_the_peer_stops_is_its_bug(judged, recorded, task):
+    judgement, _ = judged(recorded(1), task, "<success>Perhaps</success>", mode="compat")
+    assert (judgement.outcome, judgement.reason) == ("ERROR", "judge_bug")
+    judgement, _ = judged(recorded(1), task, "<success>Perhaps</success>")
+    assert (judgement.reason, judgement.other_mode) == ("unknown_token", "ERROR")
+
+
+def test_the_fingerprint_changes_with_its_options():
+    options = [
+        {},
+        {"use_axtree": True},
+        {"use_screenshot": False},
+        {"order": "verdict_first"},
+        {"axtree_chars_max": 9},
+    ]
+    prints = {build_judge(JudgeSettings(protocol="agent_reward", **o), "strict").fingerprint for o in options}
+    assert len(prints) == len(options)

@@ -1,0 +1,107 @@
+"""Files of labels: ours, tables, and those of two other projects."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.errors import LabelError
+from replaykit.grading.labels import LABELS, Label, append_label, read_labels
+
+
+def write(folder, text, name="labels.jsonl"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    append_label(path, Label(trajectory="a" * 64, label="success", annotator="ada", note="fine"))
+    append_label(path, Label(trajectory="a" * 64, label="failure", annotator="ada"))
+    append_label(path, Label(trajectory="a" * 64, label="success", annotator="bob"))
+    append_label(path, Label(trajectory="b" * 64, label="unsure", annotator="bob", task="t2"))
+    found = read_labels(path)
+    assert [(one.trajectory[0], one.label, one.annotator) for one in found.labels] == [
+        ("a", "failure", "ada"), ("a", "success", "bob"), ("b", "unsure", "bob"),
+    ]  # fmt: skip
+    assert {run[0]: one.label for run, one in found.primary().items()} == {"a": "failure", "b": "unsure"}
+    assert [(one.annotator, two.annotator) for one, two in found.pairs()] == [("ada", "bob")]
+    assert found.counts() == {"failure": 1, "unsure": 1}
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_a_digest_with_its_algorithm_is_the_same(tmp_path):
+    text = json.dumps({"trajectory": "sha256:" + "a" * 64, "label": " Success ", "annotator": " ada "})
+    (label,) = read_labels(write(tmp_path, text)).labels
+    assert (label.trajectory, label.label, label.annotator) == ("a" * 64, "success", "ada")
+
+
+def test_a_table(tmp_path):
+    text = 'trajectory,label,annotator,note\naaa,success,ada,"a, b"\nbbb,failure,ada,\n'
+    found = read_labels(write(tmp_path, "\ufeff" + text, "l.csv"))
+    assert [(one.trajectory, one.label, one.note) for one in found.labels] == [
+        ("aaa", "success", "a, b"), ("bbb", "failure", ""),
+    ]  # fmt: skip
+
+
+def test_agent_reward_bench(tmp_path):
+    text = (
+        "annotator_name,benchmark,task_id,model_name,exp_name,trajectory_success,trajectory_side_effect\n"
+        "A,webarena,webarena.1,m,e,Successful,No\nB,webarena,webarena.1,m,e,Unsuccessful,Yes\n"
+        "A,webarena,webarena.2,m,e,Unsure,No\n"
+    )
+    found = read_labels(write(tmp_path, text, "annotations.csv"))
+    assert [(one.trajectory, one.label, one.annotator, one.task) for one in found.labels] == [
+        ("webarena/m/webarena.1", "success", "A", "webarena/webarena.1"),
+        ("webarena/m/webarena.1", "failure", "B", "webarena/webarena.1"),
+        ("webarena/m/webarena.2", "unsure", "A", "webarena/webarena.2"),
+    ]
+    assert found.labels[1].others == {"trajectory_success": "Unsuccessful", "trajectory_side_effect": "Yes"}
+
+
+def test_online_mind2web(tmp_path):
+    found = read_labels(write(tmp_path, "task_id,human_label\nt1,1\nt2,0\nt3,2\n", "h.csv"))
+    assert [one.label for one in found.labels] == ["success", "failure", "not_executable"]
+    assert [one.task for one in found.labels] == ["t1", "t2", "t3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"trajectory": "a", "label": "maybe"}', "line 1: label 'maybe' is not one of success, failure"),
+        ('{"label": "success"}', "line 1: it names no trajectory"),
+        ('{"trajectory": "a", "label": "success"}\n{', "line 2: malformed"),
+        ('{"trajectory": "a", "label": "success", "note": 3}', "line 1: Expected `str`"),
+        ("trajectory,label\na,nope\n", "line 2: label 'nope'"),
+        (b"\xff\xfe", "it is not UTF-8 text"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, text, words):
+    with pytest.raises(LabelError) as caught:
+        read_labels(write(tmp_path, text))
+    assert words in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(LabelError, match=r"none\.csv: line 0: cannot read"):
+        read_labels(tmp_path / "none.csv")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip), st.sampled_from(LABELS)
+        ),
+        max_size=5,
+    )
+)
+def test_what_is_written_is_read(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("labels") / "l.jsonl"
+    for run, label in rows:
+        append_label(path, Label(trajectory=run.strip().removeprefix("sha256:") or "x", label=label))
+    if rows:
+        assert {one.label for one in read_labels(path).labels} <= {label for _, label in rows}

@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.values.jsonpath import VISITS_MAX, PathFault, find
+
+DOCUMENT = {
+    "todos": [{"id": 7, "done": True, "tag": {"x": "p"}}, {"id": 8, "done": False, "tag": {"x": "q"}}],
+    "b c": {"d/e": 3, "m~n": 4},
+    "list": [0, 1, 2, 3],
+    "true": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("$.todos[0].id", [7]),
+        ("$.todos[-1].id", [8]),
+        ("$.todos[9].id", []),
+        ("$.todos[*].id", [7, 8]),
+        ("$['todos'][1]['done']", [False]),
+        ('$["b c"]["d/e"]', [3]),
+        ("$..x", ["p", "q"]),
+        ("$.list[1:3]", [1, 2]),
+        ("$.list[::2]", [0, 2]),
+        ("$.list[::0]", []),
+        ("$.todos[?(@.id == 7)].done", [True]),
+        ("$.todos[?@.tag.x == 'q'].id", [8]),
+        ("$.todos[?@.id > 7 && @.done == false].id", [8]),
+        ("$.todos[?@.id == 7 || @.id == 8].id", [7, 8]),
+        ("$.todos[?@.id != 7].id", [8]),
+        ("$.todos[?@.tag].id", [7, 8]),
+        ("$.todos[?@.done == 1].id", []),
+        ("$.todos[?@.none == 1].id", []),
+        ("$.true", ["1"]),
+        ("$.todos[?@['tag']['x'] == 'p'].id", [7]),
+        ("/todos/0/id", [7]),
+        ("/b c/d~1e", [3]),
+        ("/b c/m~0n", [4]),
+        ("/list/9", []),
+        ("/list/01", []),
+        ("/none/x", []),
+    ],
+)
+def test_finds(path: str, values: list[Any]) -> None:
+    assert find(path, DOCUMENT) == values
+
+
+def test_the_whole_document() -> None:
+    assert find("$", DOCUMENT) == find("", DOCUMENT) == [DOCUMENT]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "x",
+        "$x",
+        "$.",
+        "$.a[",
+        "$.a[b]",
+        "$.a[?]",
+        "$.a[?(@.b == c)]",
+        "$.a[?(length(@) == 1)]",
+        "$" + ".a" * 600,
+    ],
+)
+def test_refuses_what_is_no_path(path: str) -> None:
+    with pytest.raises(PathFault):
+        find(path, DOCUMENT)
+
+
+def test_the_work_is_bounded() -> None:
+    deep: Any = [[0] * 1000] * 500
+    with pytest.raises(PathFault, match=str(VISITS_MAX)):
+        find("$..*", deep)
+
+
+PARTS = st.sampled_from(
+    [".a", "..a", "[0]", "[-1]", "[*]", ".*", "[1:2]", "[?@.a == 1]", "['a b']", "[?@.a]"]
+)
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["a", "b", "a b"]), inner, max_size=3)
+    ),
+)
+
+
+@given(st.lists(PARTS, max_size=5).map("".join), JSON)
+def test_any_path_leads_to_a_list(path: str, document: Any) -> None:
+    assert isinstance(find("$" + path, document), list)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_path_or_refused(path: str) -> None:
+    try:
+        find(path, DOCUMENT)
+    except PathFault:
+        return

@@ -1,0 +1,422 @@
+"""Runs of other tools, made small: one per layout, written into a folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import struct
+import sys
+import types
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def png(shade: int = 0, size: int = 2) -> bytes:
+    """A grey PNG; another one for each shade."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    rows = b"".join(b"\0" + bytes([shade % 256] * size * 3) for _ in range(size))
+    head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
+    parts = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def write(folder: Path, name: str, content: Any) -> Path:
+    """Write bytes as they are, text as UTF-8, anything else as JSON."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not isinstance(content, bytes):
+        content = (content if isinstance(content, str) else json.dumps(content)).encode()
+    path.write_bytes(content)
+    return path
+
+
+FIRST = "Now given a task: {task}  Please interact with https://shop.test/ and get the answer. "
+SEEN = 'Observation: please analyze.\n[3]: <button> "Sort", "Sort by price";\t[7]: "Mugs";\t[9]: <input> "";'
+
+
+def chat(*said: str, task: str = "Which mug is cheapest?", seen: Any = SEEN) -> list[dict[str, Any]]:
+    """A WebVoyager chat: one user message before each assistant message."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "You browse."}]
+    for number, text in enumerate(said):
+        user = seen if number else FIRST.format(task=task) + seen
+        content = [{"type": "text", "text": user}, {"type": "image_url", "image_url": {"url": "x"}}]
+        messages += [{"role": "user", "content": content}, {"role": "assistant", "content": text}]
+    return messages
+
+
+def turn(action: str, thought: str = "Thinking.") -> str:
+    """An assistant message."""
+    return f"Thought: {thought}\n\nAction: {action}"
+
+
+def webvoyager(folder: Path, messages: Any = None, shots: int = 3) -> Path:
+    """A result folder of three turns."""
+    run = folder / "taskShop--3"
+    said = chat(turn("Click [3]"), turn("Type [9]; tin"), turn("ANSWER; The tin mug."))
+    write(run, "interact_messages.json", said if messages is None else messages)
+    for number in range(1, shots + 1):
+        write(run, f"screenshot{number}.png", png(number))
+    return run
+
+
+def mind2web(folder: Path, shots: int = 3, **changes: Any) -> Path:
+    """A result folder of version 1: two acts."""
+    run = folder / "m2w-1"
+    result = {
+        "task_id": "m2w-1",
+        "task": "Buy a mug.",
+        "action_history": ['<button id="s"> Search -> CLICK', "<input> Email -> TYPE: ann@x.test [ENTER]"],
+        "thoughts": ["First.", "Then."],
+        "final_result_response": "Done.",
+        "input_image_paths": None,
+        **changes,
+    }
+    write(run, "result.json", result)
+    (run / "trajectory").mkdir(parents=True, exist_ok=True)
+    for number in range(shots):
+        write(run, f"trajectory/{number}_full_screenshot.png", png(number))
+    return run
+
+
+def mind2web_second(folder: Path, **changes: Any) -> Path:
+    """A result folder of version 2: one act and the answer."""
+    run = folder / "m2w-2"
+    history = [
+        {
+            "step": 0, "screenshot": "0.png", "url": "http://x.test/", "action": "<a> Mugs -> CLICK | SUCCESS",
+            "action_status": "SUCCESS", "thought": "Look.",
+        },
+        {
+            "step": 1, "screenshot": "1.png", "url": None, "action": "TASK_COMPLETE -> ANSWER: Tin mug",
+            "action_status": None, "thought": None,
+        },
+    ]  # fmt: skip
+    result = {
+        "schema_version": "online-mind2web-v2",
+        "task_id": "m2w-2",
+        "task": "Find the mug.",
+        "agent_final_answer": "Tin  mug",
+        "reference_length": 4,
+        "action_history": history,
+        **changes,
+    }
+    write(run, "result.json", result)
+    for number in range(2):
+        write(run, f"trajectory/{number}.png", png(number))
+    return run
+
+
+def wabe(folder: Path, **changes: Any) -> Path:
+    """A result folder of WABE: one picture per act."""
+    told = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
+    run = mind2web(folder, shots=0, **told, **changes)
+    for number in range(2):
+        write(run, f"trajectory/step_{number:03}.png", png(number))
+    return run
+
+
+def entry(url: str = "http://shop.test/", status: Any = 200, **changes: Any) -> dict[str, Any]:
+    """A HAR entry."""
+    return {
+        "startedDateTime": "2026-03-02T09:00:00.250Z",
+        "time": 12,
+        "request": {
+            "method": "GET", "url": url, "httpVersion": "HTTP/1.1",
+            "headers": [{"name": "Authorization", "value": "Bearer abcdefghijklmnop1234"}],
+        },
+        "response": {
+            "status": status, "statusText": "OK", "httpVersion": "HTTP/1.1", "redirectURL": "",
+            "headers": [{"name": "Content-Type", "value": "text/html; charset=utf-8"}],
+            "content": {"size": 5, "mimeType": "text/html; charset=utf-8", "text": "hello"},
+            "bodySize": 5,
+        },
+        "timings": {"dns": 1, "connect": 2, "ssl": 1, "send": 0, "wait": 8, "receive": 1},
+        **changes,
+    }  # fmt: skip
+
+
+def log(*entries: Any) -> dict[str, Any]:
+    """A HAR file."""
+    return {"log": {"version": "1.2", "creator": {"name": "T", "version": "1"}, "entries": list(entries)}}
+
+
+def har(folder: Path, *entries: Any) -> Path:
+    """A HAR file of two entries."""
+    return write(folder, "net.har", log(*(entries or (entry(), entry("http://shop.test/a.js", status=-1)))))
+
+
+def webarena_verified(folder: Path) -> Path:
+    """An output folder."""
+    run = folder / "107"
+    response = {"task_type": "NAVIGATE", "status": "SUCCESS", "retrieved_data": None, "error_details": None}
+    write(run, "agent_response.json", response)
+    write(run, "network.har", log(entry()))
+    write(run, "eval_result.json", {"task_id": 107, "score": 0.0})
+    return run
+
+
+PAGE_HTML: list[Any] = [
+    "HTML", {},
+    ["HEAD", {}, ["TITLE", {}, "Shop"]],
+    ["BODY", {},
+        ["INPUT", {"__playwright_value_": "", "id": "name", "aria-label": "Name"}],
+        ["INPUT", {"__playwright_value_": "hunter22secret", "id": "pw", "type": "password"}],
+        ["SELECT", {"id": "s"}, ["OPTION", {}, "one"], ["OPTION", {"__playwright_selected_": "true"}, "two"]],
+        ["DIV", {"id": "h"}, ["template", {"__playwright_shadow_root_": "open"}, ["B", {}, "deep"]]],
+        ["IFRAME", {"src": "/snapshot/frame@2"}],
+        ["svg", {}, ["path", {"d": "M0"}]],
+        ["BUTTON", {"id": "b"}, "Buy"]],
+]  # fmt: skip
+"""A page as a trace holds it. Post-order: 0 Shop, 1 TITLE, 2 HEAD, 3 name, 4 pw, 5 one, 6 OPTION ..."""
+
+
+def shown(call: str, phase: str, html: Any, at: float, **changes: Any) -> dict[str, Any]:
+    """A snapshot event of version 10."""
+    snapshot = {
+        "callId": call, "phase": phase, "pageId": "page@1", "frameId": "frame@1", "frameUrl": "http://shop.test/",
+        "doctype": "html", "html": html, "viewport": {"width": 800, "height": 600}, "timestamp": at,
+        "resourceOverrides": [], "isMainFrame": True, **changes,
+    }  # fmt: skip
+    return {"type": "frame-snapshot", "snapshot": snapshot}
+
+
+def call(id: str, kind: str, method: str, start: float, end: float | None = None, **params: Any) -> list[Any]:
+    """Begin and end of a call."""
+    begin = {
+        "type": "before",
+        "callId": id,
+        "startTime": start,
+        "class": kind,
+        "method": method,
+        "params": params,
+    }
+    return [begin] if end is None else [begin, {"type": "after", "callId": id, "endTime": end}]
+
+
+TARGET = {"__playwright_value_": "", "__playwright_target__": "", "id": "name", "aria-label": "Name"}
+
+
+def trace_events() -> list[dict[str, Any]]:
+    """A page visited, a field filled, a password typed, a button clicked in a frame."""
+    filled = ["HTML", {}, [[2, 2]], ["BODY", {}, ["INPUT", TARGET], [[2, 4]], [[2, 9]]]]
+    inner = ["HTML", {}, ["BODY", {}, ["A", {"__playwright_target__": "c5", "href": "/x"}, "Inside"]]]
+    goto, fill = (
+        call("c1", "Frame", "goto", 10, 40, url="http://shop.test/"),
+        call("c2", "Frame", "fill", 50, 70, selector="#name", value="Ann"),
+    )
+    secret = call("c3", "Frame", "type", 80, 95, selector="#pw", text="hunter22secret")
+    read = call("c4", "Frame", "textContent", 96, 97, selector="#name")
+    click = call("c5", "Frame", "click", 98, None, selector="iframe >> a")
+    return [
+        {"version": 10, "type": "context-options", "origin": "library", "browserName": "chromium",
+         "playwrightVersion": "1.65.1", "options": {"viewport": {"width": 800, "height": 600}},
+         "platform": "linux", "wallTime": 1_772_442_000_000, "monotonicTime": 5, "sdkLanguage": "python"},
+        {"type": "event", "time": 6, "class": "BrowserContext", "method": "page", "params": {"pageId": "page@1"}},
+        goto[0], goto[1],
+        shown("c1", "after", PAGE_HTML, 41),
+        fill[0],
+        shown("c2", "before", [[1, 19]], 51),
+        {"type": "log", "callId": "c2", "time": 52, "message": "  fill(\"Ann\")"},
+        {"type": "input", "callId": "c2", "point": {"x": 10.4, "y": 20}, "box": {"x": 1, "y": 2, "width": 3, "height": 4}},
+        shown("c2", "action", filled, 53),
+        fill[1],
+        shown("c2", "after", [[1, 99]], 71),
+        {"type": "screencast-frame", "pageId": "page@1", "file": "screencast/a.png", "width": 2, "height": 2, "timestamp": 69},
+        secret[0],
+        {"type": "log", "callId": "c3", "time": 82, "message": "type(hunter22secret)"},
+        shown("c3", "before", PAGE_HTML, 81),
+        {**secret[1], "error": {"name": "TimeoutError", "message": "no hunter22secret"}},
+        *read,
+        {"type": "event", "time": 97.5, "class": "BrowserContext", "method": "dialog",
+         "params": {"pageId": "page@1", "type": "confirm", "message": "Sure?", "defaultValue": ""}},
+        *call("c6", "Dialog", "accept", 97.6, 97.7),
+        click[0],
+        shown("c5", "action", PAGE_HTML, 99),
+        shown("c5", "action", inner, 99, frameId="frame@2", frameUrl="http://shop.test/in", isMainFrame=False),
+        {"type": "console", "messageType": "warning", "text": "careful", "args": [], "time": 100,
+         "location": {"url": "http://shop.test/", "lineNumber": 3, "columnNumber": 1}, "pageId": "page@1"},
+    ]  # fmt: skip
+
+
+def trace(folder: Path, events: list[dict[str, Any]] | None = None, **members: bytes) -> Path:
+    """A trace.zip."""
+    path = folder / "shop.zip"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "\n".join(json.dumps(event) for event in (trace_events() if events is None else events))
+    network = json.dumps(
+        {"type": "resource-snapshot", "snapshot": entry(startedDateTime="2026-03-02T09:00:00.020Z")}
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in {
+            "trace.trace": lines.encode(),
+            "trace.network": network.encode(),
+            "screencast/a.png": png(3),
+            **members,
+        }.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return path
+
+
+def agentrewardbench(folder: Path, **changes: Any) -> Path:
+    """A trajectory file with pictures beside it."""
+    steps = [
+        {"num": 0, "action": "click('a51')", "reasoning": "First.", "url": "http://x.test/", "axtree": "[a51] button",
+         "open_pages_urls": ["http://x.test/"], "screenshot_path": "/data/shots/s_0.png", "last_action_error": ""},
+        {"num": 1, "action": "fill('b', 'tea')\nsend_msg_to_user('42')", "reasoning": "Then.", "url": "http://x.test/2",
+         "axtree": "[b] textbox", "open_pages_urls": ["http://x.test/2"], "screenshot_path": "shots/s_1.png",
+         "last_action_error": "no a51"},
+        {"num": 2, "action": None, "reasoning": None, "url": "http://x.test/2", "axtree": "[c] text",
+         "open_pages_urls": ["http://x.test/2"], "screenshot_path": "shots/s_2.png", "last_action_error": ""},
+    ]  # fmt: skip
+    for number in range(3):
+        write(folder, f"shots/s_{number}.png", png(number))
+    told = {"benchmark": "wa", "agent": "a", "model": "m", "valid": True, "goal": "Find it.", "steps": steps}
+    told |= {"summary_info": {"cum_reward": 1.0}, "experiment": "e", "seed": 1}
+    return write(folder, "wa.12.json", {**told, **changes})
+
+
+def browser_use(folder: Path, **changes: Any) -> Path:
+    """A history file of three turns."""
+
+    def item(at: int, output: Any, result: Any, **state: Any) -> dict[str, Any]:
+        before = {"url": f"http://x.test/{at}", "title": "X", "tabs": [], "interacted_element": [None]}
+        meta = {
+            "step_start_time": 1_772_442_000 + at,
+            "step_end_time": 1_772_442_001 + at,
+            "step_number": at + 1,
+        }
+        return {"model_output": output, "result": result, "state": {**before, **state}, "metadata": meta}
+
+    button = {"tag_name": "BUTTON", "attributes": {"id": "b"}, "ax_name": "Buy", "x_path": "/b",
+              "bounds": {"x": 1, "y": 2, "width": 3, "height": 4}}  # fmt: skip
+    first = {"action": [{"go_to_url": {"url": "http://x.test/"}}], "thinking": "Go.", "next_goal": "See."}
+    second = {
+        "action": [{"click_element": {"index": 4}}, {"input_text": {"index": 5, "text": "tea"}}],
+        "memory": "m",
+    }
+    last = {"action": [{"done": {"text": "Bought.", "success": True}}]}
+    done = {"is_done": True, "success": True, "extracted_content": "Bought.", "judgement": {"verdict": True}}
+    history = [
+        item(0, first, [{}], screenshot_path="/tmp/away/s0.png"),
+        item(1, second, [{"error": "gone"}], interacted_element=[button, None]),
+        item(2, None, [{}]),
+        item(3, last, [done]),
+    ]
+    write(folder, "s0.png", png(1))
+    return write(folder, "history.json", {"history": history, **changes})
+
+
+def run_jsonl(folder: Path, tail: str = "") -> Path:
+    """A log of one turn."""
+    lines = [
+        {"t": "user", "ts": 1_772_442_000_000, "text": "Buy tea."},
+        {"t": "assistant", "ts": 1_772_442_001_000, "model": "m", "text": "I click.", "reasoning": "Hm.",
+         "tool_calls": [{"id": "1", "name": "click", "arguments": {"point": [3, 4]}}, {"id": "2", "name": "sing", "arguments": {}}]},
+        {"t": "tool_result", "ts": 1_772_442_002_000, "call_id": "1", "is_error": False, "text": "", "shots": ["shots/shot-1.png"]},
+        {"t": "tool_result", "ts": 1_772_442_003_000, "call_id": "2", "is_error": True, "text": "cannot"},
+        {"t": "final", "ts": 1_772_442_004_000, "answer": "Done.", "session_id": "s1", "model": "m", "agent_version": "1"},
+    ]  # fmt: skip
+    write(folder, "shots/shot-1.png", png(1))
+    return write(folder, "run.jsonl", "\n".join(json.dumps(line) for line in lines) + "\n" + tail)
+
+
+def atif(folder: Path, **changes: Any) -> Path:
+    """A trajectory of ATIF: one turn and the answer."""
+    image = {"type": "image", "source": {"media_type": "image/png", "path": "shots/1.png"}}
+    far = {"type": "image", "source": {"media_type": "image/png", "path": "http://evil.test/1.png"}}
+    steps = [
+        {"step_id": 1, "source": "system", "message": "You browse."},
+        {"step_id": 2, "source": "user", "message": "Buy tea.", "timestamp": "2026-03-02T09:00:00Z"},
+        {"step_id": 3, "source": "agent", "message": "", "reasoning_content": "Hm.", "timestamp": "2026-03-02T09:00:01Z",
+         "tool_calls": [{"tool_call_id": "a", "function_name": "goto", "arguments": {"url": "http://x.test/"}},
+                        {"tool_call_id": "b", "function_name": "web_click", "arguments": {"at": 3}}],
+         "observation": {"results": [{"source_call_id": "a", "content": [{"type": "text", "text": "ok"}, image]},
+                                     {"source_call_id": "b", "content": [far]}]}},
+        {"step_id": 4, "source": "agent", "message": "old", "is_copied_context": True},
+        {"step_id": 5, "source": "agent", "message": "Bought.", "timestamp": "2026-03-02T09:00:03Z"},
+    ]  # fmt: skip
+    write(folder, "shots/1.png", png(1))
+    root = {
+        "schema_version": "ATIF-v1.6",
+        "session_id": "s1",
+        "agent": {"name": "a", "version": "1"},
+        "steps": steps,
+    }
+    return write(folder, "tea.json", {**root, **changes})
+
+
+def harbor(folder: Path, error: str | None = None) -> Path:
+    """A trial with an ATIF trajectory and rewards."""
+    trial = folder / "shop__x1"
+    atif(trial / "agent")
+    (trial / "agent/tea.json").rename(trial / "agent/trajectory.json")
+    write(trial, "agent/answer.txt", "Bought.\n")
+    write(trial, "verifier/reward.json", {"reward": 1.0})
+    write(trial, "verifier/reward.txt", "0.5\n")
+    info = None if error is None else {"exception_type": error}
+    write(trial, "result.json", {"task_name": "shop", "exception_info": info})
+    return trial
+
+
+class StepInfo:
+    """Pickled under the name of BrowserGym's own class."""
+
+
+def gym_pickle(step: int, action: str | None, **obs: Any) -> bytes:
+    """A step of BrowserGym, as AgentLab writes it."""
+    seen = {
+        "url": "http://x.test/", "goal": "Find it.", "open_pages_urls": ["http://x.test/"], "open_pages_titles": ["X"],
+        "active_page_index": 0, "last_action_error": "", "axtree_txt": "[a] button", "screenshot": None,
+        "chat_messages": [{"role": "user", "message": "Find it.", "timestamp": 1.0}], **obs,
+    }  # fmt: skip
+    info = StepInfo()
+    info.__dict__.update(step=step, obs=seen, action=action, agent_info={"think": "Hm."}, truncated=False)
+    StepInfo.__module__, StepInfo.__qualname__ = "browsergym.experiments.loop", "StepInfo"
+    module = types.ModuleType("browsergym.experiments.loop")
+    module.StepInfo = StepInfo  # type: ignore[attr-defined]
+    names = ("browsergym", "browsergym.experiments", "browsergym.experiments.loop")
+    sys.modules.update(dict.fromkeys(names, module))
+    try:
+        return gzip.compress(pickle.dumps(info), mtime=0)
+    finally:
+        for name in names:
+            del sys.modules[name]
+
+
+def browsergym(folder: Path, summary: Any = None) -> Path:
+    """An experiment of one act."""
+    run = folder / "2026-03-02_09-00-00_agent_on_miniwob.click_3"
+    write(run, "step_0.pkl.gz", gym_pickle(0, "click('a')"))
+    write(run, "step_1.pkl.gz", gym_pickle(1, "send_msg_to_user('42')", last_action_error="gone"))
+    write(run, "step_2.pkl.gz", gym_pickle(2, None))
+    write(run, "screenshot_step_0.png", png(1))
+    write(
+        run,
+        "summary_info.json",
+        {"n_steps": 2, "cum_reward": 0.5, "err_msg": None} if summary is None else summary,
+    )
+    return run
+
+
+SAMPLES: dict[str, Callable[[Path], Path]] = {
+    "webvoyager": webvoyager,
+    "online-mind2web": mind2web,
+    "wabe": wabe,
+    "playwright-trace": trace,
+    "agentrewardbench": agentrewardbench,
+    "browser-use": browser_use,
+    "run-jsonl": run_jsonl,
+    "atif": atif,
+    "harbor": harbor,
+    "browsergym": browsergym,
+    "har": har,
+    "webarena-verified": webarena_verified,
+}
+"""FORMAT to a maker of a small run of it."""

@@ -1,0 +1,259 @@
+"""Bundles in other tools' layouts: read back equal, the same bytes twice, nothing made up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import CannotExport, UsageError
+from replaykit.interop.exporting import EXPORTERS, export_run, exporter, targets
+from replaykit.interop.formats import IMPORTERS
+from replaykit.replay.player import Replay
+from replaykit.testing.builder import Builder, trajectory
+from replaykit.trajectory.action import Answer, Unknown, Wait, tag_of
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.observation import Observation
+from tests.interop.conftest import Importing
+from tests.interop.samples import atif, chat, mind2web, png, trace, turn, webvoyager, write
+
+RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
+
+
+def built(path: Path) -> Path:
+    run: Builder = trajectory({"id": "t1", "intent": "Buy tea.", "start_urls": ["http://shop.test/"]})
+    run.goto("http://shop.test/", "<input id=name><button id=b>Buy</button>").screenshot()
+    run.fill("#name", "Ann").see('<input id=name data-live=\'{"value": "Ann"}\'><p>Hi</p>').screenshot()
+    run.click("#b", "<p>Bought</p>").screenshot()
+    return run.answer("Bought.").write(path)
+
+
+def again(format: str, bundle: str | Path, tmp_path: Path, imported: Importing) -> Bundle:
+    target = tmp_path / "export" / ("x" + (exporter(format).ending or ""))
+    export_run(format, bundle, target)
+    return imported(format, target)
+
+
+def acts(bundle: Bundle) -> list[tuple[str, Any]]:
+    return [(tag_of(step.action), getattr(step.action, "value", None)) for step in bundle.trajectory.steps]
+
+
+def shots(bundle: Bundle) -> list[bytes]:
+    seen = [*(s.before for s in bundle.trajectory.steps if s.before), *bundle.trajectory.of_type(Observation)]
+    return [bundle.blob(one.screenshot) for one in seen if isinstance(one.screenshot, str)]
+
+
+@pytest.mark.parametrize("format", EXPORTERS)
+def test_two_exports_are_equal_byte_for_byte(format: str, tmp_path: Path) -> None:
+    bundle = built(tmp_path / "run.zst")
+    if format == "webarena-verified":
+        said = json.dumps({"task_type": "MUTATE", "status": "SUCCESS"})
+        bundle = trajectory().answer(said).write(tmp_path / "b.zst")
+    if format == "webvoyager":
+        bundle = built_for_webvoyager(tmp_path / "c.zst")
+    one, two = (export_run(format, bundle, tmp_path / name) for name in ("one", "two"))
+    files = [
+        sorted(p for p in place.rglob("*") if p.is_file()) if place.is_dir() else [place]
+        for place in (one, two)
+    ]
+    assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
+    with pytest.raises(UsageError, match="exists"):
+        export_run(format, bundle, one)
+    export_run(format, bundle, one, force=True)
+
+
+def built_for_webvoyager(path: Path) -> Path:
+    run = trajectory({"id": "t1", "intent": "Buy tea."})
+    run.click("#b", "<p>Bought</p>", text="Buy", tag="button").screenshot()
+    return run.answer("Bought.").write(path)
+
+
+def test_a_webvoyager_run_comes_back(tmp_path: Path, imported: Importing) -> None:
+    said = [
+        turn("Click [3]"),
+        "No labels here",
+        turn("Scroll [WINDOW]; [up]"),
+        turn("ANSWER; [a [b]]", "So:"),
+    ]
+    messages = chat(*said)
+    messages[5]["content"] = "Format ERROR: Both labels are needed."
+    path = webvoyager(tmp_path, messages, shots=4)
+    (path / "screenshot3.png").unlink()
+    write(path, "screenshot1_no_box.png", png(99))
+    first = imported("webvoyager", path)
+    second = again("webvoyager", first.name, tmp_path, imported)
+    assert [(s.action, s.thought, s.raw, s.error) for s in second.trajectory.steps] == [
+        (s.action, s.thought, s.raw, s.error) for s in first.trajectory.steps
+    ]
+    assert second.trajectory.answer == first.trajectory.answer and shots(second) == shots(first)
+    task, told = second.header.task or {}, first.header.task or {}
+    assert (task["intent"], task["start_urls"]) == (told["intent"], told["start_urls"])
+
+
+@pytest.mark.parametrize(
+    "name", ["taskApple--17", "taskBBC News--9", "taskBooking--1", "taskCambridge Dictionary--29"]
+)
+def test_public_webvoyager_runs_come_back(
+    name: str, public: Callable[[str], Path], tmp_path: Path, imported: Importing
+) -> None:
+    path = public(f"webvoyager/runs/{name}")
+    first = imported("webvoyager", path)
+    second = again("webvoyager", first.name, tmp_path, imported)
+    assert [(s.action, s.thought, s.raw) for s in second.trajectory.steps] == [
+        (s.action, s.thought, s.raw) for s in first.trajectory.steps
+    ]
+    assert shots(second) == shots(first) and second.trajectory.answer == first.trajectory.answer
+    exported = {p.name: p.read_bytes() for p in (tmp_path / "export/x").iterdir() if p.suffix == ".png"}
+    assert exported == {p.name: p.read_bytes() for p in path.glob("*.png")}
+
+
+def test_what_webvoyager_cannot_say_is_refused_with_its_steps(tmp_path: Path) -> None:
+    bundle = (
+        trajectory().press("#a", "Enter").goto("http://x.test/", "").answer("x").write(tmp_path / "run.zst")
+    )
+    with pytest.raises(CannotExport, match=r"step 0 \(press\) has no form there; step 1 \(goto\)"):
+        export_run("webvoyager", bundle, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_thought_that_holds_a_label_is_refused(tmp_path: Path) -> None:
+    run = trajectory()
+    run.step(Wait(), thought="I will not write Action: here")
+    with pytest.raises(CannotExport, match="the thought of step 0 holds a label"):
+        export_run("webvoyager", run.answer("x").write(tmp_path / "run.zst"), tmp_path / "out")
+
+
+@pytest.mark.parametrize("shots_", [0, 2, 3, 7])
+def test_an_online_mind2web_run_comes_back(shots_: int, tmp_path: Path, imported: Importing) -> None:
+    first = imported("online-mind2web", mind2web(tmp_path, shots=shots_))
+    second = again("online-mind2web", first.name, tmp_path, imported)
+    assert second.trajectory.steps == first.trajectory.steps
+    assert shots(second) == shots(first) and second.trajectory.answer == first.trajectory.answer
+    assert second.header.source and first.header.source
+    assert second.header.source.alignment == first.header.source.alignment
+
+
+def test_a_recorded_run_as_online_mind2web(tmp_path: Path, imported: Importing) -> None:
+    run = again("online-mind2web", built(tmp_path / "run.zst"), tmp_path, imported).trajectory
+    assert [tag_of(step.action) for step in run.steps] == ["goto", "fill", "click"]
+    assert len(run.of_type(Observation)) == 3 and run.answer == "Bought."
+
+
+def test_an_atif_run_comes_back(tmp_path: Path, imported: Importing) -> None:
+    first = imported("atif", atif(tmp_path / "in"))
+    target = export_run("atif", first.name, tmp_path / "exported")
+    second = imported("atif", target / "trajectory.json")
+    assert [s.action for s in second.trajectory.steps if not isinstance(s.action, Unknown)] == [
+        s.action for s in first.trajectory.steps if not isinstance(s.action, Unknown)
+    ]
+    assert [s.thought for s in second.trajectory.steps] == [s.thought for s in first.trajectory.steps]
+    assert second.trajectory.answer == first.trajectory.answer and shots(second) == shots(first)
+    assert (second.header.task or {})["intent"] == "Buy tea."
+
+
+def test_a_recorded_run_as_atif(tmp_path: Path, imported: Importing) -> None:
+    target = export_run("atif", built(tmp_path / "run.zst"), tmp_path / "out")
+    second = imported("atif", target / "trajectory.json")
+    assert acts(second) == [("goto", None), ("fill", "Ann"), ("click", None)]
+    assert second.header.task == {"id": "t1", "intent": "Buy tea.", "start_urls": ["http://shop.test/"]}
+    steps = json.loads((target / "trajectory.json").read_text())["steps"]
+    assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
+    allowed = {"step_id", "timestamp", "source", "message", "reasoning_content", "tool_calls", "observation"}
+    assert all(set(step) <= allowed for step in steps)
+
+
+def test_a_trace_comes_back(tmp_path: Path, imported: Importing) -> None:
+    first = imported("playwright-trace", trace(tmp_path))
+    second = again("playwright-trace", first.name, tmp_path, imported)
+    assert acts(second) == acts(first)
+    assert second.trajectory.steps[0].url == first.trajectory.steps[0].url == "http://shop.test/"
+    assert [one.url for one in second.trajectory.of_type(Exchange)] == [
+        one.url for one in first.trajectory.of_type(Exchange)
+    ]
+
+
+def test_a_recorded_run_as_a_trace(tmp_path: Path, imported: Importing) -> None:
+    bundle = again("playwright-trace", built(tmp_path / "run.zst"), tmp_path, imported)
+    assert acts(bundle) == [("goto", None), ("fill", "Ann"), ("click", None)]
+    assert bundle.trajectory.answer == "Bought."
+    replay = Replay(bundle)
+    after = replay[1].after
+    assert after is not None and after.dom is not None
+    name = after.dom.select("#name")
+    assert name is not None and after.dom.snapshot.state[name.row].value == "Ann"
+    assert after.dom.select("p") is not None
+    assert (bundle.header.task or {})["intent"] == "Buy tea."
+
+
+@pytest.mark.parametrize("path", RECORDINGS[:4], ids=lambda path: path.stem)
+def test_shipped_recordings_as_traces(path: Path, tmp_path: Path, imported: Importing) -> None:
+    second = again("playwright-trace", path, tmp_path, imported)
+    with open_bundle(path) as first:
+        said = [s for s in first.trajectory.steps if not isinstance(s.action, Answer)]
+        assert [tag_of(s.action) for s in second.trajectory.steps] == [tag_of(s.action) for s in said]
+        assert second.trajectory.answer == first.trajectory.answer
+        old, new = Replay(first).final, Replay(second).final
+        assert old is not None and new is not None and new.url == old.url
+        assert old.dom is not None and new.dom is not None
+        kinds = [{n.row for n in dom.select_all("a, input, button, td, h1")} for dom in (old.dom, new.dom)]
+        assert len(kinds[0]) == len(kinds[1]) > 0
+
+
+def test_playwright_s_own_tool_opens_the_trace(tmp_path: Path) -> None:
+    driver = pytest.importorskip("playwright._impl._driver")
+    target = export_run("playwright-trace", built(tmp_path / "run.zst"), tmp_path / "run.zip")
+    command = [*driver.compute_driver_executable(), "trace"]
+
+    def tool(*arguments: str) -> str:
+        done = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+        )
+        return done.stdout
+
+    assert "Actions:" in tool("open", str(target))
+    listed = tool("actions")
+    tool("close")
+    for words in ("GOTO: http://shop.test/", "TYPE: Ann", "-> CLICK", "answer: Bought."):
+        assert words in listed
+
+
+def test_scripts_and_handlers_are_left_out_of_a_trace(tmp_path: Path) -> None:
+    run = trajectory().goto("http://x.test/", "<script>evil()</script><p onclick='evil()' id=p>Hi</p>")
+    target = export_run("playwright-trace", run.answer("x").write(tmp_path / "run.zst"), tmp_path / "t.zip")
+    with zipfile.ZipFile(target) as archive:
+        assert b"evil" not in archive.read("trace.trace")
+
+
+def test_nothing_that_grades_a_task_is_exported(tmp_path: Path) -> None:
+    task = {"id": "t1", "intent": "Buy.", "reference": "MARKER", "metadata": {"x": "MARKER"}}
+    bundle = trajectory(task).click("#b", "<p>x</p>").screenshot().answer("Done").write(tmp_path / "run.zst")
+    for format in EXPORTERS:
+        if format != "webarena-verified":
+            place = export_run(format, bundle, tmp_path / format)
+            files = [p for p in place.rglob("*") if p.is_file()] if place.is_dir() else [place]
+            for file in files:
+                data = file.read_bytes()
+                if data.startswith(b"PK"):
+                    with zipfile.ZipFile(file) as archive:
+                        data = b"".join(archive.read(name) for name in archive.namelist())
+                assert b"MARKER" not in data
+
+
+def test_every_importer_of_an_export_exists() -> None:
+    assert set(EXPORTERS) - {"stwab-submission"} <= set(IMPORTERS)
+
+
+def test_where_many_bundles_go(tmp_path: Path) -> None:
+    assert targets("har", ["a.zst"], tmp_path / "x.har") == {"a.zst": tmp_path / "x.har"}
+    assert targets("har", ["a.zst", "b.zst"], tmp_path) == {
+        "a.zst": tmp_path / "a.har",
+        "b.zst": tmp_path / "b.har",
+    }
+    with pytest.raises(UsageError, match="one name"):
+        targets("har", ["x/a.zst", "y/a.zst"], tmp_path)

