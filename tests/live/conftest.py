@@ -36,7 +36,7 @@ from replaykit.recorder.capture import (
 )
 from replaykit.snapshot import Snapshot, State, decode
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 """Patience of a test; what it waits for takes well under a second."""
 
 FLAGS = [

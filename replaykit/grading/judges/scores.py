@@ -16,8 +16,8 @@ REASON_MAX = 4000
 """Characters of a reason that the last stage is told."""
 
 _BETWEEN = r"[ :=\-()\[\]]{0,8}"
-_NUMBER = re.compile(rf"(?<![^\W_])score(?![^\W_]){_BETWEEN}(\d++(?:[.,]\d++)*+)", re.IGNORECASE)
-_OF = re.compile(r"\s{0,4}(?:/|out of)\s{0,4}(\d++)", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?<![^\W_])score(?![^\W_]){_BETWEEN}(\d+(?:[.,]\d+)*)", re.IGNORECASE)
+_OF = re.compile(r"\s{0,4}(?:/|out of)\s{0,4}(\d+)", re.IGNORECASE)
 _RANGE = re.compile(r"\s{0,4}[-–~]\s{0,4}\d|%|[^\W_]")
 _REASONING = re.compile(r"(?<![^\W_])reasoning(?![^\W_])[ :=\-]{0,8}", re.IGNORECASE)
 _BULLET = re.compile(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
@@ -49,7 +49,7 @@ def own_score(text: str, stop_reason: str, parser: ScoreParser) -> Parsed:
         return stopped
     plain = normalised(text[-REPLY_MAX:])
     header = re.escape(normalised(parser.header).strip())
-    number = re.compile(rf"(?<![^\W_]){header}(?![^\W_]){_BETWEEN}(\d++(?:[.,]\d++)*+)", re.IGNORECASE)
+    number = re.compile(rf"(?<![^\W_]){header}(?![^\W_]){_BETWEEN}(\d+(?:[.,]\d+)*)", re.IGNORECASE)
     if number.search(plain) is None:
         return silent(text)
     score = _only_score(plain, number, parser.min, parser.max)
