@@ -227,8 +227,8 @@ class Recorder(_Recording):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a page of the agent has crashed, or its browser."""
-        return self._driver.has_crashed or self._sync.wrapper.has_lost
+        """Whether a page of the agent has crashed, its browser, or what drives it."""
+        return self._driver.has_crashed or self._sync.wrapper.has_lost or self._sync.has_lost
 
     def _hear_crash(self, error: BaseException | None) -> None:
         deadline = self.clock.now() + CRASH_MAX_MS

@@ -27,7 +27,7 @@ from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.commanding import Command, without_secrets
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings
-from replaykit.recorder.stopping import alarm, failing, interrupts
+from replaykit.recorder.stopping import alarm, failing, interrupts, within
 from replaykit.tasks.task import AgentTask, Task, agent_view
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _agent_async(
                     acting = asyncio.ensure_future(act(pages[0], told, run))
                     run.on_limit(lambda: _cancel(acting))
                     with failing(run), interrupts(acting.cancel):
-                        async with asyncio.timeout(max_time):
+                        async with within(max_time):
                             await acting
             finally:
                 await browser.close()

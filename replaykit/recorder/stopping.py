@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 
 from replaykit.recorder.run import Run
@@ -27,15 +27,30 @@ def failing(run: Run) -> Iterator[None]:
         run.end("stopped", "person")
         if task is not None and task.cancelling():
             raise  # somebody else wants all of this to end
-    except (OutOfTime, TimeoutError) as error:
-        is_limit = isinstance(error, OutOfTime) or isinstance(error.__cause__, asyncio.CancelledError)
-        run.failed(error, *(("timeout", "harness") if is_limit else ()))
+    except OutOfTime as error:
+        run.failed(error, "timeout", "harness")
     except Exception as error:  # noqa: BLE001 - an agent may raise anything
         run.failed(error)
 
 
 class OutOfTime(BaseException):
     """The agent's time, or its steps, are used up; no agent's `except Exception` may catch it."""
+
+
+LATE = "the agent was still at work when its time was over"
+
+
+@asynccontextmanager
+async def within(seconds: float | None) -> AsyncIterator[None]:
+    """Cancel what takes longer (s; None = no limit), as OutOfTime; a TimeoutError of its own stays one."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError as error:
+        if limit.expired():
+            raise OutOfTime(LATE) from error
+        raise
 
 
 @contextmanager
@@ -53,7 +68,7 @@ def alarm(run: Run, seconds: float | None) -> Iterator[None]:
         if number == signal.SIGINT:
             reasons.insert(0, KeyboardInterrupt())
         if not run.is_busy and _may_raise(frame):
-            raise reasons[0] if reasons else OutOfTime("the agent was still at work when its time was over")
+            raise reasons[0] if reasons else OutOfTime(LATE)
         _ring_soon()
 
     before = {number: signal.signal(number, ring) for number in (signal.SIGALRM, signal.SIGINT)}

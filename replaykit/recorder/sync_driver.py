@@ -1,29 +1,21 @@
-"""The driver for `playwright.sync_api`: every command is a greenlet beside the agent.
-
-Playwright's event loop runs whenever the agent is inside a call. A command gets a greenlet on it, as every
-event handler does from Playwright: it may block in a call while the agent goes on. Sleeping and work for the
-thread leave no greenlet behind; the loop takes the command up again.
-"""
+"""The driver for `playwright.sync_api`."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, TypeAlias
 
-from greenlet import greenlet  # type: ignore[import-untyped]  # it has no stubs
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
 from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, Driver, log
+from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, log
 from replaykit.recorder.effects import (
-    Carried,
     CloseTab,
     Effect,
     Job,
@@ -36,7 +28,7 @@ from replaykit.recorder.effects import (
     Work,
 )
 from replaykit.recorder.framing import snapshot
-from replaykit.recorder.messages import Pause
+from replaykit.recorder.greenlets import Greenlets
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
 from replaykit.recorder.wrapping import Wrapper
@@ -51,7 +43,7 @@ TURN_S = 0.005
 """Between two turns of waiting; each turn lets the browser's events in."""
 
 
-class SyncDriver(Driver):
+class SyncDriver(Greenlets):
     """Pumps a sync connection."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -59,10 +51,6 @@ class SyncDriver(Driver):
         self._pages: dict[Page, Tab] = {}
         self._contexts: set[BrowserContext] = set()
         self._sessions: dict[int, CDPSession] = {}
-        self._worker = ThreadPoolExecutor(1, "replaykit")
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way = 0
-        self._timers = 0
         self._heart: CDPSession | None = None
         self._minds = False
         self._adopting: set[Page] = set()
@@ -73,7 +61,7 @@ class SyncDriver(Driver):
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
         context = _context(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
-        self._loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
+        self.loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
         if browser is not None:
             self.browser_version = browser.version
             self._heart = self._heart or browser.new_browser_cdp_session()
@@ -106,7 +94,7 @@ class SyncDriver(Driver):
 
     def _run_newcomers(self) -> None:
         for tab, carried in self.take_newcomers():
-            self._spawn(carried, partial(self._reached, tab))
+            self.spawn(carried, partial(self._reached, tab))
 
     def _reached(self, tab: Tab | None, job: Job) -> None:
         if job.fault is not None:
@@ -118,12 +106,12 @@ class SyncDriver(Driver):
         """Look once more at every page that is about to be closed."""
         for page, tab in list(self._pages.items()):
             if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
-                self._spawn(snapshot(tab, "final"), partial(self._looked, tab))
+                self.spawn(snapshot(tab, "final"), partial(self._looked, tab))
         self.idle(CLOSING_MAX_S)
 
     def idle(self, seconds: float) -> None:
         """Let events in until nothing is under way but timers, at most so long."""
-        self._wait(lambda: not self._under_way, seconds)
+        self._wait(lambda: not self.under_way, seconds)
 
     def ready(self) -> None:
         """Let events in until the agent may act."""
@@ -133,13 +121,13 @@ class SyncDriver(Driver):
         """Wait until what the agent left behind is armed and has told all, at most a moment."""
         self._wait(lambda: self.is_settled, SETTLING_MAX_S, is_owed=False)
         for carried in self.listening():
-            self._spawn(carried, _ignore)
-        self._wait(lambda: not self._under_way, SETTLING_MAX_S, is_owed=False)
+            self.spawn(carried, _ignore)
+        self._wait(lambda: not self.under_way, SETTLING_MAX_S, is_owed=False)
 
     def finish(self) -> None:
         """Let events in until the session has sealed."""
         self._wait(lambda: self.is_sealed, ENDING_MAX_S)
-        self._worker.shutdown(wait=False)
+        self.worker.shutdown(wait=False)
         self._let_go()
 
     def _wait(self, until: Callable[[], bool], seconds: float, *, is_owed: bool = True) -> None:
@@ -148,27 +136,20 @@ class SyncDriver(Driver):
         while not until():
             if self.clock.now() > deadline:
                 if is_owed:
-                    self.gap("snapshots", "timeout", self._under_way)
+                    self.gap("snapshots", "timeout", self.under_way)
                 return
-            if not (self._under_way or self._timers or self.queue):
+            if not (self.under_way or self.timers or self.queue):
                 return  # nothing can change any more
+            if self.has_lost:
+                self.go_on_alone()
             self.turn()
             self.pump()
 
-    def pump(self) -> None:
-        """Start what the session has asked for."""
-        while self.queue:
-            command = self.queue.pop(0)
-            then = partial(self.replied, command)
-            self._spawn(self.commands.start(command), then, is_timer=isinstance(command, Pause))
-
     def turn(self) -> None:
         """Let events in, by a call that asks the browser itself: no page can hold it up."""
-        try:
+        with suppress(Error):  # of a browser that is gone the last events may be on their way
             if self._heart is not None:
                 self._heart.send("Browser.getVersion", timeout=1000)
-        except Error:
-            self._heart = None  # the browser is gone, and its events with it
         time.sleep(TURN_S)
 
     # Pages
@@ -194,7 +175,7 @@ class SyncDriver(Driver):
         self._adopting.add(page)
         # Of those that come later the browser tells before, and with their addresses.
         tab = None if self._minds else self._link(page, self.new_tab(actor))
-        self._under_way += 1
+        self.under_way += 1
         try:
             self._meet_page(page, actor, tab)
         except (Refused, Error):
@@ -202,7 +183,7 @@ class SyncDriver(Driver):
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
         finally:
-            self._under_way -= 1
+            self.under_way -= 1
             self._adopting.discard(page)
             if tab is not None:
                 self.lose(tab)  # if it is not armed
@@ -232,7 +213,7 @@ class SyncDriver(Driver):
     def _arm(self, page: Page, tab: Tab) -> None:
         self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
         try:
-            armed = self._run(arm(tab, self.script, self.clock, has_network=self.has_network))
+            armed = self.run(arm(tab, self.script, self.clock, has_network=self.has_network))
             opener = page.opener()
             self.opened(tab, armed, self._pages.get(opener) if opener else None)
         finally:
@@ -246,14 +227,14 @@ class SyncDriver(Driver):
     def _heed_tab(self, tab: Tab) -> None:
         self._run_errands(tab)
         if tab.take_moved():
-            self._spawn(remember_history(tab), _ignore)
+            self.spawn(remember_history(tab), _ignore)
         if tab.actor == "probe" and tab.has_dialog:
-            self._spawn(dismiss(tab), _ignore)
+            self.spawn(dismiss(tab), _ignore)
         self.pump()
 
     def _run_errands(self, tab: Tab) -> None:
         for carried in self.errands(tab):
-            self._spawn(carried, _ignore)
+            self.spawn(carried, _ignore)
 
     def _left(self, tab: Tab) -> None:
         self.gone(tab)
@@ -320,104 +301,10 @@ class SyncDriver(Driver):
                     session.send("Runtime.evaluate", {"expression": "0"}, timeout=LETTING_GO_MS)
                     session.detach()
 
-    # Commands
+    # Effects
 
-    def _spawn(self, carried: Carried, then: Callable[[Job], None], *, is_timer: bool = False) -> None:
-        # A timer is nothing to wait for.
-        self._timers += is_timer
-        self._under_way += not is_timer
-
-        def done(job: Job) -> None:
-            self._timers -= is_timer
-            self._under_way -= not is_timer
-            then(job)
-
-        self._soon(partial(self._go_on, Job(carried), done))
-
-    def _soon(self, act: Callable[[], None]) -> None:
-        if self._loop is None or self._loop.is_closed():
-            act()  # Playwright has stopped: every call is refused, and nothing blocks
-        else:
-            self._loop.call_soon_threadsafe(_in_greenlet, act)
-
-    def _go_on(
-        self, job: Job, then: Callable[[Job], None], answer: Any = None, refused: Refused | None = None
-    ) -> None:
-        effect = job.step(answer, refused)
-        while effect is not None and not self._is_left(effect, job, then):
-            effect = self._next(job, effect)
-        if effect is None:
-            then(job)
-            self.pump()
-
-    def _is_left(self, effect: Effect, job: Job, then: Callable[[Job], None]) -> bool:
-        go_on = partial(self._go_on, job, then)
-        if self._loop is None or self._loop.is_closed():
-            return False
-        if isinstance(effect, Together) and effect.sends[0].tab.wire:
-            self._ask_together(effect.sends, go_on)
-            return True
-        if isinstance(effect, Sleep):
-            self._loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
-            return True
-        if isinstance(effect, Send) and (effect.via or effect.tab.wire):
-            self._ask_target(effect, go_on)
-            return True
-        if isinstance(effect, Work):
-            future = self._worker.submit(effect.run)
-            future.add_done_callback(lambda done: self._soon(lambda: go_on(*_outcome(done.result))))
-            return True
-        return False
-
-    def _ask_together(self, sends: tuple[Send, ...], go_on: Callable[..., None]) -> None:
-        answers: dict[int, tuple[Any, Refused | None]] = {}
-
-        def over(place: int, answer: Any, refused: Refused | None) -> None:
-            answers[place] = (answer, refused)
-            if len(answers) == len(sends):
-                first = next((refused for _, refused in answers.values() if refused is not None), None)
-                go_on([answers[at][0] for at in range(len(sends))], first)
-
-        for place, send in enumerate(sends):
-            # Each in a greenlet of its own: a call waits for its receipt.
-            self._soon(partial(self._ask_target, send, partial(over, place)))
-
-    def _ask_target(self, effect: Send, go_on: Callable[..., None]) -> None:
-        assert self._loop is not None  # whoever asks has seen that it runs
-        if effect.tab.is_gone:
-            go_on(None, Refused("gone"))
-            return
-        timers: list[asyncio.TimerHandle] = []
-
-        def over(answer: Any, refused: Refused | None) -> None:
-            timers[0].cancel()
-            self._soon(partial(go_on, answer, refused))
-
-        number, call = self.relayed(effect, over)
-        late = partial(self.give_up, effect.tab, number, Refused("timeout"))
-        timers.append(self._loop.call_later(effect.timeout_ms / 1000, late))
-        try:
-            self._perform(call)
-        except Refused as refused:
-            self.give_up(effect.tab, number, refused)
-
-    def _run(self, carried: Carried) -> Any:
-        """Carry out in the greenlet that is here."""
-        job = Job(carried)
-        effect = job.step()
-        while effect is not None:
-            effect = self._next(job, effect)
-        if job.fault is not None:
-            raise job.fault
-        if job.error is not None:
-            raise Refused(job.error)
-        return job.value
-
-    def _next(self, job: Job, effect: Effect) -> Effect | None:
-        answer, refused = _outcome(partial(self._perform, effect))
-        return job.step(answer, refused)
-
-    def _perform(self, effect: Effect) -> Any:
+    def perform(self, effect: Effect) -> Any:
+        """Carry out one effect in the greenlet that is here; raises `Refused`."""
         match effect:
             case Send():
                 return self._send(effect)
@@ -475,17 +362,6 @@ class SyncDriver(Driver):
 
 def _ignore(job: Job) -> None:
     """Let a job end without anybody waiting for it."""
-
-
-def _in_greenlet(act: Callable[[], None]) -> None:
-    greenlet(act).switch()
-
-
-def _outcome(act: Callable[[], Any]) -> tuple[Any, Refused | None]:
-    try:
-        return act(), None
-    except Refused as refused:
-        return None, refused
 
 
 def _context(target: Target) -> BrowserContext | None:

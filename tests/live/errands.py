@@ -12,6 +12,7 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 import pytest
+from playwright.sync_api import Error
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
@@ -44,6 +45,9 @@ ERRAND: list[Act] = [
     ("click", "button", "Save settings", ""),
 ]
 """What every client does."""
+
+CRASHES = 12
+"""Every other time Playwright's own driver dies of the crash of a frame: then it is made again with another one."""
 
 T = TypeVar("T")
 
@@ -112,6 +116,17 @@ def apart(work: Callable[[], T]) -> T:
     """Run where no sync driver owns the event loop."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(work).result()
+
+
+def outlived(crash: Callable[[], T]) -> T:
+    """Return what comes of a crash in a browser and a driver of its own, once the driver outlives it."""
+    for _ in range(CRASHES):
+        try:
+            return apart(crash)
+        except Error as error:
+            if "closed" not in str(error):
+                raise
+    pytest.fail(f"Playwright's driver died {CRASHES} times")
 
 
 def needs(*programs: str, package: str = "") -> None:

@@ -25,6 +25,7 @@ from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, UploadFile, tag_of
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
+from tests.live.errands import outlived
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -410,10 +411,6 @@ def test_frame_that_goes_away_is_not_shown(tmp_path: Path, context: BrowserConte
     assert found.pages("final") == [("Shop", ["Shop"], [], [])]
 
 
-CRASHES = 4
-"""Playwright's own driver may die of an event of a crashed frame: then it is tried again with another one."""
-
-
 def crash_a_frame(out: Path, browser_path: Path, start: str) -> Recorded:
     def act(page: Page) -> None:
         page.frame_locator("#pay").locator("#name").fill("Ann")
@@ -423,22 +420,14 @@ def crash_a_frame(out: Path, browser_path: Path, start: str) -> Recorded:
         with pytest.raises(Error):
             crashing.send("Page.crash", timeout=2000)
 
-    for _ in range(CRASHES):
-        out.unlink(missing_ok=True)
-        try:
-            with browser_of_sites(browser_path) as browser, context_of(browser) as context:
-                found = record(out, context, start, act)
-        except Error as error:
-            assert "closed" in str(error)
-        else:
-            return found
-    pytest.fail(f"Playwright's driver died {CRASHES} times")
+    out.unlink(missing_ok=True)
+    with browser_of_sites(browser_path) as browser, context_of(browser) as context:
+        return record(out, context, start, act)
 
 
 def test_frame_that_crashes_says_so(tmp_path: Path, browser_path: Path, site: Site) -> None:
-    with ThreadPoolExecutor(1) as pool:  # a driver of its own, beside the one of the module
-        start = shop(site, "out")
-        found = pool.submit(crash_a_frame, tmp_path / "run.zst", browser_path, start).result()
+    start = shop(site, "out")
+    found = outlived(lambda: crash_a_frame(tmp_path / "run.zst", browser_path, start))
     # Playwright gives the whole page up; the page itself lives on.
     assert found.pages("final") == [("Shop", ["Shop"], [], ["crashed"])]
     assert ("snapshots", "frame.crashed") in found.gaps()

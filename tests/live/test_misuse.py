@@ -19,13 +19,14 @@ What is proven elsewhere is not repeated here:
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ from replaykit.trajectory.exchange import Console, Gap, Tab
 from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
-from tests.live.errands import DRIVERS, ERRAND, WAIT_S, act, apart, held, until_begun
+from tests.live.errands import DRIVERS, ERRAND, WAIT_S, act, apart, held, outlived, until_begun
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -156,28 +157,53 @@ def ended(run: Trajectory) -> tuple[str, str]:
 # What may break
 
 
+@contextmanager
+def own_context(browser_path: Path) -> Iterator[BrowserContext]:
+    """A context of a browser and a driver that may die of what is done to them."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, chromium_sandbox=os.geteuid() != 0)
+        yield browser.new_context()
+        browser.close()
+
+
 @pytest.mark.parametrize("goes_on", [False, True])
-def test_page_that_crashes(goes_on: bool, context: BrowserContext, form: str, tmp_path: Path) -> None:
+def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_path: Path) -> None:
+    out = tmp_path / "run.zst"
+
     def do(page: Page, run: Recorder) -> None:
         use(page)
-        with suppress(*([Error] if goes_on else [])):
+        with crashing() if goes_on else nullcontext():
             page.goto("chrome://crash")
-        other = context.new_page()
+        other = page.context.new_page()
         other.goto(form)
         use(other, "Bob")
         run.answer("Bob")
 
-    if goes_on:
-        run = record(tmp_path / "run.zst", context, form, do)
-    else:
-        with pytest.raises(Error, match="crash"):
-            record(tmp_path / "run.zst", context, form, do)
-        run = held(tmp_path / "run.zst")
+    def crash() -> None:
+        out.unlink(missing_ok=True)
+        with own_context(browser_path) as context, nullcontext() if goes_on else crashing():
+            # Chromium itself may die where a page crashes while its picture is taken.
+            record(out, context, form, do, screenshots="off")
+
+    outlived(crash)
+    run = held(out)
     assert acts(run)[:2] == USED
     assert acts(run)[-2:] == USED
     assert [tab.page for tab in run.of_type(Tab) if tab.state == "crashed"] == [0]
     assert ended(run) == (("answered", "agent") if goes_on else ("crashed", "browser"))
     assert [(gap.channel, gap.why) for gap in run.of_type(Gap)] == [("actions", "crashed")]
+
+
+@contextmanager
+def crashing() -> Iterator[None]:
+    """Expect that a page crashes; all else that goes wrong goes on."""
+    try:
+        yield
+    except Error as error:
+        if "crash" not in str(error):
+            raise
+    else:
+        pytest.fail("nothing has crashed")
 
 
 def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> None:
@@ -186,7 +212,7 @@ def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> No
         await page.fill("#name", "Ann")
         await page.goto("chrome://crash")
 
-    recorded = apart(lambda: record_agent(do, None, tmp_path / "run.zst"))
+    recorded = apart(lambda: record_agent(do, None, tmp_path / "run.zst", screenshots="off"))
     assert (recorded.kind, recorded.cause) == ("crashed", "browser")
     assert acts(held(tmp_path / "run.zst"))[1:] == USED[:1]
 
@@ -207,6 +233,37 @@ def test_browser_that_crashes(browser_path: Path, form: str, tmp_path: Path) -> 
                 use(page)
                 with suppress(Error):
                     session.send("Browser.crash")
+                page.click("#go")
+
+    with pytest.raises(Error, match="closed"):
+        apart(work)
+    run = held(out)
+    assert acts(run) == USED
+    assert ended(run) == ("crashed", "browser")
+
+
+def drivers() -> set[int]:
+    """The processes that drive browsers for this one."""
+    listed = ["pgrep", "-P", str(os.getpid()), "-f", "playwright.driver"]
+    return {int(pid) for pid in subprocess.run(listed, capture_output=True, check=False).stdout.split()}
+
+
+def test_driver_that_dies(browser_path: Path, form: str, tmp_path: Path) -> None:
+    out = tmp_path / "run.zst"
+
+    def work() -> None:
+        others = drivers()
+        with sync_playwright() as playwright:
+            (driver,) = drivers() - others
+            browser = playwright.chromium.launch(
+                executable_path=browser_path, chromium_sandbox=os.geteuid() != 0
+            )
+            page = browser.new_page()
+            page.goto(form)
+            with Recorder(out) as run:
+                run.attach(browser)
+                use(page)
+                os.kill(driver, signal.SIGKILL)
                 page.click("#go")
 
     with pytest.raises(Error, match="closed"):
