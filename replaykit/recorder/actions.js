@@ -23,7 +23,7 @@ const GESTURE_MS = 1000;
 const reported = guarded(onEvent);
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
-const left = guarded(pushLast);
+const early = guarded(pushEarly);
 const framesChanged = guarded(() => watchFrames(document, []));
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
 const armed = [];
@@ -34,8 +34,7 @@ function listen(inner) {
   for (const name of REPORTED) on(view, name, reported);
   for (const name of STIRRING) on(view, name, stirred);
   on(view, 'pointermove', moved);
-  // What is said later, while it is hidden, reaches nobody.
-  if (inner === document) on(view, 'beforeunload', left);
+  if (inner === document) on(view, 'load', () => void later(early));
   // Events of a document itself and `load` of its elements pass no window.
   for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
   on(inner, 'load', loaded);

@@ -99,7 +99,7 @@ class PagePush(Struct, frozen=True, kw_only=True):
     at: float
     """Page time of the serialization (`before`: of the event that caused it), epoch ms."""
     purpose: str
-    """`before rest asked final probe`."""
+    """`before early rest left asked final probe`."""
     snapshot: str
     """The four lines of `application/x-replaykit-dom`."""
     cost: float = 0.0

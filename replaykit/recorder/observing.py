@@ -177,9 +177,9 @@ class Observing:
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
         # At the very time of the act itself it was serialized before any handler ran.
         shown, until = tab.latest if tab.latest and tab.latest.at > ref.at else None, inf
-        if asks and shown is None:
-            shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
-        elif asks and ref.source != MAIN:
+        if asks and (shown is None or ref.source == MAIN):
+            shown = (yield from self._viewer.ask(tab, "left", is_owed=False)) or shown
+        elif asks:
             yield ReadPage(id=0, page=tab.page, what="frames")
         elif ref.source != MAIN:
             # The next act in that frame has shown it; the page around it is as it was last seen.

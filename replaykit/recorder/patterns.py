@@ -45,11 +45,14 @@ _LOOKS = {
 LOOKS = tuple((name, re.compile(look)) for name, look in _LOOKS.items())
 """Built-in patterns by name. Each begins with a literal: joined, they take ten times longer."""
 
-_ISSUERS = re.compile(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
-"""First digits of card numbers: a time in ms or an order number is no card."""
-
 CARD_LENGTHS = range(13, 20)
 """Digits of a card number."""
+
+LOOK_MIN = min(CARD_LENGTHS)
+"""Shortest text that any built-in pattern matches, characters: a card number without blanks."""
+
+_ISSUERS = re.compile(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
+"""First digits of card numbers: a time in ms or an order number is no card."""
 
 WINDOW = 16_384
 """Characters that a given pattern is tried on at a time: what it costs grows with the text, not faster."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,6 +19,7 @@ from replaykit.recorder.forms import ordered, secrets_pattern
 from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
 from replaykit.recorder.patterns import (
+    LOOK_MIN,
     LOOKS,
     QUERY_FIELD,
     Looks,
@@ -54,6 +55,10 @@ _MULTIPART_FIELD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A part's head with its name, and its content."""
+
+
+KNOWN_MAX = 256
+"""Longest text whose outcome is kept: pages say the same again and again, characters."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -92,6 +97,7 @@ class Redactor:
         self._fields = frozenset(fields)
         self._looks = LOOKS if has_patterns else ()
         self._given = given
+        self._known = lru_cache(maxsize=4096)(self._clean)
 
     @property
     def has_secrets(self) -> bool:
@@ -106,9 +112,13 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without secrets; query fields of a URL are judged by their names."""
+        return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
+
+    def _clean(self, text: str) -> str:
         text = self._asked(text)
-        for name, look in self._looks:
-            text = look.sub(partial(self._looked, name), text)
+        if len(text) >= LOOK_MIN:
+            for name, look in self._looks:
+                text = look.sub(partial(self._looked, name), text)
         return QUERY_FIELD.sub(self._queried, text) if _URL.match(text) else text
 
     def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

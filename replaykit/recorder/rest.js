@@ -78,8 +78,8 @@ function guarded(action) {
 
 const epoch = () => performance.timeOrigin + now();
 
-const latest = { seq: -1, at: 0, cost: 0, pace: Infinity, expected: 0, total: 0, mutated: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
-const seen = { changes: 0, total: 0, mutated: 0, active: now(), pointer: null };
+const latest = { seq: -1, at: 0, cost: 0, pace: Infinity, expected: 0, total: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
+const seen = { changes: 0, total: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
   takeMutations();
@@ -88,7 +88,7 @@ function takePush(purpose, at = epoch()) {
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
   const { numbers, frames, secrets } = tree;
   notePace(cost, tree.elements);
-  Object.assign(latest, { seq: sequence++, at, cost, total: seen.total, mutated: seen.mutated, text, numbers, frames, secrets });
+  Object.assign(latest, { seq: sequence++, at, cost, total: seen.total, text, numbers, frames, secrets });
   seen.changes = 0;
   const sheets = newSheets(tree, purpose);
   return pushMessage(purpose, at, { cost, settled, repaired: tree.repaired, changed, sheets });
@@ -191,12 +191,20 @@ function pushRest(settled) {
   post({ ...message, settled });
 }
 
-// A page that is left before it came to rest has shown something all the same.
-function pushLast() {
+// A page that is left before it comes to rest has shown something all the same: of all but huge ones the first look
+// is taken as soon as they are there. Nobody waits for it.
+const EARLY_MAX = 3000;
+
+function pushEarly() {
+  if (latest.seq < 0 && documentElements(document, '*').length <= EARLY_MAX) post(takePush('early'));
+}
+
+// While it is left: if nothing has happened since, the latest snapshot still says it all.
+function takeLast(purpose) {
   takeMutations();
-  if (latest.seq >= 0 && (seen.mutated === latest.mutated || latest.expected > HOT_COST)) return;
-  // It has looked so since it changed last, and so before whatever takes it away now.
-  post({ ...takePush('rest', performance.timeOrigin + seen.active), settled: false });
+  if (latest.seq < 0 || seen.total !== latest.total) return takePush(purpose);
+  latest.seq = sequence++;
+  return pushMessage(purpose, epoch(), { cost: 0, settled: false });
 }
 
 // ---- What is watched -------------------------------------------------------------------------------------------
@@ -209,7 +217,6 @@ const EVERYTHING = { subtree: true, childList: true, attributes: true, character
 // `document.open()` drops the listeners of the window but not this observer: they come back with the first nodes.
 function noteMutations(records) {
   for (const { target, type } of records) if (type === 'childList' && isDocument(target)) listen(target);
-  seen.mutated += records.length;
   activity(records.length);
 }
 
@@ -251,7 +258,7 @@ const VISITS_MAX = 100000;
 
 const api = {
   document,
-  push: (purpose) => toJSON(takePush(purpose)),
+  push: (purpose) => toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose)),
   send: (purpose) => transmit(toJSON(takePush(purpose))),
   stir: actElsewhere,
   own: (element, id) => toJSON(claim(element, id)),

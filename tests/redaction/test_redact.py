@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]  # nothing public says how long a match is
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import BundleWriteError, EventInvalid, SecretLeft, UsageError
 from replaykit.grading.grader import grade
+from replaykit.recorder.patterns import LOOK_MIN, LOOKS
 from replaykit.redaction.redact import redact
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.action import Click, Element, Node, ToolCall, Unknown
@@ -301,3 +303,8 @@ def test_a_recording_without_the_secret_keeps_its_verdict(name: str, tmp_path: P
         before.judgements,
     )
     assert [check.outcome for check in after.checks] == [check.outcome for check in before.checks]
+
+
+def test_no_built_in_pattern_matches_a_text_that_is_not_tried() -> None:
+    shortest = {name: _parser.parse(look.pattern).getwidth()[0] for name, look in LOOKS}
+    assert min(shortest.values()) == LOOK_MIN
