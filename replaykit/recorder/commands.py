@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from replaykit.bundle.blobs import pixmap
+from replaykit.bundle.format import PIXMAP
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.effects import (
@@ -22,6 +23,7 @@ from replaykit.recorder.effects import (
     ask,
 )
 from replaykit.recorder.framing import send_frames, snapshot, stir
+from replaykit.recorder.ledger import Blob
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
@@ -95,8 +97,8 @@ class Commands:
             params["clip"] = yield from _clip(tab, scale)
         shot = yield from _capture(tab, params)
         at = self._clock.now()
-        media_type, picture = yield Work(run=lambda: _pixels(shot["data"], command.paint, scale * tab.dpr))
-        return media_type, picture, scale, at
+        picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
+        return picture, scale, at
 
     def _body(self, command: Body) -> Carried:
         owners = ((tab, tab.network.owner(command.request)) for tab in self._tabs.values())
@@ -160,11 +162,11 @@ def _clip(tab: Tab, scale: float) -> Carried:
     return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
 
 
-def _pixels(capture: str, paint: tuple[Box, ...], scale: float) -> tuple[str, bytes]:
+def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
     png = base64.b64decode(capture)
     pixels = pixmap(png)
     if pixels is not None:
-        return "image/x-portable-pixmap", blacken(pixels, paint, scale)
+        return Blob.of(PIXMAP, blacken(pixels, paint, scale))
     if paint:
         raise Refused("failed")  # it cannot be painted, so it may not be kept
-    return "image/png", png
+    return Blob.of("image/png", png)

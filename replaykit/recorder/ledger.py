@@ -57,6 +57,11 @@ class Blob(Struct, frozen=True, kw_only=True):
     data: bytes
     """The payload, free of secrets."""
 
+    @classmethod
+    def of(cls, media_type: str, data: bytes) -> Blob:
+        """Return a payload with the id that it will have in the file."""
+        return cls(id=blob_id(data), media_type=media_type, data=data)
+
 
 class StepRef:
     """A step that may not have its index yet."""
@@ -99,7 +104,7 @@ class Ledger:
     def blob(self, media_type: str, data: bytes) -> Blob:
         """Return a payload without secrets, with the id that it will have in the file."""
         clean = self.redactor.blob(media_type, data)
-        return Blob(id=blob_id(clean), media_type=media_type, data=clean)
+        return Blob.of(media_type, clean)
 
     def write(self, event: Event | Header, blobs: Iterable[Blob] = (), ref: StepRef | None = None) -> None:
         """Commit an event; with `ref`, as soon as that step has its index."""

@@ -366,7 +366,7 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 
 
 class Screenshot(Struct, frozen=True, kw_only=True):
-    """Take a picture. Reply value: (media type, bytes, scale, at)."""
+    """Take a picture. Reply value: (`Blob`, scale, at)."""
 
     id: int
     page: int

@@ -7,7 +7,6 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import PIXMAP
 from replaykit.recorder.capture import PagePush
 from replaykit.recorder.events import ms
@@ -229,10 +228,9 @@ def _frames(tab: Tab, shown: Shown | None) -> list[str | None]:
 
 
 def shot_of(reply: Reply) -> Shot:
-    """Return the picture of a reply: (media type, bytes, scale, ms)."""
+    """Return the picture of a reply: (picture, scale, ms)."""
     match reply.value:
-        case (str(media_type), bytes(data), float() | int() as scale, float() | int() as at):
-            blob = Blob(id=blob_id(data), media_type=media_type, data=data)
+        case (Blob() as blob, float() | int() as scale, float() | int() as at):
             kept = float(scale) if 0 < scale <= 1 else 1.0
             return Shot(picture=blob.id, blob=blob, at=at, scale=kept)
     why = reply.error if reply.error in _OMISSIONS else "failed"

@@ -8,6 +8,7 @@ import pytest
 
 from replaykit.recorder import messages as m
 from replaykit.recorder.capture import PageEvent, PageNode, PagePush
+from replaykit.recorder.ledger import Blob
 from replaykit.recorder.session import Session, SessionOptions
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.action import Element
@@ -214,7 +215,7 @@ class Driver:
             case m.ReadPage(what="prep"):
                 return [Prep(source=source) for source in command.args]
             case m.Screenshot():
-                return (PIXMAP, PICTURE, 1.0, self.now)
+                return (Blob.of(PIXMAP, PICTURE), 1.0, self.now)
             case m.Body():
                 return b"<p>body</p>"
             case m.Http():

@@ -17,6 +17,7 @@ from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
 from replaykit.recorder.effects import CloseTab, Effect, Job, OpenTab, Refused, Send, Sleep, Work
+from replaykit.recorder.ledger import Blob
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Hit, Prep, Read
@@ -231,16 +232,15 @@ def camera(picture: str, asked: list[Send]) -> Answer:
 def test_picture_is_its_pixels() -> None:
     asked: list[Send] = []
     job = carry(Screenshot(id=1, page=0), camera(png(3, 2), asked), tab())
-    media_type, picture, scale, at = job.value
-    assert (media_type, scale, at) == ("image/x-portable-pixmap", 1.0, 0)
-    assert picture == b"P6\n3 2\n255\n" + b"\xff" * 18
+    picture = Blob.of("image/x-portable-pixmap", b"P6\n3 2\n255\n" + b"\xff" * 18)
+    assert job.value == (picture, 1.0, 0)
     assert asked[0].params == {"format": "png", "optimizeForSpeed": True}
 
 
 def test_secrets_are_painted_over_and_what_cannot_be_painted_is_not_kept() -> None:
     box = (0, 0, 1, 1)
     painted = carry(Screenshot(id=1, page=0, paint=(box,)), camera(png(9, 9), []), tab())
-    assert painted.value[1].count(b"\xff") == (81 - 25) * 3
+    assert painted.value[0].data.count(b"\xff") == (81 - 25) * 3
     other = carry(Screenshot(id=1, page=0, paint=(box,)), camera(png(3, 2, kind=0), []), tab())
     assert other.error == "failed"
     kept = carry(Screenshot(id=1, page=0), camera(png(3, 2, kind=0), []), tab())
@@ -252,8 +252,8 @@ def test_huge_page_is_taken_smaller() -> None:
     one.viewport = (4000, 4000)
     job = carry(Screenshot(id=1, page=0), camera(png(1, 1), asked), one)
     clip = asked[1].params["clip"]
-    assert clip == {"x": 5, "y": 7, "width": 4000, "height": 4000, "scale": job.value[2]}
-    assert job.value[2] == pytest.approx((8 / 16) ** 0.5)
+    assert clip == {"x": 5, "y": 7, "width": 4000, "height": 4000, "scale": job.value[1]}
+    assert job.value[1] == pytest.approx((8 / 16) ** 0.5)
 
 
 def test_capture_that_does_not_come_is_asked_for_twice() -> None:

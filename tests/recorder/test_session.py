@@ -6,6 +6,7 @@ import pytest
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.recorder import messages as m
+from replaykit.recorder.ledger import Blob
 from replaykit.recorder.session import Session, SessionOptions, channels
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.action import Answer, Click, Element, Fill, Goto, Hover
@@ -64,7 +65,7 @@ def test_a_click_that_navigates(driver) -> None:
     driver.push("rest", "paid", at=2050, url=where["url"])
     (shot,) = driver.outputs
     assert isinstance(shot, m.Screenshot)
-    driver.feed(m.Reply(at=2080, id=shot.id, value=("image/x-portable-pixmap", b"P6", 1.0, 2070.0)))
+    driver.feed(m.Reply(at=2080, id=shot.id, value=(Blob.of("image/x-portable-pixmap", b"P6"), 1.0, 2070.0)))
     (seen,) = driver.looks()
     assert (seen.of, seen.t, seen.settled, seen.status) == (0, 2050, True, 200)
     assert (seen.screenshot, seen.shot_t) == (blob_id(b"P6"), 2070)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from replaykit.bundle.story import encode_line
 from replaykit.recorder import messages as m
 from replaykit.recorder.capture import PageEvent, PageNode, PagePush
+from replaykit.recorder.ledger import Blob
 from replaykit.recorder.session import Session, SessionOptions
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory.action import Click, Element, FocusTab, Goto, Hover, Unknown
@@ -275,7 +276,7 @@ def right(command: Any) -> Any:
         case m.ReadPage(what="history"):
             return "back"
         case m.Screenshot():
-            return ("image/x-portable-pixmap", b"P6", 1.0, 1.0)
+            return (Blob.of("image/x-portable-pixmap", b"P6"), 1.0, 1.0)
         case m.Body():
             return b'{"a":1}'
         case m.Http():
