@@ -20,6 +20,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import zstandard
@@ -33,6 +34,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, NewBlob, seal
 
 EVENTS = "events.jsonl"
+
+_Target = TypeVar("_Target", Path, io.BytesIO)
 
 
 class Kit:
@@ -104,7 +107,7 @@ def captures(run: Run) -> list[NewBlob]:
     return [(blob_id(file), "image/png", file) for file in files]
 
 
-def write_zip(target: Path | io.BytesIO, content: dict[str, bytes]) -> Path | io.BytesIO:
+def write_zip(target: _Target, content: dict[str, bytes]) -> _Target:
     """Write members with deflate, at the level that everybody uses."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in content.items():

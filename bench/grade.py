@@ -21,7 +21,8 @@ import msgspec
 from bench.corpus import RECORDINGS, apps
 from bench.figure import Figure, cpu, report
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.engine import grade_file, grade_many
+from replaykit.grading.engine import grade_many
+from replaykit.grading.farm.work import Item, grade_item
 from replaykit.grading.grader import GradeOptions, grade
 from replaykit.replay import doms
 from replaykit.replay.player import Replay
@@ -89,7 +90,11 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     yield from _against_json("a URL and the last page", runs, last_page, seconds, goal=2000)
     options = GradeOptions()
     yield from _against_json(
-        "the shipped recordings", shipped, lambda source: grade_file(source, options), seconds, most=1 / 2
+        "the shipped recordings",
+        shipped,
+        lambda source: grade_item(Item(source=source), options),
+        seconds,
+        most=1 / 2,
     )
     known, plain = cpu(each(runs, every_page), each(runs, every_page_plainly), seconds=seconds)
     name = "3 selectors on 20 pages each"

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, ViewportSize, sync_playwright
 
 from fixtures.sites.shop.server import serve
 from replaykit.browser import find
 from replaykit.recorder.recorder import Recorder
 
-VIEWPORT = {"width": 1280, "height": 720}
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 
 def acts(page: Page, url: str) -> list[Callable[[], object]]:

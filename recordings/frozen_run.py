@@ -64,7 +64,7 @@ def snapshot(quantity: str, message: str) -> bytes:
         "<html", "<head", 1, "<body", "<h1", "=Blue Mug", 1, "<p", ["id", "say"], "=" + message, 1,
         "<input", ["id", "qty"], {"value": quantity}, 1, "<button", ["id", "order"], "=Order", 3,
     ]  # fmt: skip
-    lines = (head, tokens, [0, 1, 0, 0, 0, 0, 0], [])
+    lines: tuple[Any, ...] = (head, tokens, [0, 1, 0, 0, 0, 0, 0], [])
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 

@@ -20,7 +20,7 @@ from fixtures.agents.pairs import Pair, load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.pump import plan
+from replaykit.grading.judges.planning import plan
 from replaykit.grading.judges.tape import append_reply
 from replaykit.grading.request import ModelReply
 from replaykit.recorder.running import record_agent
@@ -62,7 +62,7 @@ def answer_judges(pair: Pair, path: Path) -> None:
     )
     with open_bundle(path) as bundle:
         task = fill_task(pair.load_task(), bundle.header.sites)
-        for missing in plan(judge_settings("webvoyager"), task, Replay(bundle)):
+        for missing in plan(judge_settings("webvoyager"), task, Replay(bundle)).missing:
             append_reply(tape, missing.request, reply, trajectory=bundle.digest, ordinal=missing.ordinal)
 
 

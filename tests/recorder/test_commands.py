@@ -244,7 +244,7 @@ def test_secrets_are_painted_over_and_what_cannot_be_painted_is_not_kept() -> No
     other = carry(Screenshot(id=1, page=0, paint=(box,)), camera(png(3, 2, kind=0), []), tab())
     assert other.error == "failed"
     kept = carry(Screenshot(id=1, page=0), camera(png(3, 2, kind=0), []), tab())
-    assert kept.value[0] == "image/png"
+    assert kept.value[0].media_type == "image/png"
 
 
 def test_huge_page_is_taken_smaller() -> None:

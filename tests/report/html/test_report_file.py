@@ -54,9 +54,11 @@ def test_every_shipped_run_is_in_it_with_its_pictures(
         assert run["left_out"] == 0
         for name, kind, width, height in run["pictures"].values():
             assert found.blocks[name].startswith("iVBOR")
-            assert (kind, width, height) == ("image/png", 1280, 720)
+            assert kind == "image/png"
+            assert (width, height) in {(1280, 720), (760, 680)}  # a popup is smaller
         for step in run["steps"]:
-            assert step["shown"] < len(run["looks"])
+            # Of a tab that was just opened there is no picture yet.
+            assert step.get("shown", 0) < len(run["looks"])
 
 
 def test_the_target_of_a_step_has_a_place_on_its_drawn_page(
