@@ -55,6 +55,7 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
 @click.option(
     "--screenshots", type=click.Choice(["png", "off"]), default="png", show_default=True, help="Pictures."
 )
+@click.option("--a11y", is_flag=True, help="Keep the accessibility tree of every page at rest as well.")
 @click.option(
     "--network",
     type=click.Choice(["bodies", "meta", "off"]),

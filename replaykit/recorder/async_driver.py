@@ -24,11 +24,13 @@ from replaykit.recorder.driver import (
     log,
 )
 from replaykit.recorder.effects import (
+    COMMAND_MAX_MS,
     Carried,
     CloseTab,
     Effect,
     Job,
     OpenTab,
+    Outline,
     Refused,
     Send,
     Sleep,
@@ -366,6 +368,8 @@ class AsyncDriver(Driver):
                 return await self._open_probe()
             case CloseTab():
                 return await self._close_probe(effect.tab)
+            case Outline():
+                return await self._outline(effect.tab)
 
     async def _send(self, effect: Send) -> Any:
         if effect.tab.is_gone:
@@ -384,6 +388,17 @@ class AsyncDriver(Driver):
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
+            raise Refused("failed") from error
+
+    async def _outline(self, tab: Tab) -> str:
+        page = next((page for page, one in self._pages.items() if one is tab), None)
+        if page is None:
+            raise Refused("failed")  # Playwright does not know it
+        try:
+            return await page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS)
+        except LateError as error:
+            raise Refused("timeout") from error
+        except Error as error:
             raise Refused("failed") from error
 
     async def _ask_target(self, effect: Send) -> Any:

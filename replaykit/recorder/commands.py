@@ -25,6 +25,7 @@ from replaykit.recorder.effects import (
 from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
+from replaykit.recorder.outlines import outline
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
 from replaykit.recorder.shadows import reveal
@@ -81,6 +82,8 @@ class Commands:
                 return (yield from send_frames(tab))
             case "stir":
                 return (yield from stir(tab, *command.args))
+            case "a11y":
+                return (yield from outline(tab))
             case "reads":
                 return (yield from reads(tab, command.args))
             case "prep":

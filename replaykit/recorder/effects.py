@@ -69,7 +69,13 @@ class CloseTab(Struct, frozen=True, kw_only=True):
     tab: Tab
 
 
-Effect: TypeAlias = Send | Tell | Together | Sleep | Work | OpenTab | CloseTab
+class Outline(Struct, frozen=True, kw_only=True):
+    """Ask Playwright for a page's accessibility tree. Sends back its YAML."""
+
+    tab: Tab
+
+
+Effect: TypeAlias = Send | Tell | Together | Sleep | Work | OpenTab | CloseTab | Outline
 
 Carried: TypeAlias = Generator[Effect, Any, Any]
 """A command under way; its return value is that of the reply."""

@@ -14,7 +14,7 @@ from replaykit.recorder.probing import Probing
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
-from replaykit.recorder.viewing import Viewer, with_shot
+from replaykit.recorder.viewing import Viewer, with_outline, with_shot
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending
 
@@ -67,6 +67,7 @@ class Closing:
         reads = yield from self._viewer.step_reads(tab)
         shot = yield from self._viewer.shoot(tab, shown)
         seen, blobs = self._viewer.observation("final", tab, shown, max(at, shown.at if shown else at))
+        seen, blobs = with_outline(seen, blobs, (yield from self._viewer.outline(tab)))
         whole = with_shot(replace(seen, reads=reads), shot)
         self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])
         return shown

@@ -12,7 +12,7 @@ from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import MAIN, FrameLeft, FrameOwned, Pause, Pushed, ReadPage
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.tabs import Tab, Tabs
-from replaykit.recorder.viewing import Shot, Viewer, with_shot
+from replaykit.recorder.viewing import Shot, Viewer, with_outline, with_shot
 from replaykit.trajectory.observation import Observation
 
 SHOT_DELAY_MS = 1000
@@ -172,7 +172,9 @@ class Observing:
         if look in self._waiting:
             self._waiting.remove(look)
         shot = Shot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
-        self._write(tab, replace(look.seen, reads=reads), look.blobs, shot, look.ref)
+        tree = None if look.is_superseded else (yield from self._viewer.outline(tab))
+        seen, blobs = with_outline(replace(look.seen, reads=reads), look.blobs, tree)
+        self._write(tab, seen, blobs, shot, look.ref)
 
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
         # At the very time of the act itself it was serialized before any handler ran.
@@ -201,7 +203,8 @@ class Observing:
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
         reads = yield from self._viewer.step_reads(tab)
         shot = yield from self._viewer.shoot(tab, shown)
-        self._write(tab, replace(seen, reads=reads), blobs, shot, ref)
+        seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._viewer.outline(tab)))
+        self._write(tab, seen, blobs, shot, ref)
 
     def _write(self, tab: Tab, seen: Observation, blobs: list[Blob], shot: Shot, ref: StepRef | None) -> None:
         whole = with_shot(seen, shot)

@@ -266,6 +266,7 @@ const api = {
   hits: (css) => toJSON([...queryDocument(document, css)].slice(0, HITS_MAX).flatMap(hitOf)),
   property: (css, name) => classified(() => readProperty(queryDocument(document, css)[0], name)),
   quiet: () => JSON.stringify({ quiet_ms: Math.round(now() - seen.active), mutations: seen.changes }),
+  hasMasked: () => maskedTexts().texts.length > 0,
   reveal,
   sealed,
   retire,

@@ -48,6 +48,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     has_screenshots: bool = True
     """Whether pictures are taken."""
+    has_outlines: bool = False
+    """Whether accessibility trees are taken of pages at rest."""
     network: str = "bodies"
     """`bodies meta off`."""
     has_pre_probes: bool = True
@@ -99,6 +101,7 @@ class Session:
             tabs,
             has_shots=options.has_screenshots,
             paints=bool(options.secrets or options.mask),
+            has_outlines=options.has_outlines,
             step_reads=plan.step_reads,
         )
         self._observing = Observing(ledger, flows, tabs, viewer, is_loading=self._network.is_loading)
@@ -320,7 +323,7 @@ def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:
         "snapshots": "recorded",
         "form_state": "recorded",
         "screenshots": "recorded" if options.has_screenshots else "absent",
-        "a11y": "absent",
+        "a11y": "recorded" if options.has_outlines else "absent",
         "network": "absent" if options.network == "off" else "recorded",
         "messages": "recorded",
         "replies": options.replies,

@@ -34,6 +34,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of headers whose values are kept although they look secret."""
     screenshots: Literal["png", "off"] = "png"
     """Whether pictures are taken."""
+    a11y: bool = False
+    """Whether the accessibility tree of every page at rest is kept as well."""
     network: Literal["bodies", "meta", "off"] = "bodies"
     """Requests with the bodies that checks read, without them, or none."""
     pre_probes: Literal["auto", "on", "off"] = "auto"
@@ -121,6 +123,7 @@ def stored_options(settings: Settings) -> dict[str, Any]:
         "mask": settings.mask,
         "keep_headers": settings.keep_headers,
         "screenshots": settings.screenshots,
+        "a11y": settings.a11y,
         "network": settings.network,
         "pre_probes": settings.pre_probes,
         "evidence": settings.evidence.kind,
@@ -133,6 +136,7 @@ def session_options(settings: Settings, task: Task | None, secrets: Mapping[str,
     limit = task.max_steps if task else None
     return SessionOptions(
         has_screenshots=settings.screenshots != "off",
+        has_outlines=settings.a11y,
         network=settings.network,
         has_pre_probes=settings.pre_probes != "off",
         max_steps=limit if settings.max_steps is None else settings.max_steps,

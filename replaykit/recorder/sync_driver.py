@@ -16,10 +16,12 @@ from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, log
 from replaykit.recorder.effects import (
+    COMMAND_MAX_MS,
     CloseTab,
     Effect,
     Job,
     OpenTab,
+    Outline,
     Refused,
     Send,
     Sleep,
@@ -316,6 +318,8 @@ class SyncDriver(Greenlets):
                 return self._open_probe()
             case CloseTab():
                 return self._close_probe(effect.tab)
+            case Outline():
+                return self._outline(effect.tab)
             case Sleep() | Work():
                 raise Refused("gone")  # left to the loop, unless that has ended
 
@@ -336,6 +340,17 @@ class SyncDriver(Greenlets):
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
+            raise Refused("failed") from error
+
+    def _outline(self, tab: Tab) -> str:
+        page = next((page for page, one in self._pages.items() if one is tab), None)
+        if page is None:
+            raise Refused("failed")  # Playwright does not know it
+        try:
+            return page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS)
+        except LateError as error:
+            raise Refused("timeout") from error
+        except Error as error:
             raise Refused("failed") from error
 
     def _open_probe(self) -> Tab:

@@ -26,6 +26,9 @@ TRIES = 3
 CSS = "text/css"
 """Media type of a style sheet."""
 
+YAML = "text/yaml"
+"""Media type of an accessibility tree."""
+
 SHEETED = frozenset({"final"})
 """Observations that name style sheets: of others it is a matter of time whether those were read before."""
 
@@ -61,11 +64,13 @@ class Viewer:
         *,
         has_shots: bool = True,
         paints: bool = False,
+        has_outlines: bool = False,
         step_reads: tuple[ProbeRead, ...] = (),
     ) -> None:
         self.has_shots = has_shots
         """Whether pictures are taken at all."""
         self._paints = paints
+        self._has_outlines = has_outlines
         self._ledger = ledger
         self._tabs = tabs
         self._step_reads = step_reads
@@ -118,6 +123,18 @@ class Viewer:
         if not self._paints:
             return (yield from self._shoot_once(tab, shown))
         return (yield from self._shoot_still(tab, shown))
+
+    def outline(self, tab: Tab) -> Asking[Blob | None]:
+        """Read the accessibility tree, if it is wanted."""
+        if not self._has_outlines:
+            return None
+        document = tab.document
+        reply = yield ReadPage(id=0, page=tab.page, what="a11y")
+        if isinstance(reply.value, str) and tab.document == document:
+            return self._ledger.blob(YAML, reply.value.encode("utf-8", "replace"))
+        if reply.error not in (None, "gone", HURRIED):
+            self._ledger.gap("a11y", reply.error or "failed", reply.at, page=tab.page)
+        return None
 
     def reads(self, tab: Tab, wanted: tuple[ProbeRead, ...]) -> Asking[tuple[Read, ...]]:
         """Read values from a live page."""
@@ -241,3 +258,8 @@ def with_shot(seen: Observation, shot: Shot) -> Observation:
     """Return an observation with its picture."""
     at = None if shot.at is None else ms(shot.at)
     return replace(seen, screenshot=shot.picture, shot_t=at, shot_scale=shot.scale)
+
+
+def with_outline(seen: Observation, blobs: list[Blob], tree: Blob | None) -> tuple[Observation, list[Blob]]:
+    """Return an observation with its accessibility tree, and the blobs that it refers to."""
+    return (seen, blobs) if tree is None else (replace(seen, a11y=tree.id), [*blobs, tree])

@@ -39,11 +39,13 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
+from replaykit.grading.grader import grade
 from replaykit.recorder import cdp, framing
 from replaykit.recorder.capture import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import Recorder
 from replaykit.recorder.running import record_agent, record_cdp
 from replaykit.snapshot import Snapshot, decode
+from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
 from replaykit.trajectory.exchange import Console, Gap, Tab
 from replaykit.trajectory.exchange import Dialog as Asked
@@ -518,6 +520,14 @@ def last(run: Trajectory, path: Path) -> Snapshot:
         return decode(bundle.blob(look.snapshot))
 
 
+def asked(out: Path, selector: str) -> tuple[str, str | None]:
+    """Return what becomes of a check that an element of the last page says "Hello" or "word"."""
+    page = {"type": "page", "url": "last", "selector": selector, "expect": {"regex": "Hello|word$"}}
+    with open_bundle(out) as bundle:
+        (check,) = grade(bundle, decode_task({"id": "late", "intent": "Say it.", "checks": [page]})).checks
+    return check.outcome, check.reason
+
+
 def test_page_of_50_000_elements(context: BrowserContext, site: Site, tmp_path: Path) -> None:
     url = site.add("/", FORM + "<ul>" + "<li><b>x</b></li>" * 25_000 + "</ul>")
     run = record(tmp_path / "run.zst", context, url, lambda page, run: use(page))
@@ -525,6 +535,7 @@ def test_page_of_50_000_elements(context: BrowserContext, site: Site, tmp_path: 
     seen = last(run, tmp_path / "run.zst")
     assert seen.head.elements > 50_000
     assert seen.head.flags == ["no_box"]
+    assert asked(tmp_path / "run.zst", "#said") == ("PASS", None)
 
 
 def test_text_of_20_mib(context: BrowserContext, site: Site, tmp_path: Path) -> None:
@@ -538,6 +549,8 @@ def test_text_of_20_mib(context: BrowserContext, site: Site, tmp_path: Path) -> 
     run = record(tmp_path / "run.zst", context, url, do)
     assert acts(run) == [("click", "#grow"), *USED]
     assert last(run, tmp_path / "run.zst").head.flags == ["cut"]
+    assert asked(tmp_path / "run.zst", "pre") == ("UNDECIDED", "unsupported")  # it would take a live page
+    assert asked(tmp_path / "run.zst", "#said") == ("PASS", None)
     assert (tmp_path / "run.zst").stat().st_size < MIB
 
 
