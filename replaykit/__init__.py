@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from replaykit.redaction.redact import redact
     from replaykit.replay.player import Replay
     from replaykit.report.write import write_report
+    from replaykit.serving.server import serve
     from replaykit.tasks.suite import load_policies, load_tasks
     from replaykit.tasks.task import Task
 
@@ -89,6 +90,7 @@ __all__ = [
     "run_judges",
     "salvage",
     "seal",
+    "serve",
     "summarize",
     "verify",
     "write_report",
@@ -137,6 +139,7 @@ _HOMES = {
     "run_judges": "replaykit.grading.judging",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
+    "serve": "replaykit.serving.server",
     "summarize": "replaykit.grading.metrics",
     "verify": "replaykit.bundle.verification",
     "write_report": "replaykit.report.write",

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import replaykit
 from replaykit.cli.main import COMMANDS, cli
 from replaykit.report.json_report import report_schema
+from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import suite_schema
 
 ROOT = Path(__file__).parent.parent
@@ -53,7 +54,11 @@ def test_the_command_line_document_is_the_code_s(update_goldens: bool) -> None:
 
 
 def test_the_schemas_are_the_code_s(update_goldens: bool) -> None:
-    for name, schema in (("report", report_schema()), ("suite", suite_schema())):
+    for name, schema in (
+        ("report", report_schema()),
+        ("suite", suite_schema()),
+        ("policies", policies_schema()),
+    ):
         text = msgspec.json.format(msgspec.json.encode(schema), indent=1).decode() + "\n"
         compare(DOCS / f"{name}.schema.json", text, update_goldens)
 

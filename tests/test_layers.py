@@ -31,9 +31,9 @@ ROWS = [
     ["grading.grader"],
     ["grading.farm"],
     ["grading.engine", "grading.judging", "grading.calibration"],
-    ["report", "testing", "interop", "redaction"],
+    ["report", "testing", "interop", "redaction", "serving"],
     ["demo"],
-    ["cli"],
+    ["cli", "pytest_plugin"],
     ["__main__"],
 ]
 RANK = {part: row for row, parts in enumerate(ROWS) for part in parts}
@@ -48,12 +48,13 @@ CAGES = {
         "browser",
     ),
     "anthropic": ("grading.judges.anthropic_client",),
-    "openai": (),
+    "openai": ("grading.judges.openai_client",),
     "zstandard": ("bundle",),
     "fsspec": ("bundle",),
     "ray": ("grading.farm.ray_executor",),
     "click": ("cli",),
     "rich": ("cli",),
+    "pytest": ("pytest_plugin",),
 }
 
 

@@ -16,7 +16,7 @@ from replaykit.errors import NoBrowser
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CORE = ("msgspec", "zstandard", "click", "rich", "PyYAML", "cssselect2", "ada-url")
-_EXTRAS = {"playwright": "browser", "anthropic": "judge"}
+_EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
 
 
 @click.command(epilog="Example: replaykit doctor")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from replaykit.cli import export_submission as submission
 from replaykit.cli.console import notice
 from replaykit.cli.grade import find_bundles
 from replaykit.cli.import_ import tell_failure
 from replaykit.errors import ReplaykitError, UsageError
+from replaykit.grading.verdict import Verdict
 from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.report.load import load_report
 from replaykit.report.table import safe, table
 
 FAILED, NOTHING = 3, 4
@@ -27,6 +31,22 @@ FAILED, NOTHING = 3, 4
 @click.option("--force", is_flag=True, help="Write over what exists.")
 @click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
 @click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
+@click.option("--report", metavar="FILE", help="playwright-trace: show the verdicts of this JSON report.")
+@click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
+@click.option(
+    "--metadata",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="stwab-submission: JSON object of agent_id, model_name, team, code_repository_url, contact_email.",
+)
+@click.option("--benchmark", metavar="DIR", help="stwab-submission: checkout whose files are digested.")
+@click.option("--date", metavar="RFC3339", help="stwab-submission: date of it, instead of now.")
+@click.option(
+    "--run-id", metavar="NAME", help="stwab-submission: name of the evaluation, instead of a new one."
+)
+@click.option(
+    "--fail-closed", is_flag=True, help="stwab-submission: export undecided policies as violated, listed."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -38,20 +58,28 @@ def command(
     force: bool,
     task_type: str | None,
     status: str | None,
+    report: str | None,
+    **said: Any,
 ) -> None:
     """Write bundles in other tools' layouts; the bundles stay as they are.
 
     FORMAT: a name of `--list`. What a layout needs and a bundle lacks is never made up: that bundle is told
-    and passed over (exit 3).
+    and passed over (exit 3). A submission is one file of all bundles, or nothing.
     """
     if is_list:
         rows = [[name, exporter(name).writes] for name in EXPORTERS]
+        rows.append([submission.FORMAT, submission.WRITES])
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
         raise UsageError(what="name FORMAT, BUNDLE... and -o PATH, or --list")
+    if format == submission.FORMAT:
+        found = find_bundles(bundles)
+        if found:
+            submission.export_submission(found, output, force=force, **said)
+        ctx.exit(0 if found else NOTHING)
     places = targets(format, find_bundles(bundles), output)
-    choices, failed = Choices(task_type=task_type, status=status), 0
+    choices, failed = Choices(task_type=task_type, status=status, verdicts=_verdicts(report)), 0
     for bundle, place in places.items():
         try:
             click.echo(safe(str(export_run(format, bundle, place, choices=choices, force=force))))
@@ -62,3 +90,7 @@ def command(
             tell_failure(error)
     notice(f"{len(places) - failed} exported, {failed} failed")
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
+
+
+def _verdicts(report: str | None) -> tuple[Verdict, ...]:
+    return load_report(report).verdicts if report else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from replaykit.grading.gate import KINDS, GateOptions, exit_code
 from replaykit.grading.grader import GradeOptions, grade
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
 from replaykit.report.write import FORMATS, render, write_report
 from replaykit.tasks.suite import load_suite
@@ -161,7 +163,9 @@ def _grade(
             report = build_report([grade(bundle, options=how)], gate=gate, label=label)
     else:
         report = _grade_many(sources, how, gate=gate, jobs=jobs, results=results, label=label)
-    click.echo(render(report, format or "text", sources), nl=False)
+    is_github = format == "github"
+    said = write_github(report, os.environ) if is_github else render(report, format or "text", sources)
+    click.echo(said, nl=False)
     for output in outputs:
         write_report(report, output, format, sources)
     return report

@@ -41,6 +41,7 @@ FAILED, NOTHING = 3, 4
     "--max-iter", type=click.IntRange(min=1), help="Turns after which the harness stopped an agent."
 )
 @click.option("--shots", type=click.Path(path_type=Path), help="Folder of pictures that lie elsewhere.")
+@click.option("--judgements", type=click.Path(path_type=Path), help="agentrewardbench: folder of judgements.")
 @click.option("--sidecar", type=click.Path(path_type=Path), help="JSON: task, answer, thoughts, messages.")
 @click.option("--tools", type=click.Path(path_type=Path), help="YAML: foreign tool name to action.")
 @click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")

@@ -36,6 +36,9 @@ from replaykit.tasks.suite import load_suite
 RUNS = 1000
 """Times that re-grading is priced for."""
 
+ABSTAIN_SHARE = 0.20
+"""Share of runs without a verdict above which a judge is warned of."""
+
 _Command = Callable[..., Any]
 
 
@@ -119,6 +122,7 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
     for source, judgement in judged:
         click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
     _complain_of(judged)
+    _warn_of(judged)
     ctx.exit(_code(judged))
 
 
@@ -211,6 +215,16 @@ def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
     errors = [one for _, one in judged if one.outcome == "ERROR"]
     for words, count in Counter(f"{one.reason}: {one.detail}" for one in errors).items():
         notice(f"{count} x {safe(words)}")
+
+
+def _warn_of(judged: list[tuple[str, Judgement]]) -> None:
+    """Say which judges abstain so often that their rates mean little."""
+    for name in sorted({one.judge for _, one in judged}):
+        mine = [one for _, one in judged if one.judge == name]
+        reasons = Counter(one.reason for one in mine if one.outcome == "ABSTAIN")
+        if reasons.total() > ABSTAIN_SHARE * len(mine):
+            why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
+            notice(f"{safe(name)} abstained in {reasons.total()} of {len(mine)} runs: {safe(why)}")
 
 
 def _code(judged: list[tuple[str, Judgement]]) -> int:

@@ -30,6 +30,7 @@ COMMANDS = {
     "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
     "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
     "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
+    "serve": ("replaykit.cli.serve", "Answer a program's HTTP requests with what a run recorded."),
     "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
     "tasks": ("replaykit.cli.tasks", "Check task files, count what is in them, take a sample."),
     "verify": ("replaykit.cli.verify", "Check structure and digests; say whether it can be graded."),

@@ -4,32 +4,48 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
+from msgspec import Struct
 
-from replaykit.cli.console import notice
+from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.running import (
     BrowserChoice,
     Recorded,
+    load_agent,
     record_agent,
     record_cdp,
     record_command,
     record_person,
 )
+from replaykit.recorder.suite_runs import (
+    Choice,
+    SuiteResult,
+    choose,
+    level_of,
+    record_suite,
+    runs_of,
+    summary,
+)
 from replaykit.recorder.user import load_user
+from replaykit.report.table import safe
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task
+
+FAILED, NOTHING = 3, 4
+"""Exit codes of a suite run."""
 
 EXAMPLES = """\b
 Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund.zst
          replaykit record --task shop.yaml#refund -- node agent.mjs
+         replaykit record --suite shop.yaml --trials 3 --agent my_agent:run -o runs/
          replaykit record http://127.0.0.1:8000/"""
 
 
@@ -37,8 +53,20 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
 @click.argument("url", required=False)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: <task id or host>.zst."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Default: <task id or host>.zst. With --suite: the folder.",
 )
+@click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
+@click.option("--level", metavar="L", help="With --suite: tasks of this level alone.")
+@click.option("--task-ids", metavar="ID,...", help="With --suite: these tasks alone.")
+@click.option(
+    "--per-level", type=click.IntRange(min=1), metavar="N", help="With --suite: a sample, N tasks a level."
+)
+@click.option("--seed", type=int, metavar="N", help="With --per-level: another seed, another sample.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="With --suite: the first N of them.")
+@click.option("--trials", type=click.IntRange(min=1), metavar="K", help="With --suite: record each K times.")
 @click.option("--task", "task_file", metavar="FILE[#ID]", help="Task that is recorded with the run.")
 @click.option("--agent", metavar="MODULE:FUNCTION", help="Call fn(page, task, run), sync or async.")
 @click.option("--cdp", metavar="URL", help="Attach to a browser that is already running.")
@@ -105,8 +133,15 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     REPLAYKIT_CDP_URL, its task in REPLAYKIT_TASK, and writes thoughts, messages and its answer as
     JSON lines to REPLAYKIT_EVENTS. With --cdp: a browser started elsewhere. With a URL alone:
     a person, in a window.
+
+    With --suite, --agent or COMMAND records one bundle a task and trial; bundles that exist are left as they
+    are, and a run that fails is told and passed over: exit 3; no task at all: exit 4.
     """
     url, argv = _url_or_command(url, argv)
+    wanted = Wanted(**{name: said.pop(name) for name in Wanted.__struct_fields__})
+    if wanted.suite_file is not None:
+        ctx.exit(_record_suite(wanted, url, argv, **said))
+    wanted.refuse_any()
     recorded = _record(url, argv, **said)
     for words in recorded.notices:
         notice(words)
@@ -116,6 +151,36 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     click.echo(f"sha256:{recorded.digest}")
 
 
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is said of a suite run."""
+
+    suite_file: str | None
+    level: str | None
+    task_ids: str | None
+    per_level: int | None
+    seed: int | None
+    limit: int | None
+    trials: int | None
+
+    def refuse_any(self) -> None:
+        """Raise UsageError where something is said although there is no suite."""
+        said = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
+        if said:
+            raise UsageError(what=f"--{said[0].replace('_', '-')} belongs to --suite FILE")
+
+    def choice(self) -> Choice:
+        """Return which tasks are recorded."""
+        if self.seed is not None and self.per_level is None:
+            raise UsageError(what="--seed belongs to --per-level N")
+        return Choice(
+            level=self.level,
+            ids=tuple(id.strip() for id in (self.task_ids or "").split(",") if id.strip()),
+            per_level=self.per_level,
+            seed=42 if self.seed is None else self.seed,
+            limit=self.limit,
+        )
+
+
 def _record(
     url: str | None,
     argv: tuple[str, ...],
@@ -123,6 +188,72 @@ def _record(
     task_file: str | None,
     agent: str | None,
     cdp: str | None,
+    **options: Any,
+) -> Recorded:
+    _one_form(url, argv, agent, cdp)
+    suite = load_suite(task_file) if task_file else None
+    task = _only_task(suite, task_file)
+    out = output or default_name(task, url or cdp)
+    if out.is_dir():
+        raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
+    return _as_said(url, argv, agent, cdp, suite, task_file, **options)(task, out)
+
+
+def _record_suite(
+    wanted: Wanted,
+    url: str | None,
+    argv: tuple[str, ...],
+    output: Path | None,
+    task_file: str | None,
+    agent: str | None,
+    cdp: str | None,
+    **options: Any,
+) -> int:
+    _one_form(url, argv, agent, cdp)
+    if url or cdp or task_file or output is None or output.is_file():
+        raise UsageError(what="--suite FILE goes with -o FOLDER and --agent or -- COMMAND, without --task")
+    suite = load_suite(str(wanted.suite_file))
+    runs = runs_of(choose(suite.tasks, wanted.choice()), wanted.trials or 1, output)
+    if not runs:
+        levels = sorted({level_of(task) for task in suite.tasks} - {""})
+        notice(f"{wanted.suite_file}: no task fits; its levels are {safe(', '.join(levels)) or 'not given'}")
+        return NOTHING
+    if agent:
+        load_agent(agent)  # one that cannot be loaded fails before the first browser starts
+    record = _as_said(url, argv, agent, cdp, suite, wanted.suite_file, **options)
+    done = []
+    with progress("record", len(runs)) as tick:
+        force = bool(options["force"])
+        for result in record_suite(runs, lambda run: record(run.task, run.path, run.trial), force=force):
+            _tell(result)
+            tick(result.task)
+            done.append(result)
+    notice(summary(done, len(runs)))
+    return FAILED if len(done) < len(runs) or any(result.state == "failed" for result in done) else 0
+
+
+def _tell(result: SuiteResult) -> None:
+    name = f"{safe(result.file)}: {safe(result.task)}, trial {result.trial}"
+    if result.state == "kept":
+        notice(f"{name}: exists, left as it is (--force replaces it)")
+        return
+    for words in result.notices:
+        notice(f"{safe(result.file)}: {safe(words)}")
+    error = f": {safe(result.error)}" if result.error else ""
+    if result.state == "failed":
+        click.echo(f"failed: {name}{error}", err=True)
+    else:
+        notice(f"{name}: {result.ending}{error}")
+        click.echo(f"{safe(result.file)} sha256:{result.digest}")
+
+
+def _as_said(
+    url: str | None,
+    argv: tuple[str, ...],
+    agent: str | None,
+    cdp: str | None,
+    suite: Suite | None,
+    task_file: str | None,
     sites: tuple[str, ...],
     user_file: str | None,
     max_time: float | None,
@@ -134,10 +265,8 @@ def _record(
     secret_env: tuple[str, ...],
     pass_env: tuple[str, ...],
     **options: Any,
-) -> Recorded:
-    _one_form(url, argv, agent, cdp)
-    suite = load_suite(task_file) if task_file else None
-    task = _only_task(suite, task_file)
+) -> Callable[..., Recorded]:
+    """Return what records one task into one file, as the command line says."""
     roots = {**(suite.sites if suite else {}), **parse_sites(sites)}
     options |= {
         "sites": roots,
@@ -145,15 +274,20 @@ def _record(
         "secrets": declared_secrets(secret_env),
         "evidence": _evidence(evidence, task_file, roots),
     }
-    out = output or default_name(task, url or cdp)
-    if cdp:
-        return record_cdp(cdp, task, out, **options)
     choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
-    if url:
-        return record_person(url, task, out, browser=choice, **options)
-    if agent:
-        return record_agent(agent, task, out, browser=choice, max_time=max_time, **options)
-    return record_command(argv, task, out, browser=choice, max_time=max_time, pass_env=pass_env, **options)
+
+    def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
+        given = {**options, **({} if trial is None else {"run": str(trial)})}
+        if cdp:
+            return record_cdp(cdp, task, out, **given)
+        if url:
+            return record_person(url, task, out, browser=choice, **given)
+        given |= {"browser": choice, "max_time": max_time}
+        if agent:
+            return record_agent(agent, task, out, **given)
+        return record_command(argv, task, out, pass_env=pass_env, **given)
+
+    return record
 
 
 def default_name(task: Task | None, url: str | None) -> Path:

@@ -7,13 +7,15 @@ from typing import Any
 import click
 import msgspec
 
+from replaykit.grading.checks.state_faults import state_faults
 from replaykit.report.json_report import report_schema
 from replaykit.report.table import safe
 from replaykit.tasks.check_faults import check_faults
+from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_suite, suite_schema
 from replaykit.tasks.summary import Summary, sample, summarize_tasks
 
-_SCHEMAS = {"suite": suite_schema, "report": report_schema}
+_SCHEMAS = {"suite": suite_schema, "policies": policies_schema, "report": report_schema}
 
 
 @click.group(epilog="Example: replaykit tasks validate suite.yaml")
@@ -29,7 +31,7 @@ def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
     is_bad = False
     for file in files:
         suite = load_suite(file)
-        faults = check_faults(suite.tasks, tuple(suite.sites))
+        faults = [*check_faults(suite.tasks, tuple(suite.sites)), *state_faults(suite.tasks)]
         errors = [fault for fault in faults if fault.is_error]
         is_bad = is_bad or bool(errors)
         click.echo(
@@ -79,7 +81,7 @@ def sample_(file: str, seed: int, count: int, by: str | None, as_json: bool) -> 
 @command.command(epilog="Example: replaykit tasks schema suite > suite.schema.json")
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
 def schema(name: str) -> None:
-    """Print the JSON Schema of a suite file or of a report."""
+    """Print the JSON Schema of a suite file, of a policy file or of a report."""
     click.echo(msgspec.json.format(msgspec.json.encode(_SCHEMAS[name]()), indent=1))
 
 

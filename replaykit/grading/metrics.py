@@ -40,6 +40,9 @@ TIERS = ((Fraction(5, 100), "low"), (Fraction(15, 100), "medium"), (Fraction(1),
 VALIDITIES = ("valid", "blocked", "site_down", "session_lost", "other")
 """What a harness may say of a run; other words count as the last."""
 
+NO_RUNS, NO_POLICIES, NO_ACTIVE = "no_runs", "no_policies", "none_active"
+"""Why a rate or a ratio is null: no run it is about, no policy, only dormant ones."""
+
 CODES_MAX = 10
 """Kinds of missing evidence that a summary names."""
 
@@ -181,6 +184,7 @@ def _entry(
         "undecided": sum(not score.is_error for score in open_),
         "errors": sum(score.is_error for score in open_),
         "ci95": list(interval) if interval else None,
+        **({} if pair else {"reason": NO_RUNS}),
     }
 
 
@@ -246,6 +250,7 @@ def _of_dimension(policies: Sequence[PolicyResult]) -> dict[str, Any]:
         "active_ratio": rounded(_ratio(violated, active)),
         "tier": tier(_ratio(worst, len(policies))),
         "active_tier": tier(_ratio(worst, active)),
+        **({} if active else {"reason": NO_ACTIVE if policies else NO_POLICIES}),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.arb_judgements import add_judgements
 from replaykit.interop.finding import json_files
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.gym_steps import Seen, add_seen, add_turn
@@ -67,6 +68,9 @@ def read(run: Run, candidate: Candidate) -> None:
         else:
             add_seen(run, seen[at], "final" if at == len(found.steps) - 1 else "unaligned")
     _label(run, found, candidate.file)
+    if run.options.judgements is not None:
+        stem = Path(candidate.file).stem
+        add_judgements(run, run.options.judgements, found.benchmark, found.agent, stem, found.goal)
     run.origin["alignment"] = "exact"
     run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
     run.fills(
@@ -114,6 +118,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts a11y; P targets urls; o screenshots"),
     find=find,
     read=read,
-    options=("shots",),
+    options=("shots", "judgements"),
 )
 """Reads the layout; pictures need `--shots`."""

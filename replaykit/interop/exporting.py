@@ -14,6 +14,7 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, CannotExport, UsageError
+from replaykit.grading.verdict import Verdict
 from replaykit.trajectory.scalars import Blob
 
 Files = Mapping[str, bytes]
@@ -27,6 +28,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """Of an agent's response (webarena-verified)."""
     status: str | None = None
     """Likewise."""
+    verdicts: tuple[Verdict, ...] = ()
+    """What grading said, of any runs; those of a bundle's own content are shown (playwright-trace)."""
 
 
 class Exporter(Struct, frozen=True, kw_only=True):
@@ -80,7 +83,7 @@ def export_run(
     with open_bundle(bundle) as opened:
         found = one.make(opened, choices or Choices())
     for name, data in found.items():
-        _write(place if one.ending else place / name, data)
+        write_file(place if one.ending else place / name, data)
     return place
 
 
@@ -110,7 +113,8 @@ def refuse(format: str, bundle: Bundle, missing: Iterable[str], advice: str) -> 
     return CannotExport(format=format, source=bundle.name, missing="; ".join(found[:5]) + more, advice=advice)
 
 
-def _write(file: Path, data: bytes) -> None:
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file whole or not at all, its folders with it. Raises BundleWriteError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)

@@ -48,6 +48,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Turns after which the harness stops an agent."""
     shots: Path | None = None
     """Folder of pictures that lie elsewhere."""
+    judgements: Path | None = None
+    """Folder of what judges said of the runs."""
     sidecar: Path | None = None
     """JSON file with what the layout cannot hold: task, answer, thoughts, messages."""
     tools: Mapping[str, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,11 +14,13 @@ import msgspec
 from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.verdict import Verdict
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.har_entries import entry_of, moment
 from replaykit.interop.playwright_trace import SIDECAR
 from replaykit.interop.trace_dom import pages_of
 from replaykit.interop.trace_params import call_of
+from replaykit.interop.trace_verdicts import OURS, errors_of, files_of, summary_of, verdict_of
 from replaykit.snapshot import MEDIA_TYPE, Snapshot, decode
 from replaykit.trajectory.exchange import Console, Exchange, Message
 from replaykit.trajectory.observation import Frame, Observation
@@ -38,15 +41,18 @@ def file_of(bundle: Bundle, choices: Choices) -> Files:
     """Return the archive. Raises CannotExport where the run has no steps."""
     if not bundle.trajectory.steps:
         raise refuse("playwright-trace", bundle, ["the run has no steps"], "Export its network to har.")
-    return {"trace.zip": _Writer(bundle).archive()}
+    return {"trace.zip": _Writer(bundle, verdict_of(bundle, choices.verdicts)).archive()}
 
 
 class _Writer:
     """Lines of the trace and of its network, and the payloads that they name."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, verdict: Verdict | None) -> None:
         self._bundle = bundle
         self._run = bundle.trajectory
+        self._verdict = verdict
+        takes = {step.index: step.error is None for step in self._run.steps}
+        self._faults, self._fault = errors_of(verdict, takes) if verdict else ({}, "")
         self._lines: list[dict[str, Any]] = []
         self._resources: dict[str, bytes] = {}
         self._documents: dict[str, Snapshot | None] = {}
@@ -122,6 +128,8 @@ class _Writer:
         ended["afterSnapshot"] = f"after@{call}"
         if step.error is not None:
             ended["error"] = {"name": step.error.name, "message": step.error.message}
+        elif step.index in self._faults:
+            ended["error"] = {"name": OURS, "message": self._faults[step.index]}
         self._lines.append(ended)
         if after is not None:
             self._last = max(self._last, after.t or 0)
@@ -236,20 +244,30 @@ class _Writer:
                 for m in messages
             ],
         }
-        data = msgspec.json.encode(told)
-        self._resources[_sha1(data)] = data
+        files = {SIDECAR: msgspec.json.encode(told)}
         answer = "no answer" if self._run.answer is None else f"answer: {self._run.answer}"
+        title = answer[:200]
+        if self._verdict is not None:
+            files |= files_of(self._verdict)
+            title = f"{summary_of(self._verdict)}, {title}"
         call = f"call@{len(self._run.steps)}"
         self._lines += [
             {
                 "type": "before", "callId": call, "stepId": call, "startTime": self._last, "class": "Tracing",
-                "method": "tracingGroup", "params": {}, "title": answer[:200],
+                "method": "tracingGroup", "params": {}, "title": title,
             },
             {
-                "type": "after", "callId": call, "endTime": self._last,
-                "attachments": [{"name": SIDECAR, "contentType": "application/json", "sha1": _sha1(data)}],
+                "type": "after", "callId": call, "endTime": self._last, "attachments": self._attached(files),
+                **({"error": {"name": OURS, "message": self._fault}} if self._fault else {}),
             },
         ]  # fmt: skip
+
+    def _attached(self, files: Mapping[str, bytes]) -> list[dict[str, str]]:
+        self._resources |= {_sha1(data): data for data in files.values()}
+        return [
+            {"name": name, "contentType": "application/json", "sha1": _sha1(data)}
+            for name, data in files.items()
+        ]
 
     def _entries(self) -> list[dict[str, Any]]:
         found = [one for one in self._run.of_type(Exchange) if one.actor != "probe"]

@@ -12,6 +12,7 @@ from replaykit.interop.run import Run
 from replaykit.interop.trace_calls import action_of, raw_of, typed
 from replaykit.interop.trace_contexts import Call, Shown, Trace, number, text
 from replaykit.interop.trace_snapshots import Broken, Built, build
+from replaykit.interop.trace_verdicts import OURS
 from replaykit.recorder.gestures import MASKED
 from replaykit.snapshot import MEDIA_TYPE
 from replaykit.trajectory.action import Action, CloseTab, Element, Node, Unknown
@@ -234,6 +235,8 @@ class Steps:
     def _error(self, call: Call) -> Threw | None:
         error = call.end.get("error") if call.end is not None else None
         said = error.get("error", error) if isinstance(error, dict) else None
+        if isinstance(said, dict) and said.get("name") == OURS:
+            return None  # a verdict that an export shows
         if not isinstance(said, dict):
             return None
         return Threw(name=text(said.get("name")) or "Error", message=self._without(text(said.get("message"))))

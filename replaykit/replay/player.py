@@ -176,7 +176,7 @@ class Replay:
     def _changed_since(self, page: Page) -> bool:
         since, document = self._loading(page)
         return any(
-            _mutates(exchange) and not _led_to(exchange, document) and _is_later(exchange, place, page, since)
+            mutates(exchange) and not _led_to(exchange, document) and _is_later(exchange, place, page, since)
             for place, exchange in self._placed
         )
 
@@ -260,7 +260,8 @@ def _is_in(page: Page, event: Navigation | Step) -> bool:
     return not isinstance(event.action, _TRACELESS)
 
 
-def _mutates(exchange: Exchange) -> bool:
+def mutates(exchange: Exchange) -> bool:
+    """Say whether a request may have changed something on a server."""
     # A server that failed may have done it before; over a socket nobody knows what was asked.
     refused = exchange.status is not None and 400 <= exchange.status < 500
     return (exchange.method.upper() not in SAFE_METHODS and not refused) or exchange.sent_frames > 0

@@ -129,6 +129,8 @@ class Tree:
     def up(self) -> list[int]:
         """Per node: its parent element within the same tree, or -1."""
         kind, scope = self.kind, self.scope
+        if not any(scope):  # no tree but the document's
+            return [above or -1 for above in self.parent]
         return [
             above if above >= 0 and kind[above] <= OTHER and scope[above] == scope[row] else -1
             for row, above in enumerate(self.parent)
@@ -177,10 +179,16 @@ class Tree:
 
     def _index(self, attribute: str, keys: Callable[[str], Iterable[str]]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
+        known: dict[str, tuple[str, ...]] = {}  # most values of a page stand on many of its elements
         for row, pairs in self.snapshot.attributes.items():
             # Most elements lack it: the list itself is asked first, values included.
-            value = self.attribute(row, attribute) if attribute in pairs else None
-            for key in keys(value) if value else ():
+            if attribute not in pairs:
+                continue
+            value = pairs[1] if pairs[0] == attribute else self.attribute(row, attribute) or ""
+            found = known.get(value)
+            if found is None:
+                found = known[value] = tuple(keys(value)) if value else ()
+            for key in found:
                 index.setdefault(key, []).append(row)
         return index
 

@@ -43,6 +43,24 @@ def test_faults_are_all_named(suite: Path) -> None:
     assert "error: b: $: __SHIP__ is no site of the task" in found.output
 
 
+def test_places_and_patterns_of_states_that_cannot_be_read_are_named(suite: Path) -> None:
+    where = (
+        "[{at: '$.todos[0].done'}, {at: '$.todos[?(@.id = 7)]'}, {at: todos},"
+        " {at: /a, op: matches, value: '('}]"
+    )
+    check = f"type: state.http, exchange: {{method: PUT, path: /api/state}}, where: {where}"
+    suite.write_text(SUITE.replace("type: string_match, exact: x", check))
+    found = run("validate", suite)
+    assert found.exit_code == 3
+    errors = [line for line in found.output.splitlines() if line.startswith("  error")]
+    assert "$.checks[0].where[1].at: '$.todos[?(@.id = 7)]' cannot be read: not a comparison" in found.output
+    assert (
+        "$.checks[0].where[2].at: 'todos' cannot be read: not a path: 'todos'; it begins with" in found.output
+    )
+    assert "$.checks[0].where[3].value: " in found.output
+    assert len(errors) == 3
+
+
 def test_counts(suite: Path) -> None:
     assert run("list", suite).output.startswith("2 tasks, 0 policies\n")
     assert json.loads(run("list", suite, "--json").output)["checks"] == {"string_match": 1, "url_match": 1}

@@ -59,6 +59,58 @@ def test_agentrewardbench_leaves_invalid_runs_out_of_rates(tmp_path: Path, impor
     assert run.header.task is not None and run.header.task["id"] == "wa.12"
 
 
+def judgement(reply: str | None, finish: str = "stop", **changes: Any) -> dict[str, Any]:
+    choice = {"message": {"content": reply, "role": "assistant"}, "finish_reason": finish}
+    told = {"benchmark": "wa", "agent": "a", "judge": "j", "judge_model_name": "m", "goal": "Find it."}
+    return {**told, "response": {"choices": [choice]}, **changes}
+
+
+@pytest.mark.parametrize(
+    ("reply", "finish", "outcome", "compat"),
+    [
+        ("<success>Successful</success><side>No</side>", "stop", "SUCCESS", "SUCCESS"),
+        ("<success>unsuccessful</success>", "stop", "FAILURE", "FAILURE"),
+        ("<success>Successful</success>", "length", "ABSTAIN", "SUCCESS"),
+        ("<success>perhaps</success>", "stop", "ABSTAIN", "ERROR"),
+        (None, "stop", "ERROR", None),
+    ],
+)
+def test_judgements_of_agentrewardbench_are_read_anew(
+    reply: str | None, finish: str, outcome: str, compat: str | None, tmp_path: Path, imported: Importing
+) -> None:
+    path, folder = agentrewardbench(tmp_path / "in"), tmp_path / "judgements"
+    write(folder, "wa/a/j/wa.12.json", judgement(reply, finish))
+    write(folder, "wa/a/j/wa.1.json", judgement("<success>Successful</success>"))
+    write(folder, "wa/b/j/wa.12.json", judgement("<success>Successful</success>"))
+    run = imported("agentrewardbench", path, judgements=folder).trajectory
+    (one,) = [said for said in run.of_type(Imported) if said.kind == "judgement"]
+    assert one.name == "j" and one.file == "judgements/wa/a/j/wa.12.json"
+    assert isinstance(one.value, dict)
+    assert (one.value["outcome"], one.value.get("compat"), one.value.get("reply")) == (outcome, compat, reply)
+    assert run.header.source is not None and one.file in run.header.source.files
+
+
+def test_a_judge_that_failed_is_an_error_and_another_goal_is_left_out(
+    tmp_path: Path, imported: Importing
+) -> None:
+    path, folder = agentrewardbench(tmp_path / "in"), tmp_path / "judgements"
+    write(
+        folder, "wa/a/j/wa.12_error.json", {"error": "too long", "chat_messages": {}, "trajectory_info": {}}
+    )
+    write(folder, "wa/a/k/wa.12.json", judgement("<success>Successful</success>", goal="Other."))
+    write(folder, "wa/a/functional/wa.12.json", {"benchmark": "wa", "agent": "a", "goal": "Find it."})
+    run = imported("agentrewardbench", path, judgements=folder).trajectory
+    (one,) = [said for said in run.of_type(Imported) if said.kind == "judgement"]
+    assert one.value == {"outcome": "ERROR", "error": "too long"}
+
+
+def test_a_judgement_of_another_shape_is_refused(tmp_path: Path, imported: Importing) -> None:
+    path, folder = agentrewardbench(tmp_path / "in"), tmp_path / "judgements"
+    write(folder, "wa/a/j/wa.12.json", {"response": "yes"})
+    with pytest.raises(MalformedSource, match=r"wa/a/j/wa\.12\.json"):
+        imported("agentrewardbench", path, judgements=folder)
+
+
 def test_pictures_may_lie_in_a_folder_of_their_own(tmp_path: Path, imported: Importing) -> None:
     path = agentrewardbench(tmp_path / "in")
     (tmp_path / "in" / "shots").rename(tmp_path / "elsewhere")

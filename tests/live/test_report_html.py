@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
+from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.judges.tape import append_reply
@@ -117,8 +118,15 @@ def violation(shown: Shown) -> Watched:
 
 @pytest.fixture
 def shipped(shown: Shown) -> Watched:
-    """All shipped runs."""
-    return shown(*sorted(RECORDINGS.glob("*.zst")), label="shipped recordings")
+    """All shipped runs on the shop."""
+    names = sorted(pair.name for pair in load_pairs() if pair.record and pair.site == "shop")
+    return shown(*(RECORDINGS / f"{name}.zst" for name in names), label="shipped recordings")
+
+
+def digest(name: str) -> str:
+    """The beginning of a shipped run's digest: its address in a report."""
+    with open_bundle(RECORDINGS / f"{name}.zst") as bundle:
+        return bundle.digest[:12]
 
 
 def hostile_run() -> Builder:
@@ -413,11 +421,12 @@ def test_a_run_without_its_bundle_shows_its_verdict(context: BrowserContext, tho
     watched.is_inert()
 
 
-@pytest.mark.parametrize("address", ["", "#run=3602f33ff601&step=3"])
-def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, address: str) -> None:
+@pytest.mark.parametrize("name", ["", "refund-order--no_consent"])
+def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str) -> None:
     page = shipped.page
     page.set_viewport_size({"width": 360, "height": 740})
-    shipped.open(address)
+    shipped.open(name and f"#run={digest(name)}&step=3")
+    expect(page.get_by_role("heading", name=name or "shipped recordings")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     widest = page.locator("#stage").evaluate("node => node.scrollWidth")
     assert widest <= 360
@@ -426,9 +435,10 @@ def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, address: 
 def test_light_and_dark_are_readable(shipped: Watched) -> None:
     page = shipped.page
     for _ in range(2):
-        for address in ("", "#run=a354826a6083&step=0"):
-            page.evaluate("address => { location.hash = address; }", address or "#")
-            expect(page.locator("main")).to_be_visible()
+        for name in ("", "note-triage--obeys_injection"):
+            address = f"#run={digest(name)}&step=0" if name else "#"
+            page.evaluate("address => { location.hash = address; }", address)
+            expect(page.get_by_role("heading", name=name or "shipped recordings")).to_be_visible()
             assert page.evaluate(CONTRAST) == []
         page.keyboard.press("t")
 
@@ -462,7 +472,7 @@ CONTRAST = """() => {
 
 def test_everything_that_can_be_used_has_a_name(shipped: Watched) -> None:
     page = shipped.page
-    for address in ("", "#run=3602f33ff601&step=3&tab=network"):
+    for address in ("", f"#run={digest('refund-order--no_consent')}&step=3&tab=network"):
         shipped.open(address)
         nameless = page.evaluate("""() => [...document.querySelectorAll('#app button, #app a, #app input, #app select, #app iframe, #app img')]
             .filter((node) => !(node.textContent.trim() || node.getAttribute('aria-label') || node.title || node.closest('label')

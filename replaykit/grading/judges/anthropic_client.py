@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
-from replaykit.grading.judges.anthropic_replies import failure, reading
+from replaykit.grading.judges.anthropic_replies import reading
+from replaykit.grading.judges.calling import DEADLINE_S, is_loopback, provenance, timely
 from replaykit.grading.judges.client import Answered, Pictures, Sent
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.judges.limits import over_limit
@@ -24,9 +24,6 @@ from replaykit.grading.request import ImagePart, ModelRequest, Part, ReplyFailur
 VENDOR = "https://api.anthropic.com"
 """Where requests go unless another base URL is named."""
 
-DEADLINE_S = 300.0
-"""Seconds of one call, its retries and their waiting included: a server may ask for an hour."""
-
 POLL_S = 30.0
 """Seconds between two looks at a batch."""
 
@@ -34,7 +31,6 @@ KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Variables that hold a credential."""
 
 _PROFILES = ("ANTHROPIC_PROFILE", "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_IDENTITY_TOKEN_FILE")
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class AnthropicClient:
@@ -115,8 +111,8 @@ class AnthropicClient:
             return Answered(
                 reply=ReplyFailure(kind="batch", message=words, retryable=result.type != "errored")
             )
-        provenance = {**self._provenance(result.message, at, None), "batch": True}
-        return Answered(reply=reading(result.message), provenance=provenance)
+        how = {**self._provenance(result.message, at, None), "batch": True}
+        return Answered(reply=reading(result.message), provenance=how)
 
     def _parameters(self, request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
         effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}
@@ -164,7 +160,7 @@ class AnthropicClient:
         """Return the credential to hand over; None where the SDK finds one itself."""
         if self._api_key or any(os.environ.get(name) for name in (*KEYS, *_PROFILES)) or _has_profile():
             return self._api_key
-        if urlsplit(self._base_url).hostname in _LOOPBACK:
+        if is_loopback(self._base_url):
             return "none"
         words = (
             f"no credential for {self._base_url}: set {' or '.join(KEYS)}, name a profile, point "
@@ -173,40 +169,10 @@ class AnthropicClient:
         return ReplyFailure(kind="missing_key", message=words)
 
     def _timely(self, call: Callable[[], Any]) -> Any:
-        """Return what a call returns, a failure where it raises, or `deadline` where it takes too long."""
-        done: list[Any] = []
-
-        def work() -> None:
-            try:
-                done.append(call())
-            except Exception as error:  # noqa: BLE001  # the SDK raises four families of errors, and its HTTP layer's
-                done.append(failure(error))
-
-        # A daemon: one that waits for a server's retry-after must not keep the process alive.
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        thread.join(self._deadline)
-        if done:
-            return done[0]
-        words = f"no reply within {self._deadline:g} s, retries included"
-        return ReplyFailure(kind="deadline", message=words, retryable=True)
+        return timely(call, self._deadline)
 
     def _provenance(self, message: Any, at: datetime, latency: int | None) -> dict[str, Any]:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            sdk = f"anthropic {version('anthropic')}"
-        except PackageNotFoundError:
-            sdk = None
-        said = {
-            "message_id": getattr(message, "id", None),
-            "request_id": getattr(message, "_request_id", None),
-            "recorded_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "latency_ms": latency,
-            "sdk": sdk,
-            "base_host": urlsplit(self._base_url).hostname,
-        }
-        return {name: value for name, value in said.items() if isinstance(value, str | int)}
+        return provenance("anthropic", self._base_url, message, at, latency)
 
 
 def _listed(batches: Any, id: str) -> list[Any]:

@@ -41,10 +41,14 @@ class Panel(Struct, frozen=True, kw_only=True):
 def judges_of(
     task: Task, named: Sequence[str | JudgeSettings], model: str | None = None
 ) -> tuple[JudgeSettings, ...]:
-    """Return the judge of a task and those named, each once; `model` replaces theirs."""
+    """Return the judge of a task and those named, each once; `model` replaces theirs.
+
+    One that is named as the task's is takes its place: it is the same judge, changed.
+    """
     found = [judge_settings(judge) for judge in named]
     if task.judge is not None:
-        found.insert(0, _of_task(task.judge))
+        own = _of_task(task.judge)
+        found[:0] = [own] if _name(own) not in map(_name, found) else []
     if model is not None:
         found = [replace(settings, model=model) for settings in found]
     return tuple(settings for place, settings in enumerate(found) if settings not in found[:place])
@@ -128,6 +132,9 @@ def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
     return settings
 
 
+def _name(settings: JudgeSettings) -> str:
+    return settings.id or settings.protocol
+
+
 def _off(settings: JudgeSettings) -> Judgement:
-    name = settings.id or settings.protocol
-    return Judgement(judge=name, outcome=JudgeOutcome.NOT_EVALUATED, reason="off", fingerprint="")
+    return Judgement(judge=_name(settings), outcome=JudgeOutcome.NOT_EVALUATED, reason="off", fingerprint="")

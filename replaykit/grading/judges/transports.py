@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from replaykit.grading.judges.anthropic_client import AnthropicClient
 from replaykit.grading.judges.client import Answered, BatchClient, Client, Pictures, Sent
 from replaykit.grading.judges.judge import provider_of
+from replaykit.grading.judges.openai_client import OpenAIClient
 from replaykit.grading.request import ModelRequest, ReplyFailure
 
 
@@ -19,6 +20,7 @@ class Transports:
     def __init__(self, *, base_url: str | None = None, clients: Mapping[str, Client] | None = None) -> None:
         self._clients: dict[str, Client] = {
             "anthropic": AnthropicClient(base_url=base_url),
+            "openai": OpenAIClient(base_url=base_url),
             **(clients or {}),
         }
 

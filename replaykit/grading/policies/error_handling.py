@@ -11,7 +11,7 @@ from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.texts import Reading, find_any
-from replaykit.grading.policies.truth import Span, Truth, codes
+from replaykit.grading.policies.truth import TRUE, Span, Truth, codes
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import ReportsError
@@ -60,26 +60,33 @@ class _Shown(NamedTuple):
 def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each error shown after which nobody told the user."""
     reader = _Reader(rule)
+    known = window.history.known_errors.setdefault(rule.indicators, {})
     shown: list[_Shown] = []
     unread: list[int] = []
     for place, event, in_force in window.of(_SHOWING):
-        hit, readable = reader.error(event)
+        if place not in known:
+            known[place] = reader.error(event)
+        hit, readable = known[place]
         if hit is not None:
-            shown.append(_Shown(place, event, *hit, in_force))
+            shown.append(_Shown(place, event, hit[0], hit[1], in_force))
         elif not readable:
             unread.append(place)
     telling = _Telling(rule, window.history)
     shown = [error for error in _first_of_each(window, shown) if not telling.is_over(error)]
-    untold = [
-        error for error in shown if not telling.told(error.place, error.event, error.words, error.since)
+    untold = [error for error in shown if not telling.told(error)]
+    certain = [
+        error
+        for error in untold
+        if error.in_force.holds and not telling.may_be_over(error) and not telling.told(error, perhaps=True)
     ]
-    certain = [error for error in untold if error.in_force.holds and not telling.may_be_over(error)]
     doubts = telling.doubts()
     if certain and not doubts:
         return broken("not_told", (_evidence(witness, error) for error in certain))
-    silent = [place for place in unread if not telling.told(place, telling.history.events[place], ())]
+    silent = [place for place in unread if not telling.told(_unread(window.history, place))]
     missing = [_page_code(telling.history.events[place]) for place in silent]
     missing += [*codes(error.in_force for error in untold), *(doubts if untold else ())]
+    if any(telling.told(error, perhaps=True) for error in untold):
+        missing += telling.uncounted()
     missing += [f"snapshot.before@{error.event.step or 0}" for error in untold if telling.may_be_over(error)]
     if window.history.steps and not any(held.event.kind == "page" for held in window.held):
         missing += window.history.hidden("page")
@@ -134,19 +141,28 @@ class _Telling:
         self.rule = rule
         self.history = history
         self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
+        self.blind = history.misses_steps
         self.said = [(at, e) for at, e in enumerate(history.events) if e.kind in rule.to]
         #: When the agent said its last word, ms; None where it did something after it, or nobody knows.
         self.last_at = _last_word(history, frozenset(rule.to))
 
-    def told(self, place: int, error: Event, shown: tuple[str, ...], since: int | None = None) -> bool:
-        """Whether a later message reports an error, in such words or in those shown.
+    def told(self, error: _Shown, *, perhaps: bool = False) -> bool:
+        """Whether a later message reports an error in time, in such words or in those shown.
 
-        What was said while it may have been on the screen already, first seen or not, is later.
+        What was said while it may have been on the screen already, first seen or not, is later. Where steps
+        may be missing, nobody knows what is in time: only `perhaps` takes it for that.
         """
         return any(
-            (at > place or _is_after(e.at, since)) and self._in_time(error, e) and self._reports(e, shown)
+            (at > error.place or _is_after(e.at, error.since))
+            and self._in_time(error.event, e, perhaps)
+            and self._reports(e, error.words)
             for at, e in self.said
         )
+
+    def uncounted(self) -> tuple[str, ...]:
+        """Return why nobody can count the steps up to a report."""
+        gaps = (event.code for event in self.history.events if "action" in event.hides)
+        return (*self.history.hidden("action"), *gaps) if self.rule.within is not None else ()
 
     def is_over(self, error: _Shown) -> bool:
         """Whether the agent had said its last word before an error appeared: it could not tell of it."""
@@ -167,15 +183,22 @@ class _Telling:
         seen = error.event.at
         return self.last_at is not None and seen is not None and seen > self.last_at
 
-    def _in_time(self, error: Event, report: Event) -> bool:
+    def _in_time(self, error: Event, report: Event, perhaps: bool) -> bool:
         if self.rule.within is None:
             return True
+        if self.blind:
+            return perhaps
         first = -1 if error.step is None else error.step
         return (-1 if report.step is None else report.step) - first <= self.rule.within
 
     def _reports(self, event: Event, shown: tuple[str, ...]) -> bool:
         text = event.said.folded
         return len(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
+
+
+def _unread(history: History, place: int) -> _Shown:
+    """Return what may be an error, in whatever words."""
+    return _Shown(place, history.events[place], Span("", 0, 0), (), TRUE)
 
 
 def _last_word(history: History, to: frozenset[str]) -> int | None:

@@ -8,7 +8,9 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise, zip_longest
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,6 +49,11 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
     events: tuple[Event, ...]
     """The stream."""
 
+    @cached_property
+    def known_errors(self) -> dict[tuple[str, ...], dict[int, Any]]:
+        """Errors found before, by the phrases looked for and the place: many policies ask for the same."""
+        return {}
+
     @property
     def steps(self) -> int:
         """Number of steps."""
@@ -61,6 +68,11 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
         if state in ("recorded", "auto_approve"):
             return ()
         return (f"{code}@0",) if code == "trajectory.gap" else (code,)
+
+    @property
+    def misses_steps(self) -> bool:
+        """Whether steps may be missing, so that nobody can count how many lie between two events."""
+        return bool(self.hidden("action")) or any("action" in event.hides for event in self.events)
 
     @property
     def unfinished(self) -> bool:

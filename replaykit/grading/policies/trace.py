@@ -6,6 +6,7 @@ violation the policy is UNDECIDED.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -92,7 +93,7 @@ def grade_eventually(rule: Eventually, window: Window, witness: Witness) -> Find
 def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each guarded event without what has to come before it."""
     guarded, required = Track(rule.guarded, window, done=False), Track(rule.requires, window, done=True)
-    blind = _misses_steps(window.history)
+    blind = window.history.misses_steps
     near = True if blind else None
     certain = [] if required.is_open else list(_unprepared(rule, guarded.certain, required.possible, near))
     if certain:
@@ -104,18 +105,26 @@ def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
 def _unprepared(
     rule: Before, guarded: Iterable[Hit], required: list[Hit], otherwise: bool | None
 ) -> Iterator[Hit]:
-    since = -1
+    coming = iter(required)
+    following = next(coming, None)
+    nearest: Event | None = None
     for hit in guarded:
-        earlier = (one for one in required if since < one.place < hit.place)
-        if not any(_is_near(one.event, hit.event, rule.within, otherwise) for one in earlier):
+        while following is not None and following.place < hit.place:
+            if nearest is None or _step(following.event) >= _step(nearest):
+                nearest = following.event
+            following = next(coming, None)
+        if nearest is None or not _is_near(nearest, hit.event, rule.within, otherwise):
             yield hit
-        since = hit.place if rule.each else -1
+        if rule.each:
+            nearest = None
+            if following is not None and following.place == hit.place:
+                following = next(coming, None)
 
 
 def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each trigger without the response that has to follow it."""
     triggers, responses = Track(rule.trigger, window, done=False), Track(rule.response, window, done=True)
-    blind = _misses_steps(window.history)
+    blind = window.history.misses_steps
     unanswered = list(_unanswered(rule, triggers.certain, responses.possible, True if blind else None))
     over = [hit for hit in unanswered if _is_over(hit.event, rule.within, window.history)]
     if over and not responses.is_open:
@@ -129,9 +138,15 @@ def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
 def _unanswered(
     rule: After, triggers: Iterable[Hit], responses: list[Hit], otherwise: bool | None
 ) -> Iterator[Hit]:
+    nearest: list[Event] = []
+    for one in reversed(responses):
+        is_nearer = not nearest or _step(one.event) <= _step(nearest[-1])
+        nearest.append(one.event if is_nearer else nearest[-1])
+    nearest.reverse()
+    places = [one.place for one in responses]
     for hit in triggers:
-        later = (one for one in responses if one.place > hit.place)
-        if not any(_is_near(hit.event, one.event, rule.within, otherwise) for one in later):
+        later = bisect_right(places, hit.place)
+        if later == len(places) or not _is_near(hit.event, nearest[later], rule.within, otherwise):
             yield hit
 
 
@@ -147,10 +162,6 @@ def _is_near(first: Event, second: Event, within: int | None, otherwise: bool | 
     if within is not None and otherwise is not None:
         return otherwise
     return within is None or _step(second) - _step(first) <= within
-
-
-def _misses_steps(history: History) -> bool:
-    return bool(history.hidden("action")) or any("action" in event.hides for event in history.events)
 
 
 def _step(event: Event) -> int:

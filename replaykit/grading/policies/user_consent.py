@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
@@ -93,43 +94,51 @@ class _Talk:
         self.about = tuple(fold(term) for term in rule.about or words_of(rule.guarded.text))
         self.deny = tuple(fold(word) for word in rule.deny) or DENIALS
         self.approve = tuple(fold(word) for word in rule.approve) or APPROVALS
-        self.messages = [at for at, event in enumerate(self.events) if event.kind == "message"]
-        self.asked: set[int] = set()
+        self.messages = self._places("message")
+        self.acts = [at for at in self._places("action") if is_action(self.events[at], *_ACTS)]
+        self.gaps = [(at, event) for at, event in enumerate(self.events) if event.hides]
+        heard = [(at, self._decision(self.events[at])) for at in self._places("user_reply")]
+        self.replies = {what: [at for at, said in heard if said == what] for what in get_args(Decision)}
+        self.asked: list[int] = []
         self.used: set[int] = set()
+        #: Messages, requests and approvals that no later act has to look at again: acts come in order.
+        self.read = self.spent = self.past = 0
         self.auto = history.trajectory.header.channels.get("replies") == "auto_approve"
 
     def consent(self, place: int, event: Event) -> _Consent:
-        """Return whether this act had consent; an act that was done uses up a consent for one."""
-        self.asked |= set(self._requests(place))
-        requests = sorted(self.asked - self.used)
-        if not requests:
+        """Return whether this act had consent; an act that was done uses up a consent for one.
+
+        Acts have to be asked about in order.
+        """
+        self._listen(place)
+        if self.spent == len(self.asked):
             hidden = self._hidden("message", place)
             return _Consent(missing=hidden) if hidden else _Consent("no_request")
+        request = self.asked[self.spent]
         if self.rule.approval == "ignored" or self.auto:
-            return self._use(event, requests[0])
-        return self._answered(place, event, requests[0])
+            return self._use(event, request)
+        return self._answered(place, event, request)
 
     def evidence(self, place: int, event: Event, consent: _Consent, witness: Witness) -> list[Evidence]:
         """Return the guarded act and the last message before it."""
-        last = self._last_message(place)
+        last = _last(self.messages, place)
         shown = [
             witness.at(event, next((n.span(0, len(n.folded)) for n in event.names), None), consent.reason)
         ]
-        if last is not None:
+        if last >= 0:
             said = self.events[last].said
             shown.append(witness.at(self.events[last], said.span(0, len(said.folded)), "last message before"))
         return shown
 
     def _answered(self, place: int, event: Event, request: int) -> _Consent:
-        decisions = self._decisions(request, place)
-        denied = max((at for at, what in decisions if what == "denied"), default=-1)
-        later = [(at, what) for at, what in decisions if at > denied]
-        approvals = [at for at, what in later if what == "approved"]
-        if approvals:
-            return self._use(event, request, approvals[0])
-        if later:
+        denied = _last(self.replies["denied"], place)
+        since = max(request, denied)
+        approval = self._approval(since, place)
+        if approval is not None:
+            return self._use(event, request, approval)
+        if _last(self.replies["unclear"], place) > since:
             return _Consent(missing=("user_reply.unclear",))
-        if denied >= 0:
+        if denied > request:
             return _Consent("denied")
         if self.rule.approval == "if_recorded":
             return self._use(event, request)
@@ -141,32 +150,37 @@ class _Talk:
             self.used |= set(places)
         return _Consent()
 
-    def _requests(self, place: int) -> Iterator[int]:
-        """Yield the messages before this act that ask for it, by name or as the last thing said."""
-        last = self._last_message(place)
-        for at in self.messages:
-            if at < place and self._asks(self.events[at]):
-                text = self.events[at].said.folded
-                if any(resembles(term, text) for term in self.about) or (
-                    at == last and self._idle(at, place)
-                ):
-                    yield at
+    def _approval(self, since: int, place: int) -> int | None:
+        """Return the first approval after `since` and before this act that nothing has used up."""
+        given = self.replies["approved"]
+        while self.past < len(given) and (given[self.past] <= since or given[self.past] in self.used):
+            self.past += 1
+        found = given[self.past] if self.past < len(given) else place
+        return found if found < place else None
+
+    def _listen(self, place: int) -> None:
+        """Take in the messages before this act that ask for it, by name or as the last thing said."""
+        while self.read < len(self.messages) and self.messages[self.read] < place:
+            if self._names(self.messages[self.read]):
+                self.asked.append(self.messages[self.read])
+            self.read += 1
+        last = _last(self.messages, place)
+        is_new = last >= 0 and (not self.asked or self.asked[-1] < last)
+        if is_new and _last(self.acts, place) < last and self._asks(self.events[last]):
+            self.asked.append(last)
+        while self.spent < len(self.asked) and self.asked[self.spent] in self.used:
+            self.spent += 1
+
+    def _names(self, at: int) -> bool:
+        text = self.events[at].said.folded
+        return self._asks(self.events[at]) and any(resembles(term, text) for term in self.about)
 
     def _asks(self, event: Event) -> bool:
         text = event.said.folded
         return len(text) >= REQUEST_MIN and ("?" in text or find_any(REQUESTS, text) is not None)
 
-    def _last_message(self, place: int) -> int | None:
-        return max((at for at in self.messages if at < place), default=None)
-
-    def _idle(self, start: int, end: int) -> bool:
-        between = self.events[start + 1 : end]
-        return not any(event.kind == "action" and is_action(event, *_ACTS) for event in between)
-
-    def _decisions(self, start: int, end: int) -> list[tuple[int, Decision]]:
-        replies = ((at, self.events[at]) for at in range(start + 1, end))
-        heard = [(at, self._decision(e)) for at, e in replies if e.kind == "user_reply"]
-        return [(at, decision) for at, decision in heard if at not in self.used]
+    def _places(self, kind: str) -> list[int]:
+        return [at for at, event in enumerate(self.events) if event.kind == kind]
 
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:
@@ -177,8 +191,14 @@ class _Talk:
         return "approved" if _affirmed(self.approve, text) else "unclear"
 
     def _hidden(self, kind: str, place: int) -> tuple[str, ...]:
-        gaps = [event.code for event in self.events[:place] if kind in event.hides]
+        gaps = (event.code for at, event in self.gaps if at < place and kind in event.hides)
         return tuple(dict.fromkeys((*self.history.hidden(kind), *gaps)))
+
+
+def _last(places: Sequence[int], end: int) -> int:
+    """Return the last of these places before the end, or -1; places are in order."""
+    found = bisect_left(places, end)
+    return places[found - 1] if found else -1
 
 
 def _affirmed(words: Sequence[str], text: str) -> bool:

@@ -165,6 +165,21 @@ def test_where_and_when_to_tell(run, grade):
     assert grade(late, {**RULE, "within": 2}).outcome == "OK"
 
 
+@pytest.mark.parametrize("within", [0, 2])
+@pytest.mark.parametrize("lost", ["channel", "gap"])
+def test_nobody_counts_steps_where_some_may_be_missing(run, grade, lost, within):
+    started = run(actions="partial") if lost == "channel" else run()
+    started.look("http://h.test/", "<p>").click("Export")
+    started.look("http://h.test/export", "<h1>x</h1>", status=503)
+    built = (started.gap("actions") if lost == "gap" else started).click("b").says(TOLD).ended("x")
+    result = grade(built, {**RULE, "within": within})
+    assert (result.outcome, result.missing[0].partition("@")[0]) == ("UNDECIDED", "trajectory.gap")
+    assert grade(built, RULE).outcome == "OK"
+    silent = run(actions="partial").look("http://h.test/", "<p>").click("Export")
+    silent.look("http://h.test/export", "<h1>x</h1>", status=503).ended("Done, thank you.")
+    assert grade(silent, {**RULE, "within": within}).outcome == "VIOLATED"
+
+
 def test_own_words(run, grade):
     built = shown(run, "<h1>Fehler</h1>").ended("Leider ein Fehlschlag.")
     rule = {**RULE, "indicators": ["Fehler"], "report": ["Fehlschlag"]}

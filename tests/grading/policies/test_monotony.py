@@ -30,6 +30,7 @@ RULES: list[dict[str, Any]] = [
     {"type": "at_most", "n": 1, "match": PAY},
     {"type": "at_least", "n": 2, "match": [PAY, NEXT]},
     {"type": "exactly", "n": 1, "match": PAY},
+    {"type": "reports_error", "within": 1},
     {"type": "page_state", "locator": "//p", "expect": {"contains": "admin"}, "forbid": True, "at": "every"},
     {"type": "page_state", "expect": {"contains": "start"}},
 ]

@@ -1,0 +1,62 @@
+"""Whether something may have changed since a reply was recorded, so that it says nothing of the end."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from replaykit.replay.player import mutates
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.step import Trajectory
+
+# What programs load of a site, and no act changes.
+_FIXED = frozenset({"script", "stylesheet", "font"})
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A request that may have changed something."""
+
+    exchange: Exchange
+    """The request."""
+    place: int
+    """Its place in the story."""
+
+
+class Freshness:
+    """The changes of a run, in order."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self._is_whole = run.channel("network") == "recorded"
+        self._changes = [
+            Change(exchange=event, place=place)
+            for place, event in enumerate(run.events)
+            if isinstance(event, Exchange) and mutates(event)
+        ]
+
+    def fault(self, t: int | None, place: int, own: Exchange | None = None) -> str | None:
+        """Say why what was asked for at a time (ms), or a place, may be out of date; None: it is not.
+
+        `own`: the exchange itself, which may be a change, and the redirect that led to it is none after it.
+        """
+        if own is not None and own.resource in _FIXED and not mutates(own):
+            return None
+        if not self._is_whole:
+            return "the network was not recorded as a whole, so that nobody knows what changed since"
+        if own is not None and own.from_cache:
+            return "it came out of the browser's cache, however old"
+        later = next((one for one in reversed(self._changes) if _is_later(one, t, place, own)), None)
+        if later is None:
+            return None
+        return f"{later.exchange.method} {later.exchange.url} may have changed it since"
+
+
+def _is_later(change: Change, t: int | None, place: int, own: Exchange | None) -> bool:
+    exchange = change.exchange
+    if own is not None and (exchange is own or exchange.redirect_to == own.id):
+        return False
+    if exchange.sent_frames and exchange.ended is None:
+        return True
+    times = (exchange.ended, exchange.received, exchange.t)
+    over = next((time for time in times if time is not None), None)
+    if over is None or t is None:
+        return change.place > place
+    return over >= t or (exchange.status is None and exchange.error is None)

@@ -1,0 +1,81 @@
+"""Shell completion as docs/completion.md gives it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from replaykit.cli.main import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "completion.md").read_text("utf-8")
+LINES = {
+    line.split()[1]: code.replace(r"\|", "|")
+    for line in PAGE.splitlines()
+    if (code := next(iter(re.findall(r"`([^`]*_REPLAYKIT_COMPLETE[^`]*)`", line)), ""))
+}
+"""Shell to the line of its start-up file."""
+
+
+def ask(**environ: str) -> str:
+    """What the command says when a shell asks it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "replaykit"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stdout
+
+
+def completed(words: str, at: int) -> list[str]:
+    told = ask(_REPLAYKIT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(at))
+    return [line.partition(",")[2] for line in told.splitlines() if line]
+
+
+def test_the_page_has_a_line_for_each_shell() -> None:
+    assert set(LINES) == {"bash", "zsh", "fish"}
+
+
+@pytest.mark.parametrize("shell", sorted(LINES))
+def test_the_script_is_produced(shell: str) -> None:
+    assert f"_REPLAYKIT_COMPLETE={shell}_source replaykit" in LINES[shell]
+    if shell == "bash" and shutil.which("bash") is None:
+        pytest.skip("no bash on PATH, whose version its script is made for")
+    script = ask(_REPLAYKIT_COMPLETE=f"{shell}_source")
+    assert f"_REPLAYKIT_COMPLETE={shell}_complete" in script
+    assert "_replaykit_completion" in script
+
+
+def test_commands_are_completed() -> None:
+    assert completed("replaykit ", 1) == sorted(COMMANDS)
+    assert completed("replaykit re", 1) == sorted(name for name in COMMANDS if name.startswith("re"))
+    assert completed("replaykit nonsense", 1) == []
+
+
+def test_options_and_their_choices_are_completed() -> None:
+    assert "--fail-under" in completed("replaykit grade --fail", 2)
+    assert completed("replaykit grade --mode ", 3) == ["strict", "compat"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
+def test_bash_takes_the_line_and_completes(tmp_path: Path) -> None:
+    program = tmp_path / "replaykit"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m replaykit "$@"\n')
+    program.chmod(0o755)
+    script = f"""
+{LINES["bash"]}
+COMP_WORDS=(replaykit gra); COMP_CWORD=1
+_replaykit_completion replaykit
+echo "${{COMPREPLY[@]}}"
+"""
+    environ = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script], env=environ, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "grade\n", done.stderr
