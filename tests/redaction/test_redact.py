@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]  # nothing public says how long a match is
 from typing import Any
@@ -71,7 +72,7 @@ def step(secret: str, page: str, inner: str, css: str) -> Step:
 
 def plant(path: Path, secret: str) -> Path:
     """Write a bundle that holds the secret in every kind of record and payload."""
-    page, inner = snapshot(f"<p title='{secret}'>{secret}</p>"), snapshot("<i>nothing</i>")
+    page, inner = snapshot("<p title='{0}'>{0}</p>".format(escape(secret))), snapshot("<i>nothing</i>")
     css, body = f"/* {secret} */".encode(), json.dumps({"note": secret, "n": [secret]}).encode()
     ids = {
         name: blob_id(data) for name, data in {"page": page, "inner": inner, "css": css, "body": body}.items()
@@ -96,6 +97,7 @@ def read(secret: str) -> Read:
 
 @example("dige")
 @example("text")
+@example("00<'")
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=4, max_size=12))
 def test_no_record_and_no_payload_keeps_a_secret(
     tmp_path_factory: pytest.TempPathFactory, secret: str
