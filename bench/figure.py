@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -73,6 +76,15 @@ def report(figures: Sequence[Figure]) -> int:
     failed = [figure.name for figure in figures if figure.fails]
     print(f"missed: {'; '.join(failed)}" if failed else "every ratio holds")
     return int(bool(failed))
+
+
+def main(description: str | None, figures: Callable[[Path, float], Iterable[Figure]]) -> int:
+    """Measure in a folder of its own, for as many seconds as the command line says, and report."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seconds", type=float, default=2)
+    seconds = parser.parse_args().seconds
+    with tempfile.TemporaryDirectory() as folder:
+        return report(list(figures(Path(folder), seconds)))
 
 
 def _line(figure: Figure) -> str:

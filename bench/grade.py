@@ -5,11 +5,9 @@ Run: .venv/bin/python -m bench.grade [--seconds 2]
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +17,7 @@ from unittest import mock
 import msgspec
 
 from bench.corpus import RECORDINGS, apps
-from bench.figure import Figure, cpu, report
+from bench.figure import Figure, cpu, main
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_many
 from replaykit.grading.farm.work import Item, grade_item
@@ -133,14 +131,5 @@ def _scaling(sources: list[str]) -> Iterator[Figure]:
     yield Figure("2 processes, wall time", spent[2], "ms", None, "one process", spent[1])
 
 
-def main() -> int:
-    """Print the table; exit 1 if a ratio is missed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2)
-    seconds = parser.parse_args().seconds
-    with tempfile.TemporaryDirectory() as folder:
-        return report(list(figures(Path(folder), seconds)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, figures))

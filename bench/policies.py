@@ -5,16 +5,14 @@ Run: .venv/bin/python -m bench.policies [--seconds 2]
 
 from __future__ import annotations
 
-import argparse
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bench.figure import Figure, cpu, report
+from bench.figure import Figure, cpu, main
 from bench.grade import as_one_json, each
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.policies.policy import grade_policies
@@ -146,14 +144,5 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     yield Figure(name, 1000 * twice, "ms", None, f"{LONG:,} steps", 1000 * once, 2.6)
 
 
-def main() -> int:
-    """Print the table; exit 1 if a ratio is missed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2)
-    seconds = parser.parse_args().seconds
-    with tempfile.TemporaryDirectory() as folder:
-        return report(list(figures(Path(folder), seconds)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, figures))

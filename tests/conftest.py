@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from replaykit.browser import find
+from replaykit.errors import NoBrowser
 
 settings.register_profile("replaykit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("replaykit")
@@ -15,3 +19,14 @@ settings.load_profile("replaykit")
 def update_goldens() -> bool:
     """Whether generated documents are written anew instead of compared."""
     return bool(os.environ.get("REPLAYKIT_UPDATE"))
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> Path:
+    """The browser's program: REPLAYKIT_BROWSER, else the first that is installed."""
+    try:
+        return find()
+    except NoBrowser as error:
+        if os.environ.get("CI"):
+            pytest.fail(error.message)
+        pytest.skip(str(error))

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.sites.shop.server import serve
-from replaykit.browser import find
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import NoBrowser
 from replaykit.grading.grader import grade
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,20 +98,9 @@ def test_each_policy_of_the_page_can_be_broken(tmp_path: Path) -> None:
     assert "VIOLATED" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.fixture
-def browser_path() -> str:
-    """The browser's program."""
-    try:
-        return str(find())
-    except NoBrowser as error:
-        if os.environ.get("CI"):
-            pytest.fail(error.message)
-        pytest.skip(str(error))
-
-
 @pytest.mark.live
-def test_the_whole_page(tmp_path: Path, browser_path: str) -> None:
-    reader = Reader(tmp_path, (SHOP,), REPLAYKIT_BROWSER=browser_path)
+def test_the_whole_page(tmp_path: Path, browser_path: Path) -> None:
+    reader = Reader(tmp_path, (SHOP,), REPLAYKIT_BROWSER=str(browser_path))
     with serve() as shop:
         reader.follow(shop.url)
     assert any(line.startswith(RECORD) for line in reader.done)
@@ -155,9 +142,9 @@ def test_broken(page, record_page):
 
 
 @pytest.mark.live
-def test_the_test_of_the_page_records_and_grades(tmp_path: Path, browser_path: str) -> None:
+def test_the_test_of_the_page_records_and_grades(tmp_path: Path, browser_path: Path) -> None:
     files = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
-    environ = {"REPLAYKIT_BROWSER": browser_path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environ = {"REPLAYKIT_BROWSER": str(browser_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     reader = Reader(tmp_path, **environ)
     argv = [sys.executable, "-m", "pytest", "-p", "replaykit.pytest_plugin", "-p", "no:cacheprovider"]
     with serve() as shop:

@@ -139,16 +139,35 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     """
     url, argv = _url_or_command(url, argv)
     wanted = Wanted(**{name: said.pop(name) for name in Wanted.__struct_fields__})
+    actor = Actor(url=url, argv=argv, agent=said.pop("agent"), cdp=said.pop("cdp"))
+    actor.check()
     if wanted.suite_file is not None:
-        ctx.exit(_record_suite(wanted, url, argv, **said))
+        ctx.exit(_record_suite(wanted, actor, **said))
     wanted.refuse_any()
-    recorded = _record(url, argv, **said)
+    recorded = _record(actor, **said)
     for words in recorded.notices:
         notice(words)
     ended = f"{recorded.kind}" + (f": {recorded.error}" if recorded.error else "")
     answer = "" if recorded.answer is None else f", answer: {recorded.answer!r}"
     notice(f"{recorded.path}: {ended}{answer}")
     click.echo(f"sha256:{recorded.digest}")
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """Who acts, one of four."""
+
+    url: str | None
+    argv: tuple[str, ...]
+    agent: str | None
+    cdp: str | None
+
+    def check(self) -> None:
+        """Raise UsageError unless it is exactly one."""
+        forms = {"a URL": self.url, "--agent": self.agent, "--cdp": self.cdp, "-- COMMAND": self.argv}
+        said = [name for name, value in forms.items() if value]
+        if len(said) != 1:
+            found = " and ".join(said) or "none of them"
+            raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -181,36 +200,19 @@ class Wanted(Struct, frozen=True, kw_only=True):
         )
 
 
-def _record(
-    url: str | None,
-    argv: tuple[str, ...],
-    output: Path | None,
-    task_file: str | None,
-    agent: str | None,
-    cdp: str | None,
-    **options: Any,
-) -> Recorded:
-    _one_form(url, argv, agent, cdp)
+def _record(actor: Actor, output: Path | None, task_file: str | None, **options: Any) -> Recorded:
     suite = load_suite(task_file) if task_file else None
     task = _only_task(suite, task_file)
-    out = output or default_name(task, url or cdp)
+    out = output or default_name(task, actor.url or actor.cdp)
     if out.is_dir():
         raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
-    return _as_said(url, argv, agent, cdp, suite, task_file, **options)(task, out)
+    return _as_said(actor, suite, task_file, **options)(task, out)
 
 
 def _record_suite(
-    wanted: Wanted,
-    url: str | None,
-    argv: tuple[str, ...],
-    output: Path | None,
-    task_file: str | None,
-    agent: str | None,
-    cdp: str | None,
-    **options: Any,
+    wanted: Wanted, actor: Actor, output: Path | None, task_file: str | None, **options: Any
 ) -> int:
-    _one_form(url, argv, agent, cdp)
-    if url or cdp or task_file or output is None or output.is_file():
+    if actor.url or actor.cdp or task_file or output is None or output.is_file():
         raise UsageError(what="--suite FILE goes with -o FOLDER and --agent or -- COMMAND, without --task")
     suite = load_suite(str(wanted.suite_file))
     runs = runs_of(choose(suite.tasks, wanted.choice()), wanted.trials or 1, output)
@@ -218,9 +220,9 @@ def _record_suite(
         levels = sorted({level_of(task) for task in suite.tasks} - {""})
         notice(f"{wanted.suite_file}: no task fits; its levels are {safe(', '.join(levels)) or 'not given'}")
         return NOTHING
-    if agent:
-        load_agent(agent)  # one that cannot be loaded fails before the first browser starts
-    record = _as_said(url, argv, agent, cdp, suite, wanted.suite_file, **options)
+    if actor.agent:
+        load_agent(actor.agent)  # one that cannot be loaded fails before the first browser starts
+    record = _as_said(actor, suite, wanted.suite_file, **options)
     done = []
     with progress("record", len(runs)) as tick:
         force = bool(options["force"])
@@ -248,10 +250,7 @@ def _tell(result: SuiteResult) -> None:
 
 
 def _as_said(
-    url: str | None,
-    argv: tuple[str, ...],
-    agent: str | None,
-    cdp: str | None,
+    actor: Actor,
     suite: Suite | None,
     task_file: str | None,
     sites: tuple[str, ...],
@@ -278,14 +277,14 @@ def _as_said(
 
     def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
         given = {**options, **({} if trial is None else {"run": str(trial)})}
-        if cdp:
-            return record_cdp(cdp, task, out, **given)
-        if url:
-            return record_person(url, task, out, browser=choice, **given)
+        if actor.cdp:
+            return record_cdp(actor.cdp, task, out, **given)
+        if actor.url:
+            return record_person(actor.url, task, out, browser=choice, **given)
         given |= {"browser": choice, "max_time": max_time}
-        if agent:
-            return record_agent(agent, task, out, **given)
-        return record_command(argv, task, out, pass_env=pass_env, **given)
+        if actor.agent:
+            return record_agent(actor.agent, task, out, **given)
+        return record_command(actor.argv, task, out, pass_env=pass_env, **given)
 
     return record
 
@@ -301,14 +300,6 @@ def _url_or_command(url: str | None, argv: tuple[str, ...]) -> tuple[str | None,
     if url is not None and "://" not in url:
         return None, (url, *argv)
     return url, argv
-
-
-def _one_form(url: str | None, argv: Iterable[str], agent: str | None, cdp: str | None) -> None:
-    forms = {"a URL": url, "--agent": agent, "--cdp": cdp, "-- COMMAND": tuple(argv)}
-    said = [name for name, value in forms.items() if value]
-    if len(said) != 1:
-        found = " and ".join(said) or "none of them"
-        raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
 
 
 def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:

@@ -8,20 +8,21 @@ takes the command up again.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from greenlet import greenlet  # type: ignore[import-untyped]  # it has no stubs
+from greenlet import greenlet
 
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.effects import Carried, Effect, Job, Refused, Send, Sleep, Together, Work
 from replaykit.recorder.messages import Pause
 
 
-class Greenlets(Driver):
+class Greenlets(Driver, ABC):
     """Carries out what the session and the driver ask for, while the agent goes on."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -38,9 +39,9 @@ class Greenlets(Driver):
         self._naps: dict[Job, float] = {}
         """When jobs that sleep go on, ms."""
 
+    @abstractmethod
     def perform(self, effect: Effect) -> Any:
         """Carry out one effect in the greenlet that is here; raises `Refused`."""
-        raise NotImplementedError
 
     @property
     def has_lost(self) -> bool:

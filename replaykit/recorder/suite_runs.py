@@ -127,7 +127,7 @@ def record_suite(
             recorded = record(run)
         except FOR_ALL:
             raise
-        except Exception as error:  # noqa: BLE001 - a browser or a site may fail in any way
+        except Exception as error:  # noqa: BLE001 - it fails this run alone, and is told
             done, is_stopped = _failed(run, error), False
         else:
             done, is_stopped = _recorded(run, recorded), is_stopped_by_person(recorded)

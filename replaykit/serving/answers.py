@@ -115,6 +115,7 @@ class Answers:
         return reply if isinstance(reply, Reply) else self._miss(method, target, reply)
 
     def _take(self, place: int, event: object) -> None:
+        kind: Literal["probe", "exchange"]
         if isinstance(event, Exchange):
             target, kind = self.site.target(event.url), "exchange"
             is_answer = event.status in _ANSWERED
@@ -126,7 +127,7 @@ class Answers:
         if target is None or not is_answer:
             return
         method = (event.method or "GET").upper()
-        source = _Source(kind=kind, event=event, t=event.t, place=place)  # type: ignore[arg-type]
+        source = _Source(kind=kind, event=event, t=event.t, place=place)
         self._found.setdefault((method, _key(target)), []).append(source)
         self._addresses[f"{method} {target}"[:_SHOWN]] = None
 

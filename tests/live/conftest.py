@@ -18,8 +18,6 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from replaykit.browser import find
-from replaykit.errors import NoBrowser
 from replaykit.recorder.capture import (
     API,
     BINDING,
@@ -47,17 +45,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-@pytest.fixture(scope="session")
-def browser_path() -> Path:
-    """The browser's program: REPLAYKIT_BROWSER, else the first that is installed."""
-    try:
-        return find()
-    except NoBrowser as error:
-        if os.environ.get("CI"):
-            pytest.fail(error.message)
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

@@ -219,29 +219,32 @@ def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> No
     assert acts(held(tmp_path / "run.zst"))[1:] == USED[:1]
 
 
-def test_browser_that_crashes(browser_path: Path, form: str, tmp_path: Path) -> None:
-    out = tmp_path / "run.zst"
-
-    def work() -> None:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=browser_path, chromium_sandbox=os.geteuid() != 0
-            )
-            page = browser.new_page()
-            page.goto(form)
-            session = browser.new_browser_cdp_session()
-            with Recorder(out) as run:
-                run.attach(browser)
-                use(page)
-                with suppress(Error):
-                    session.send("Browser.crash")
-                page.click("#go")
-
+def broken_off(out: Path, work: Callable[[], None]) -> None:
+    """Raise AssertionError unless work ends for want of its browser, and its recording holds what was done."""
     with pytest.raises(Error, match="closed"):
         apart(work)
     run = held(out)
     assert acts(run) == USED
     assert ended(run) == ("crashed", "browser")
+
+
+def test_browser_that_crashes(browser_path: Path, form: str, tmp_path: Path) -> None:
+    out = tmp_path / "run.zst"
+
+    def work() -> None:
+        with own_context(browser_path) as context:
+            assert context.browser is not None
+            session = context.browser.new_browser_cdp_session()
+
+            def do(page: Page, run: Recorder) -> None:
+                use(page)
+                with suppress(Error):
+                    session.send("Browser.crash")
+                page.click("#go")
+
+            record(out, context, form, do)
+
+    broken_off(out, work)
 
 
 def drivers() -> set[int]:
@@ -255,24 +258,17 @@ def test_driver_that_dies(browser_path: Path, form: str, tmp_path: Path) -> None
 
     def work() -> None:
         others = drivers()
-        with sync_playwright() as playwright:
+        with own_context(browser_path) as context:
             (driver,) = drivers() - others
-            browser = playwright.chromium.launch(
-                executable_path=browser_path, chromium_sandbox=os.geteuid() != 0
-            )
-            page = browser.new_page()
-            page.goto(form)
-            with Recorder(out) as run:
-                run.attach(browser)
+
+            def do(page: Page, run: Recorder) -> None:
                 use(page)
                 os.kill(driver, signal.SIGKILL)
                 page.click("#go")
 
-    with pytest.raises(Error, match="closed"):
-        apart(work)
-    run = held(out)
-    assert acts(run) == USED
-    assert ended(run) == ("crashed", "browser")
+            record(out, context, form, do)
+
+    broken_off(out, work)
 
 
 FULL = """
@@ -280,8 +276,6 @@ import resource, sys
 from pathlib import Path
 from playwright.sync_api import sync_playwright
 from replaykit.browser import find
-from replaykit.recorder import cdp, framing
-from replaykit.recorder.capture import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import Recorder
 
 with sync_playwright() as playwright:

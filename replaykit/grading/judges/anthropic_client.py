@@ -5,9 +5,7 @@ What is sent holds no sampling parameter: the API refuses them, and the tape giv
 
 from __future__ import annotations
 
-import base64
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +13,14 @@ from functools import partial
 from typing import Any
 
 from replaykit.grading.judges.anthropic_replies import reading
-from replaykit.grading.judges.calling import DEADLINE_S, is_loopback, provenance, timely
+from replaykit.grading.judges.calling import (
+    DEADLINE_S,
+    Connection,
+    in_base64,
+    is_loopback,
+    provenance,
+    timely,
+)
 from replaykit.grading.judges.client import Answered, Pictures, Sent
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.judges.limits import over_limit
@@ -49,26 +54,25 @@ class AnthropicClient:
         deadline: float = DEADLINE_S,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._client = client
+        self._connection = Connection(client, "anthropic", "judge", self._make)
         self._api_key = api_key
         self._base_url = base_url or os.environ.get("ANTHROPIC_BASE_URL") or VENDOR
         self._deadline = deadline
         self._sleep = sleep
-        self._lock = threading.Lock()
-        self._made: Any = None
 
     def close(self) -> None:
         """Close the connections of a client that was made here."""
-        if self._made is not None:
-            self._made.close()
+        self._connection.close()
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
         """Ask once; the SDK itself tries again where that may help."""
-        refused = over_limit(request, pictures) or self._unready()
+        refused = over_limit(request, pictures) or self._connection.unready()
         if refused is not None:
             return Answered(reply=refused)
         began, at = time.monotonic(), datetime.now(UTC)
-        message = self._timely(lambda: self._client.messages.create(**self._parameters(request, pictures)))
+        message = self._timely(
+            lambda: self._connection.client.messages.create(**self._parameters(request, pictures))
+        )
         if isinstance(message, ReplyFailure):
             return Answered(reply=message)
         latency = round((time.monotonic() - began) * 1000)
@@ -76,7 +80,7 @@ class AnthropicClient:
 
     def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
         """Hand in a batch and wait for its end: half the price, up to a day."""
-        refused = [over_limit(one.request, one.pictures) or self._unready() for one in sent]
+        refused = [over_limit(one.request, one.pictures) or self._connection.unready() for one in sent]
         fine = {str(place): one for place, one in enumerate(sent) if refused[place] is None}
         results = self._batch(fine) if fine else {}
         return [Answered(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)]
@@ -91,7 +95,7 @@ class AnthropicClient:
 
     def _results(self, sent: Mapping[str, Sent]) -> Any:
         """Hand in a batch; return its rows in any order, or a failure."""
-        batches = self._client.messages.batches
+        batches = self._connection.client.messages.batches
         asked = [
             {"custom_id": id, "params": self._parameters(one.request, one.pictures)}
             for id, one in sent.items()
@@ -128,7 +132,7 @@ class AnthropicClient:
     def _block(self, part: Part, pictures: Pictures, oversized: str) -> dict[str, Any]:
         if not isinstance(part, ImagePart):
             return {"type": "text", "text": part.text}
-        data = base64.b64encode(pictures[part.sha256]).decode()
+        data = in_base64(part, pictures)
         source = {"type": "base64", "media_type": part.media_type, "data": data}
         # Left alone, the vendor scales large pictures down in silence; other servers know no such field.
         said = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
@@ -138,23 +142,15 @@ class AnthropicClient:
     def _is_vendor(self) -> bool:
         return self._base_url.rstrip("/") == VENDOR
 
-    def _unready(self) -> ReplyFailure | None:
-        """Make the client where none was given; return why that cannot be done."""
-        with self._lock:
-            if self._client is not None:
-                return None
-            try:
-                import anthropic
-            except ImportError:
-                hint = "install it with: pip install 'replaykit-web[judge]'"
-                return ReplyFailure(
-                    kind="missing_sdk", message=f"the package anthropic is not installed: {hint}"
-                )
-            key = self._credential()
-            if isinstance(key, ReplyFailure):
-                return key
-            self._client = self._made = anthropic.Anthropic(base_url=self._base_url, api_key=key)
-        return None
+    def _make(self) -> Any:
+        import anthropic
+
+        key = self._credential()
+        return (
+            key
+            if isinstance(key, ReplyFailure)
+            else anthropic.Anthropic(base_url=self._base_url, api_key=key)
+        )
 
     def _credential(self) -> str | ReplyFailure | None:
         """Return the credential to hand over; None where the SDK finds one itself."""

@@ -5,14 +5,20 @@ What is sent holds no sampling parameter: models that reason refuse them, and th
 
 from __future__ import annotations
 
-import base64
 import os
 import threading
 import time
 from datetime import UTC, datetime
 from typing import Any
 
-from replaykit.grading.judges.calling import DEADLINE_S, is_loopback, provenance, timely
+from replaykit.grading.judges.calling import (
+    DEADLINE_S,
+    Connection,
+    in_base64,
+    is_loopback,
+    provenance,
+    timely,
+)
 from replaykit.grading.judges.client import Answered, Pictures
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.judges.limits import OPENAI, over_limit
@@ -47,22 +53,20 @@ class OpenAIClient:
         base_url: str | None = None,
         deadline: float = DEADLINE_S,
     ) -> None:
-        self._client = client
+        self._connection = Connection(client, "openai", "openai", self._make)
         self._api_key = api_key
         self._base_url = base_url or os.environ.get("OPENAI_BASE_URL") or VENDOR
         self._deadline = deadline
         self._lock = threading.Lock()
-        self._made: Any = None
         self._refused: dict[str, tuple[str, ...]] = {}
 
     def close(self) -> None:
         """Close the connections of a client that was made here."""
-        if self._made is not None:
-            self._made.close()
+        self._connection.close()
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
         """Ask once; the SDK itself tries again where that may help."""
-        failed = over_limit(request, pictures, OPENAI) or self._unready()
+        failed = over_limit(request, pictures, OPENAI) or self._connection.unready()
         if failed is not None:
             return Answered(reply=failed)
         parameters = _parameters(request, pictures)
@@ -79,7 +83,7 @@ class OpenAIClient:
         """Return what comes of a request, less the parameters that its model is known, or says, to refuse."""
         model, known = parameters["model"], self._refused.get(parameters["model"], ())
         asked = _less(parameters, known)
-        answer = timely(lambda: self._client.chat.completions.create(**asked), self._deadline)
+        answer = timely(lambda: self._connection.client.chat.completions.create(**asked), self._deadline)
         named = _named(answer, asked) if isinstance(answer, ReplyFailure) else None
         if named is None:
             return answer
@@ -87,23 +91,11 @@ class OpenAIClient:
             self._refused[model] = tuple(sorted({*self._refused.get(model, ()), named}))
         return self._accepted(parameters)
 
-    def _unready(self) -> ReplyFailure | None:
-        """Make the client where none was given; return why that cannot be done."""
-        with self._lock:
-            if self._client is not None:
-                return None
-            try:
-                import openai
-            except ImportError:
-                hint = "install it with: pip install 'replaykit-web[openai]'"
-                return ReplyFailure(
-                    kind="missing_sdk", message=f"the package openai is not installed: {hint}"
-                )
-            key = self._credential()
-            if isinstance(key, ReplyFailure):
-                return key
-            self._client = self._made = openai.OpenAI(base_url=self._base_url, api_key=key)
-        return None
+    def _make(self) -> Any:
+        import openai
+
+        key = self._credential()
+        return key if isinstance(key, ReplyFailure) else openai.OpenAI(base_url=self._base_url, api_key=key)
 
     def _credential(self) -> str | ReplyFailure:
         key = self._api_key or os.environ.get(KEY)
@@ -135,7 +127,7 @@ def _parameters(request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
 def _block(part: Part, pictures: Pictures) -> dict[str, Any]:
     if not isinstance(part, ImagePart):
         return {"type": "text", "text": part.text}
-    data = base64.b64encode(pictures[part.sha256]).decode()
+    data = in_base64(part, pictures)
     # `high`: left to choose, a server may look at a thumbnail in silence.
     return {
         "type": "image_url",

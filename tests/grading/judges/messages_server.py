@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the Messages API, and misbehaves on demand."""
+"""A server on loopback that speaks the Messages API, and misbehaves on demand; what clients ask it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from replaykit.grading.request import ImagePart, ModelRequest, TextPart
+
+IMAGE = ImagePart(sha256="a" * 64, media_type="image/png", width=2, height=3, step=4)
+REQUEST = ModelRequest(
+    judge="webvoyager",
+    stage="verdict",
+    index=0,
+    system="You judge.",
+    content=(TextPart(text="Task"), IMAGE, TextPart(text="Your verdict:\n")),
+    model="claude-sonnet-5-5",
+    max_tokens=4096,
+    effort="medium",
+)
+PICTURES = {"a" * 64: b"\x89PNG..."}
+FAST = {"retry_after_ms": "1"}
 
 Answer = Callable[["Handler", dict[str, Any]], None]
 

@@ -13,27 +13,12 @@ from msgspec.structs import replace
 from replaykit.grading.judges.anthropic_client import AnthropicClient
 from replaykit.grading.judges.client import Sent
 from replaykit.grading.judges.limits import over_limit
-from replaykit.grading.request import ImagePart, ModelRequest, TextPart
 
-from .messages_server import Server, cuts, error, message, resets, says
+from .messages_server import FAST, IMAGE, PICTURES, REQUEST, Server, cuts, error, message, resets, says
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("anthropic") is None, reason="the extra `judge` (anthropic) is not installed"
 )
-
-IMAGE = ImagePart(sha256="a" * 64, media_type="image/png", width=2, height=3, step=4)
-REQUEST = ModelRequest(
-    judge="webvoyager",
-    stage="verdict",
-    index=0,
-    system="You judge.",
-    content=(TextPart(text="Task"), IMAGE, TextPart(text="Your verdict:\n")),
-    model="claude-sonnet-5-5",
-    max_tokens=4096,
-    effort="medium",
-)
-PICTURES = {"a" * 64: b"\x89PNG..."}
-FAST = {"retry_after_ms": "1"}
 
 
 @pytest.fixture(autouse=True)

@@ -19,30 +19,19 @@ from replaykit.grading.judges.openai_client import OpenAIClient
 from replaykit.grading.judges.openai_replies import reading
 from replaykit.grading.judges.tape import read_tape
 from replaykit.grading.judges.transports import Transports
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judging import JudgeSettings
 
 from .conftest import DIGEST
-from .messages_server import Server, cuts, resets, says
+from .messages_server import FAST, IMAGE, PICTURES, Server, cuts, resets, says
+from .messages_server import REQUEST as ASKED
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("openai") is None, reason="the extra `openai` is not installed"
 )
 
-IMAGE = ImagePart(sha256="a" * 64, media_type="image/webp", width=2, height=3, step=4)
-REQUEST = ModelRequest(
-    judge="webvoyager",
-    stage="verdict",
-    index=0,
-    system="You judge.",
-    content=(TextPart(text="Task"), IMAGE, TextPart(text="Your verdict:\n")),
-    model="openai:o4-mini",
-    max_tokens=4096,
-    effort="medium",
-)
-PICTURES = {"a" * 64: b"RIFF..."}
-FAST = {"retry_after_ms": "1"}
+REQUEST = replace(ASKED, model="openai:o4-mini")
 EFFORT = "Unsupported parameter: 'reasoning_effort' is not supported with this model."
 LIMIT = "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs'}]"
 
@@ -85,14 +74,14 @@ def test_what_is_sent():
     (method, path, headers, body) = server.seen[0]
     assert (method, path) == ("POST", "/v1/chat/completions")
     assert bearer(headers) == "Bearer sk-secret"
-    data = base64.b64encode(b"RIFF...").decode()
+    data = base64.b64encode(b"\x89PNG...").decode()
     assert body == {
         "model": "o4-mini", "max_completion_tokens": 4096, "reasoning_effort": "medium",
         "messages": [
             {"role": "system", "content": "You judge."},
             {"role": "user", "content": [
                 {"type": "text", "text": "Task"},
-                {"type": "image_url", "image_url": {"url": f"data:image/webp;base64,{data}", "detail": "high"}},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}", "detail": "high"}},
                 {"type": "text", "text": "Your verdict:\n"},
             ]},
         ],
