@@ -129,7 +129,9 @@ class Network:
         name, via = params.get("requestId", ""), self._teller
         if method in _ANSWERS and name in self._hops:
             self._own(self._hops[name][-1])
-        elif via and method == "Network.responseReceived":
+        elif via and method in _ENDS and name not in self._owned:
+            # It knows nothing of it as long as it goes on, so it is not among what `late` counts.
+            self._owned[name] = via
             self._tab.gaps.append(("network", "target.late", 1))
 
     def _holder(self) -> str | None:
@@ -340,6 +342,7 @@ def _remote(response: Params) -> str | None:
 _LOCAL = ("data:", "blob:", "about:", "chrome")
 
 _ANSWERS = frozenset({"Network.responseReceived", "Network.loadingFinished"})
+_ENDS = _ANSWERS | {"Network.loadingFailed"}
 
 _HANDLERS: dict[str, Callable[[Network, Params], Iterator[Input]]] = {
     "Network.requestWillBeSent": Network._requested,

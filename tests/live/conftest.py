@@ -219,6 +219,8 @@ class Site:
     other: str
     pages: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    """Paths with their queries, as they were asked for."""
 
     def add(self, path: str, body: str, mime: str = "text/html; charset=utf-8") -> str:
         """Serve `body` at `path`; return its URL."""
@@ -245,6 +247,7 @@ def site() -> Iterator[Site]:
 def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            site().asked.append(self.path)
             body, mime = site().pages.get(self.path.partition("?")[0], (b"not here", "text/plain"))
             self.send_response(200)
             for name, value in {

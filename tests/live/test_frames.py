@@ -414,7 +414,9 @@ def test_frame_that_goes_away_is_not_shown(tmp_path: Path, context: BrowserConte
 def crash_a_frame(out: Path, browser_path: Path, start: str) -> Recorded:
     def act(page: Page) -> None:
         page.frame_locator("#pay").locator("#name").fill("Ann")
-        page.wait_for_timeout(300)
+        for frame in page.frames:
+            # Told of a frame that is no more, Playwright's driver dies.
+            frame.wait_for_load_state("networkidle")
         frame = next(frame for frame in page.frames if frame.url.endswith("/pay"))
         crashing = page.context.new_cdp_session(frame)
         with pytest.raises(Error):
@@ -576,7 +578,9 @@ def test_requests_that_began_before_anybody_listened_are_said_to_be_missing(
     site.add("/worker.js", "fetch('/data?first');", "text/javascript")
     site.add("/data", '{"a":1}', "application/json")
     start = site.add("/", "<!doctype html><script>worker = new Worker('/worker.js')</script>")
-    found = record(tmp_path / "run.zst", context, start, lambda page: page.wait_for_timeout(800))
+    found = record(
+        tmp_path / "run.zst", context, start, lambda page: until(page, lambda: "/data?first" in site.asked)
+    )
     missed = {("network", "target.late"), ("network", "target.unarmed")}
     assert ("data?first" in exchanges(found)) != bool(missed.intersection(found.gaps()))
 

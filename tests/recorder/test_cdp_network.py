@@ -45,6 +45,10 @@ def over(at: float = 0.02, size: int = 9) -> tuple[str, dict[str, Any]]:
     return "loadingFinished", {"requestId": "1", "timestamp": 50 + at, "encodedDataLength": size}
 
 
+ABORTED = (
+    "loadingFailed",
+    {"requestId": "1", "timestamp": 50.1, "errorText": "net::ERR_ABORTED", "blockedReason": ""},
+)
 WIRE = ("requestWillBeSentExtraInfo", {"requestId": "1", "headers": {"Cookie": "a=1"}})
 WIRE_BACK = (
     "responseReceivedExtraInfo",
@@ -145,11 +149,7 @@ def test_hops_get_their_own_wire_headers() -> None:
 
 
 def test_failure() -> None:
-    failed = (
-        "loadingFailed",
-        {"requestId": "1", "timestamp": 50.1, "errorText": "net::ERR_ABORTED", "blockedReason": ""},
-    )
-    _, last = hear(tab(), sent(), failed)
+    _, last = hear(tab(), sent(), ABORTED)
     assert isinstance(last, Failed)
     assert last.error == "net::ERR_ABORTED"
 
@@ -272,7 +272,11 @@ def test_what_began_before_anybody_listened_is_a_gap() -> None:
     page = with_targets()
     below(page, sent("http://a.test/seen"), answered(), over())
     assert page.gaps == []
-    below(page, ("responseReceived", {**answered()[1], "requestId": "unknown"}))
-    assert page.gaps == [("network", "target.late", 1)]
+    for end in (answered(), over(), ABORTED):
+        page.gaps.clear()
+        unknown = {**end[1], "requestId": f"unknown {end[0]}"}
+        below(page, (end[0], unknown))
+        below(page, (over()[0], unknown))
+        assert page.gaps == [("network", "target.late", 1)]
     late = page.network.late(("S",), ["http://a.test/seen", "http://a.test/lost", "data:,x"])
     assert late == 1
