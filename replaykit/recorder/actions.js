@@ -94,7 +94,7 @@ function onEvent(event) {
   const lag = lagOf(event, control, at);
   stir(event);
   report(event, control, innermost, { at, lag });
-  if (event.type === 'click') enterTask();
+  if (event.type === 'click') enterTask(event);
 }
 
 function targetOf(event, path) {
@@ -128,7 +128,7 @@ function stir(event) {
 }
 
 // Without a trusted event just before, a script acts on its own account: an agent's.
-const isLonely = () => now() - trustedAt > GESTURE_MS;
+const isLonely = () => !task.isOfUser && now() - trustedAt > GESTURE_MS;
 
 function begin(event, control, at) {
   const typing = isTyping(event);
@@ -168,7 +168,8 @@ function report(event, control, innermost, { at, lag }) {
   const element = control === null ? null : elementOf(control, innermost, event);
   const below = element !== null && TYPED.has(name) && typesBelow(innermost);
   const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
-  const data = { ...DATA[name]?.(event, innermost, masked), lag };
+  const reaction = (!trusted && task.isOfUser) || undefined;
+  const data = { ...DATA[name]?.(event, innermost, masked), lag, reaction };
   post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, trusted && BY_USER.has(name));
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
   if (name === 'change') described.control = null;

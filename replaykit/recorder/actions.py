@@ -20,6 +20,7 @@ from replaykit.recorder.events import (
     control_of,
     is_control,
     is_of_click,
+    is_reaction,
     is_select,
     is_toggle,
     is_upload,
@@ -194,7 +195,7 @@ class Recogniser:
             self._offsets[_place(message)] = (number_of(message, "left"), number_of(message, "top"))
 
     def _is_quiet(self, message: PageMessage) -> bool:
-        return message.at - self.trusted_at >= REACTION_MAX
+        return message.at - self.trusted_at >= REACTION_MAX and not is_reaction(message)
 
     def _offset(self, message: PageMessage) -> tuple[int, int]:
         return self._offsets.get(_place(message), (0, 0))

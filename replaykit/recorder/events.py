@@ -139,6 +139,11 @@ def is_of_click(message: PageMessage) -> bool:
     return message.event.data.get("clicked") is True
 
 
+def is_reaction(message: PageMessage) -> bool:
+    """Whether a script made it in the very task of a user's click: the page's own, however long that took."""
+    return message.event.data.get("reaction") is True
+
+
 def lag_of(message: PageMessage) -> Stale | None:
     """Return how far the page has gone since its latest snapshot in this gesture; None = not at all."""
     lag = message.event.data.get("lag")

@@ -4,13 +4,14 @@
 
 // A box changes in the task of its click, however long handlers of the page take. A message to ourselves comes
 // after that task, and before whatever the page does later.
-const task = { isClick: false };
+const task = { isClick: false, isOfUser: false };
 const channel = new MessageChannel();
-channel.port1.onmessage = () => void (task.isClick = false);
+channel.port1.onmessage = () => void Object.assign(task, { isClick: false, isOfUser: false });
 
-function enterTask() {
+function enterTask(event) {
   if (!task.isClick) channel.port2.postMessage(null);
   task.isClick = true;
+  task.isOfUser ||= event.isTrusted;
 }
 
 // ---- Drags -----------------------------------------------------------------------------------------------------

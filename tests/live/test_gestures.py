@@ -35,7 +35,7 @@ FORM = """<!doctype html><label id=label for=two>Two</label><input type=checkbox
 <button id=all onclick="one.click(); two.click()">all</button>
 <input type=checkbox id=later onclick="event.preventDefault(); setTimeout(() => { later.checked = true; })">
 <select id=size><option>s<option>m<option>l</select><input id=name><input id=file type=file><script>
-const slow = () => { const until = performance.now() + 900; while (performance.now() < until); };
+const slow = () => { const until = performance.now() + 1200; while (performance.now() < until); };
 addEventListener('click', (event) => { if (event.target.matches('#one,#label')) slow(); });
 </script>"""
 
@@ -192,6 +192,7 @@ def test_a_page_that_is_left_before_it_rests_has_been_seen(tmp_path: Path, page:
     with Recorder(out, screenshots="off", network="off") as run:
         run.attach(page.context)
         page.goto(brief)
+        assert page.inner_text("p") == "price 42"
         page.goto(site.origin + "/next")
         page.wait_for_selector("text=next")
     with open_bundle(out) as bundle:

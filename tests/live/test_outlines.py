@@ -50,7 +50,9 @@ def test_every_page_at_rest_has_its_tree(tmp_path: Path, page: Page, site: Any) 
         last = trees(bundle)[-1]
         assert last == ("final", page.locator("body").aria_snapshot())
         assert '- textbox "Name": Ann' in (last[1] or "")
-        assert [role for role, tree in trees(bundle) if tree is not None] == ["after", "final"]
+        # A look after the fill only where the page came to rest before the click.
+        roles = [role for role, tree in trees(bundle) if tree is not None]
+        assert roles in (["after", "final"], ["after", "after", "final"])
 
 
 def test_async_agents_have_them_as_well(tmp_path: Path, site: Any) -> None:

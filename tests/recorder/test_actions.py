@@ -86,6 +86,12 @@ def test_a_click_by_script_after_a_gesture_is_the_pages_own(driver) -> None:
     assert [a.element.css for a in driver.actions] == ["#pay"]
 
 
+def test_a_click_by_script_in_the_task_of_a_click_is_the_pages_own_however_long_that_takes(driver) -> None:
+    driver.click(BUTTON, 5000).wait(1500)
+    driver.event("click", OTHER, 7500, trusted=False, reaction=True).wait(3000)
+    assert [a.element.css for a in driver.actions] == ["#pay"]
+
+
 def test_a_click_by_script_on_no_control_is_nothing(driver) -> None:
     driver.event("click", Element(tag="div", css="div"), 5000, trusted=False).wait(1000)
     assert driver.steps == []
