@@ -45,15 +45,24 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
             agent = (told.name if told is not None else None) or agent
             tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
     judged = sum(_judged(verdict) == SUCCESS for verdict in report.verdicts)
+    successful = sum(task["success"] for task in tasks)
     detail = {
         "success_rate": 100.0 * judged / len(tasks),
-        "successful_tasks": sum(task["success"] for task in tasks),
+        "successful_tasks": successful,
         "total_tasks": len(tasks),
         "tasks": tasks,
         "judge": report.summary.get("judges", {}),
+        "divergence": _divergence(successful, judged),
     }
     plain = {"participants": {ROLE: agent}, "results": [{"detail": detail}]}
     return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+
+
+def _divergence(successful: int, judged: int) -> str | None:
+    """Return why the two figures that a leaderboard shows do not go together, if so."""
+    if successful == judged:
+        return None
+    return f"{successful} tasks count as successful, {judged} of them by a judge: rank by success_rate"
 
 
 def _digest(path: str | Path) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -62,6 +63,15 @@ def test_one_file_is_one_row(
     tmp_path: Path, run: Path, outcomes: tuple[JudgeOutcome | None, ...], row: tuple[float, int, int]
 ) -> None:
     assert ranked(results(tmp_path / "a.json", run, *outcomes)) == [("unknown", *row)]
+
+
+@pytest.mark.parametrize(("outcomes", "said"), [((YES, NO), None), ((YES, None), "2 tasks count as")])
+def test_what_counts_without_a_judge_is_told(
+    tmp_path: Path, run: Path, outcomes: tuple[JudgeOutcome | None, ...], said: str | None
+) -> None:
+    detail = json.loads(results(tmp_path / "a.json", run, *outcomes).read_text())["results"][0]["detail"]
+    assert (detail["divergence"] is None) == (said is None)
+    assert (detail["divergence"] or "").startswith(said or "")
 
 
 def test_files_that_differ_in_kind_are_ranked_together(tmp_path: Path, run: Path) -> None:
