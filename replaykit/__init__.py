@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         TaskError,
     )
     from replaykit.grading.calibration import agree
+    from replaykit.grading.checks.item import Ruling
     from replaykit.grading.engine import grade_many, iter_grades
     from replaykit.grading.farm.rows import merge
     from replaykit.grading.farm.shards import read_rows
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
     from replaykit.interop.importing import import_run
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
     from replaykit.redaction.redact import redact
+    from replaykit.replay.page import OfflinePage
     from replaykit.replay.player import Replay
     from replaykit.report.write import write_report
+    from replaykit.rerunning.rerun import rerun
     from replaykit.serving.server import serve
     from replaykit.tasks.suite import load_policies, load_tasks
     from replaykit.tasks.task import Task
@@ -59,6 +62,7 @@ __all__ = [
     "Evidence",
     "InteropError",
     "JudgeError",
+    "OfflinePage",
     "Outcome",
     "Recorder",
     "RecorderError",
@@ -66,6 +70,7 @@ __all__ = [
     "ReplayError",
     "ReplaykitError",
     "Report",
+    "Ruling",
     "TapeError",
     "Task",
     "TaskError",
@@ -87,6 +92,7 @@ __all__ = [
     "plan_judges",
     "read_rows",
     "redact",
+    "rerun",
     "run_judges",
     "salvage",
     "seal",
@@ -109,6 +115,7 @@ _HOMES = {
     "Evidence": "replaykit.grading.verdict",
     "InteropError": _ERRORS,
     "JudgeError": _ERRORS,
+    "OfflinePage": "replaykit.replay.page",
     "Outcome": "replaykit.grading.verdict",
     "Recorder": "replaykit.recorder.recorder",
     "RecorderError": _ERRORS,
@@ -116,6 +123,7 @@ _HOMES = {
     "ReplayError": _ERRORS,
     "ReplaykitError": _ERRORS,
     "Report": "replaykit.grading.verdict",
+    "Ruling": "replaykit.grading.checks.item",
     "TapeError": _ERRORS,
     "Task": "replaykit.tasks.task",
     "TaskError": _ERRORS,
@@ -136,6 +144,7 @@ _HOMES = {
     "plan_judges": "replaykit.grading.judging",
     "read_rows": "replaykit.grading.farm.shards",
     "redact": "replaykit.redaction.redact",
+    "rerun": "replaykit.rerunning.rerun",
     "run_judges": "replaykit.grading.judging",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",

@@ -27,8 +27,10 @@
     ├── ReplayError                     a recorded page cannot be read
     │   ├── SnapshotInvalid               a snapshot contradicts its format
     │   ├── SelectorInvalid               a selector that no browser would accept
-    │   ├── Unsupported                   a locator outside the static language
-    │   └── LocatorLimit                  a locator that asks for too much work
+    │   ├── Unsupported                   a question that a recorded page cannot answer
+    │   ├── LocatorLimit                  a locator that asks for too much work
+    │   ├── PageNotRecorded               a page that the run holds no sight of
+    │   └── PageInert                     an act on a recorded page
     ├── JudgeError                      a judge cannot be built or asked
     │   ├── TapeError                     a tape of replies is damaged
     │   └── LabelError                    a file of labels cannot be read
@@ -233,15 +235,29 @@ class SelectorInvalid(ReplayError):
 
 
 class Unsupported(ReplayError):
-    """A locator outside the static language. Fields: locator, reason."""
+    """A question that a recorded page cannot answer. Fields: locator, reason."""
 
-    template = "cannot evaluate {locator!r} without a browser: {reason}"
+    template = "cannot evaluate {locator!r} on a recorded page: {reason}"
 
 
 class LocatorLimit(ReplayError):
     """A locator asks for more than the limits allow. Fields: locator, limit."""
 
     template = "locator {locator!r} exceeds the limit of {limit}"
+
+
+class PageNotRecorded(ReplayError):
+    """A page that the run holds no sight of that still holds. Fields: url."""
+
+    template = "page not recorded: {url}"
+    hint = "Record the run with --evidence FILE, where FILE names this address."
+
+
+class PageInert(ReplayError):
+    """A recorded page cannot be acted on. Fields: act, offered."""
+
+    template = "cannot {act}: a recorded page only answers"
+    hint = "Offered are: {offered}."
 
 
 class JudgeError(ReplaykitError):

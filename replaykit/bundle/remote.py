@@ -141,7 +141,10 @@ class FileSystemSource:
         """Return exactly `length` bytes at `offset`."""
         if not length:
             return b""
-        data = self._tried(lambda: self._system.cat_file(self._path, offset, offset + length), "read")
+        # By name: the second place is not the start everywhere (in s3fs it is a version).
+        data = self._tried(
+            lambda: self._system.cat_file(self._path, start=offset, end=offset + length), "read"
+        )
         if len(data) != length:
             self._fail("read", f"{len(data)} of {length} bytes at {offset} are there")
         return bytes(data)

@@ -44,10 +44,9 @@ def _print(agreed: dict[str, Any]) -> None:
     counts = ", ".join(f"{n} {name}" for name, n in agreed["labels"]["counts"].items())
     click.echo(f"labels: {counts}")
     if agreed["people"] is not None:
-        click.echo(
-            f"two people, {agreed['people']['n']} runs: accuracy {_number(agreed['people']['accuracy'])}, "
-            f"kappa {_number(agreed['people']['kappa'])}"
-        )
+        click.echo(f"two people, {_people(agreed['people'])}")
+        for name, found in agreed["people"]["questions"].items():
+            click.echo(f"  {safe(name)}, {_people(found)}")
     for grader in agreed["graders"]:
         _print_grader(grader)
     for pair in agreed["pairs"]:
@@ -56,6 +55,10 @@ def _print(agreed: dict[str, Any]) -> None:
             f"\n{first} against {second}: {pair['n']} runs, right alone {pair['only_first_right']} and "
             f"{pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
         )
+
+
+def _people(found: dict[str, Any]) -> str:
+    return f"{found['n']} runs: accuracy {_number(found['accuracy'])}, kappa {_number(found['kappa'])}"
 
 
 def _print_grader(grader: dict[str, Any]) -> None:

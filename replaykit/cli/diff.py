@@ -7,19 +7,37 @@ from pathlib import Path
 import click
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.cli.console import notice
+from replaykit.cli.grade import find_bundles
 from replaykit.errors import SourceError, UsageError
+from replaykit.grading.verdict import Report
 from replaykit.report.comparison import compare
 from replaykit.report.comparison_text import comparison_text
+from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.load import is_report, load_report
 from replaykit.report.parting import part
 from replaykit.report.parting_text import parting_text
+from replaykit.report.write import write_html_file
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it as a page (.html; reports only) instead of printing it.",
+)
+@click.option(
+    "--runs",
+    multiple=True,
+    metavar="BUNDLE_OR_DIR",
+    help="Bundles that the page shows beside the verdicts; may be given again.",
+)
 @click.option(
     "--format",
     "format",
@@ -30,27 +48,60 @@ from replaykit.report.parting_text import parting_text
 )
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 where a verdict got worse (reports only).")
 @click.pass_context
-def command(ctx: click.Context, before: str, after: str, format: str, fail_on_regression: bool) -> None:
+def command(
+    ctx: click.Context,
+    before: str,
+    after: str,
+    output: Path | None,
+    runs: tuple[str, ...],
+    format: str,
+    fail_on_regression: bool,
+) -> None:
     """Compare two reports (.json), or two recorded runs.
 
     \b
     Reports  which verdicts regressed, were fixed or changed, and what else
              differs with them: run, task, tape, mode, dialect, semantics;
              rates over the tasks of both, with intervals and an exact test.
+             As a page: each change leads to its run, graded both ways.
     Bundles  where the runs part, step by step, and how they end.
     """
     if _is_report(before) != _is_report(after):
         raise UsageError(what=f"diff compares two reports or two bundles, not {before} with {after}")
+    if runs and output is None:
+        raise UsageError(what="--runs are shown by a page: name it with -o FILE.html")
     if not _is_report(before):
-        if fail_on_regression:
-            raise UsageError(what="--fail-on-regression compares verdicts: grade both bundles first")
+        _refuse_verdicts(output, fail_on_regression)
         with open_bundle(before) as one, open_bundle(after) as other:
             parting = part(one, other)
         click.echo(parting_text(parting) if format == "text" else _json(parting), nl=False)
         return
-    found = compare(load_report(before), load_report(after))
-    click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
+    ours, theirs = load_report(before), load_report(after)
+    found = compare(ours, theirs)
+    if output is not None:
+        _write_page(_named(ours, before), _named(theirs, after), runs, output)
+    else:
+        click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
     ctx.exit(1 if fail_on_regression and found.count("regressed") else 0)
+
+
+def _refuse_verdicts(output: Path | None, fail_on_regression: bool) -> None:
+    if fail_on_regression:
+        raise UsageError(what="--fail-on-regression compares verdicts: grade both bundles first")
+    if output is not None:
+        raise UsageError(what="a page compares verdicts: grade both bundles first")
+
+
+def _write_page(before: Report, after: Report, runs: tuple[str, ...], output: Path) -> None:
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(what=f"diff writes pages, and {output} does not end in .html; --format prints json")
+    bundles = find_bundles(runs) if runs else []
+    write_html_file(after, bundles, output, HtmlOptions(before=before))
+    notice(f"written: {output}")
+
+
+def _named(report: Report, source: str) -> Report:
+    return replace(report, label=report.label or Path(source).stem)
 
 
 def _is_report(source: str) -> bool:

@@ -31,6 +31,7 @@ FAILED, NOTHING = 3, 4
 @click.option("--force", is_flag=True, help="Write over what exists.")
 @click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
 @click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
+@click.option("--attach", is_flag=True, help="har: a zip with bodies as files of their own.")
 @click.option("--report", metavar="FILE", help="playwright-trace: show the verdicts of this JSON report.")
 @click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
 @click.option(
@@ -58,6 +59,7 @@ def command(
     force: bool,
     task_type: str | None,
     status: str | None,
+    attach: bool,
     report: str | None,
     **said: Any,
 ) -> None:
@@ -78,8 +80,8 @@ def command(
         if found:
             submission.export_submission(found, output, force=force, **said)
         ctx.exit(0 if found else NOTHING)
-    places = targets(format, find_bundles(bundles), output)
-    choices, failed = Choices(task_type=task_type, status=status, verdicts=_verdicts(report)), 0
+    choices = Choices(task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report))
+    places, failed = targets(format, find_bundles(bundles), output, choices), 0
     for bundle, place in places.items():
         try:
             click.echo(safe(str(export_run(format, bundle, place, choices=choices, force=force))))

@@ -17,12 +17,13 @@ from replaykit.errors import ReplaykitError, SourceError, UsageError
 from replaykit.grading.calibration import read_calibration
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.farm.rows import failed
-from replaykit.grading.gate import KINDS, GateOptions, exit_code
+from replaykit.grading.gate import KINDS, GateOptions, exit_code, judge_warnings
 from replaykit.grading.grader import GradeOptions, grade
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
+from replaykit.report.table import safe
 from replaykit.report.write import FORMATS, render, write_report
 from replaykit.tasks.suite import load_suite
 
@@ -55,9 +56,9 @@ DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "
     default="none",
     show_default=True,
     help="none: replies come from the tape only; new: a model is asked for missing ones, refresh: for all; "
-    "off: no judge is evaluated.",
+    "off: no judge is evaluated. Checks that need a model are answered the same way.",
 )
-@click.option("--judge-model", metavar="MODEL", help="Model of all judges, as provider:name.")
+@click.option("--judge-model", metavar="MODEL", help="Model of all judges and checks, as provider:name.")
 @click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
 @click.option(
@@ -76,6 +77,19 @@ DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Let only judges decide that `replaykit agree -o FILE` compared with people.",
+)
+@click.option(
+    "--replay",
+    type=click.Choice(["static", "auto", "chromium"]),
+    default="static",
+    show_default=True,
+    help="Who reads recorded pages. static: no browser is started; auto: an offline Chromium answers what "
+    "static reading cannot; chromium: it answers all that was not read live.",
+)
+@click.option(
+    "--allow-verifiers",
+    is_flag=True,
+    help="Run the programs that the --task file names: trusted code.",
 )
 @click.option("--require-strong", is_flag=True, help="Weak evidence leaves a check undecided.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
@@ -125,6 +139,9 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
         raise
     if reward_dir is not None:
         _write_reward(report, reward_dir)
+    judgements = [one for verdict in report.verdicts for one in verdict.judgements]
+    for warning in judge_warnings(judgements, said["max_error_share"]):
+        notice(safe(warning))
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"{verdict.task_id}: {verdict.error.kind}: see the report for its fields")
@@ -145,6 +162,7 @@ def _grade(
     format: str | None,
     label: str | None,
     judges: tuple[str, ...],
+    allow_verifiers: bool,
     **options: Any,
 ) -> Report:
     sources = find_bundles(bundles)
@@ -155,8 +173,9 @@ def _grade(
         calibrated=None if calibration is None else read_calibration(calibration),
     )
     suite = load_suite(task_file) if task_file else None
+    folder = _verifiers(task_file) if allow_verifiers else None
     named = tuple(named_judge(name) for name in judges)
-    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=named, **options)
+    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=named, verifiers=folder, **options)
     if len(sources) == 1 and results is None:
         # One bundle that cannot be graded is the command's own failure, told in full.
         with open_bundle(sources[0]) as bundle:
@@ -169,6 +188,13 @@ def _grade(
     for output in outputs:
         write_report(report, output, format, sources)
     return report
+
+
+def _verifiers(task_file: str | None) -> str:
+    """Return the folder whose verifiers may run."""
+    if task_file is None:
+        raise UsageError(what="--allow-verifiers: name the task file with --task; bundles bring no programs")
+    return str(Path(task_file.partition("#")[0]).parent)
 
 
 def _grade_many(sources: list[str], how: GradeOptions, **said: Any) -> Report:

@@ -12,6 +12,7 @@ from replaykit.cli.console import notice
 from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.interop.formats import matrix
+from replaykit.interop.har_joined import join_har
 from replaykit.interop.importing import MISSING, Imported, import_runs
 from replaykit.interop.run import Options
 from replaykit.interop.source import SourceLimits
@@ -29,6 +30,7 @@ FAILED, NOTHING = 3, 4
 @click.option("--list", "is_list", is_flag=True, help="Show what each format fills, and import nothing.")
 @click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
 @click.option("--force", is_flag=True, help="Replace bundles that exist.")
+@click.option("--into", metavar="BUNDLE", help="har: join the file with this run by time, in a copy of it.")
 @click.option("--task", "task_file", metavar="FILE[#ID]", help="Take the tasks from this file, by their ids.")
 @click.option(
     "--mode",
@@ -59,6 +61,7 @@ def command(
     is_list: bool,
     is_json: bool,
     force: bool,
+    into: str | None,
     task_file: str | None,
     secret_env: tuple[str, ...],
     limits: tuple[str, ...],
@@ -82,8 +85,19 @@ def command(
         tools=_tools(tools),
         **said,
     )
+    if into is not None:
+        _join(format, paths, into, output, options, force=force)
+        return
     done = import_runs(format, paths, output, options=options, force=force, on_run=_tell)
     _exit(ctx, done)
+
+
+def _join(
+    format: str, paths: tuple[Path, ...], into: str, output: Path, options: Options, *, force: bool
+) -> None:
+    if format != "har" or len(paths) != 1 or options.suite is not None:
+        raise UsageError(what="--into BUNDLE goes with FORMAT har and one file, without --task")
+    _tell(join_har(paths[0], into, output, options=options, force=force))
 
 
 def _tell(one: Imported) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -14,6 +14,7 @@ from replaykit.cli.grade import find_bundles
 from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
+from replaykit.grading.gate import judge_warnings
 from replaykit.grading.grader import GradeOptions
 from replaykit.grading.judges.costs import Prices, cost, prices
 from replaykit.grading.judges.settings_file import named_judge
@@ -36,9 +37,6 @@ from replaykit.tasks.suite import load_suite
 RUNS = 1000
 """Times that re-grading is priced for."""
 
-ABSTAIN_SHARE = 0.20
-"""Share of runs without a verdict above which a judge is warned of."""
-
 _Command = Callable[..., Any]
 
 
@@ -60,7 +58,9 @@ def _shared(command: _Command) -> _Command:
             metavar="NAME|FILE",
             help="Beside the task's: webvoyager, webjudge, agent_reward, a file of settings, file.py@NAME.",
         ),
-        click.option("--judge-model", metavar="MODEL", help="Model of all judges, as provider:name."),
+        click.option(
+            "--judge-model", metavar="MODEL", help="Model of all judges and checks, as provider:name."
+        ),
         click.option(
             "--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle."
         ),
@@ -72,7 +72,7 @@ def _shared(command: _Command) -> _Command:
 
 @click.group(epilog="Example: replaykit judge plan runs/ --judge webjudge")
 def command() -> None:
-    """Ask models whether recorded runs did their task; every reply goes onto a tape."""
+    """Ask models what judges and checks need; every reply goes onto a tape."""
 
 
 @command.command(
@@ -122,7 +122,9 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
     for source, judgement in judged:
         click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
     _complain_of(judged)
-    _warn_of(judged)
+    # Errors were told above, each with its cause.
+    for warning in judge_warnings([one for _, one in judged], max_error_share=1.0):
+        notice(safe(warning))
     ctx.exit(_code(judged))
 
 
@@ -143,10 +145,15 @@ def prompt(number: int, **options: Any) -> None:
     click.echo(msgspec.json.format(text, indent=1))
 
 
-@command.command(epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,15\n\n{EXIT_CODES}")
+@command.command(epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,all\n\n{EXIT_CODES}")
 @_shared
 @click.option(
-    "--k", "said", default="1,3,15", show_default=True, metavar="K,...", help="Numbers of pictures."
+    "--k",
+    "said",
+    default="1,3,15,all",
+    show_default=True,
+    metavar="K,...",
+    help="Numbers of last pictures; all = every one.",
 )
 @click.pass_context
 def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:
@@ -159,11 +166,16 @@ def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:
     ctx.exit(0 if rows else 4)
 
 
-def _numbers(said: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in said.split(",")]
-    if not all(part.isascii() and part.isdecimal() and 1 <= int(part) <= 100 for part in parts):
-        raise UsageError(what=f"--k: expected integers from 1 to 100, such as 1,3,15, got {said!r}")
-    return tuple(int(part) for part in parts)
+def _numbers(said: str) -> tuple[int | Literal["all"], ...]:
+    return tuple(_number(part.strip(), said) for part in said.split(","))
+
+
+def _number(part: str, said: str) -> int | Literal["all"]:
+    if part == "all":
+        return "all"
+    if part.isascii() and part.isdecimal() and len(part) < 4 and 1 <= int(part) <= 100:
+        return int(part)
+    raise UsageError(what=f"--k: expected integers from 1 to 100 or all, such as 1,3,all, got {said!r}")
 
 
 def _how(
@@ -215,16 +227,6 @@ def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
     errors = [one for _, one in judged if one.outcome == "ERROR"]
     for words, count in Counter(f"{one.reason}: {one.detail}" for one in errors).items():
         notice(f"{count} x {safe(words)}")
-
-
-def _warn_of(judged: list[tuple[str, Judgement]]) -> None:
-    """Say which judges abstain so often that their rates mean little."""
-    for name in sorted({one.judge for _, one in judged}):
-        mine = [one for _, one in judged if one.judge == name]
-        reasons = Counter(one.reason for one in mine if one.outcome == "ABSTAIN")
-        if reasons.total() > ABSTAIN_SHARE * len(mine):
-            why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
-            notice(f"{safe(name)} abstained in {reasons.total()} of {len(mine)} runs: {safe(why)}")
 
 
 def _code(judged: list[tuple[str, Judgement]]) -> int:

@@ -29,6 +29,7 @@ COMMANDS = {
     "policies": ("replaykit.cli.policies", "Try policies on recorded runs."),
     "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
     "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
+    "rerun": ("replaykit.cli.rerun", "Do a recorded run again on a live site; say where they part."),
     "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
     "serve": ("replaykit.cli.serve", "Answer a program's HTTP requests with what a run recorded."),
     "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),

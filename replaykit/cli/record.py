@@ -29,6 +29,7 @@ from replaykit.recorder.suite_runs import (
     Choice,
     SuiteResult,
     choose,
+    is_stopped_by_person,
     level_of,
     record_suite,
     runs_of,
@@ -39,7 +40,7 @@ from replaykit.report.table import safe
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task
 
-FAILED, NOTHING = 3, 4
+FAILED, NOTHING, INTERRUPTED = 3, 4, 130
 """Exit codes of a suite run."""
 
 EXAMPLES = """\b
@@ -135,7 +136,8 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     a person, in a window.
 
     With --suite, --agent or COMMAND records one bundle a task and trial; bundles that exist are left as they
-    are, and a run that fails is told and passed over: exit 3; no task at all: exit 4.
+    are, and a run that fails is told and passed over: exit 3; no task at all: exit 4. Ctrl-C ends the run,
+    which is kept, and the suite: exit 130.
     """
     url, argv = _url_or_command(url, argv)
     wanted = Wanted(**{name: said.pop(name) for name in Wanted.__struct_fields__})
@@ -231,7 +233,9 @@ def _record_suite(
             tick(result.task)
             done.append(result)
     notice(summary(done, len(runs)))
-    return FAILED if len(done) < len(runs) or any(result.state == "failed" for result in done) else 0
+    if done and is_stopped_by_person(done[-1]):
+        return INTERRUPTED
+    return FAILED if any(result.state == "failed" for result in done) else 0
 
 
 def _tell(result: SuiteResult) -> None:

@@ -8,9 +8,11 @@ import click
 import msgspec
 
 from replaykit.grading.checks.state_faults import state_faults
+from replaykit.interop.wabe_scenario import scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.table import safe
-from replaykit.tasks.check_faults import check_faults
+from replaykit.tasks.check_faults import CheckFault, check_faults
+from replaykit.tasks.contradictions import notes
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_suite, suite_schema
 from replaykit.tasks.summary import Summary, sample, summarize_tasks
@@ -27,11 +29,15 @@ def command() -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.pass_context
 def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
-    """Check task files: fields, policies, locators, references, expressions."""
+    """Check task files: fields, policies, locators, references, expressions.
+
+    Policies that nobody can keep together are noted: one of them ought to yield.
+    """
     is_bad = False
     for file in files:
         suite = load_suite(file)
         faults = [*check_faults(suite.tasks, tuple(suite.sites)), *state_faults(suite.tasks)]
+        faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(suite.tasks)]
         errors = [fault for fault in faults if fault.is_error]
         is_bad = is_bad or bool(errors)
         click.echo(
@@ -68,9 +74,15 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1), help="Tasks of every group.")
 @click.option("--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of ids.")
-def sample_(file: str, seed: int, count: int, by: str | None, as_json: bool) -> None:
+@click.option("--toml", "as_toml", is_flag=True, help="The [[tasks]] tables of a WABE scenario.")
+def sample_(file: str, seed: int, count: int, by: str | None, as_json: bool, as_toml: bool) -> None:
     """Print the ids of some tasks; the same ones for the same seed."""
-    chosen = [task.id for task in sample(load_suite(file).tasks, count, seed, by)]
+    suite = load_suite(file)
+    found = sample(suite.tasks, count, seed, by)
+    if as_toml:
+        click.echo(scenario_tables(found, suite.sites, seed), nl=False)
+        return
+    chosen = [task.id for task in found]
     if as_json:
         click.echo(msgspec.json.encode(chosen))
         return

@@ -5,35 +5,79 @@ from __future__ import annotations
 import click
 import msgspec
 
+from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.grade import find_bundles
 from replaykit.grading.grader import tape_path
-from replaykit.grading.judges.tape_state import TapeState, tape_state
+from replaykit.grading.judges.tape_state import TapeState
+from replaykit.grading.tape_use import tape_use
+from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity
 from replaykit.report.table import safe
 
 
 @click.command(epilog="Example: replaykit verify run.zst")
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.option(
+    "--fidelity",
+    "with_fidelity",
+    is_flag=True,
+    help="Compare recorded live values with what snapshots answer, statically and in an offline Chromium.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.pass_context
-def command(ctx: click.Context, bundles: tuple[str, ...], as_json: bool) -> None:
+def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
     """Check structure and digests of bundles; say whether they can be graded, and why not."""
     found = [
-        (source, verify(source), tape_state(source, tape_path(source, None)))
+        (source, verify(source), tape_use(source, tape_path(source, None)))
         for source in find_bundles(bundles)
     ]
+    is_faithful = True
     for source, verification, tape in found:
+        compared = _fidelity(source) if with_fidelity and verification.gradable else None
+        is_faithful &= compared is None or compared.is_faithful
         if as_json:
             beside = {} if tape is None else {"tape": msgspec.to_builtins(tape)}
+            beside |= {} if compared is None else {"fidelity": msgspec.to_builtins(compared)}
             plain = {"bundle": source, **msgspec.to_builtins(verification), **beside}
             click.echo(msgspec.json.encode(plain))
         else:
             _print(source, verification)
             _print_tape(tape)
+            _print_fidelity(compared)
     if not found:
         ctx.exit(4)
     is_bad = any(v.findings or not v.gradable or (tape and tape.error) for _, v, tape in found)
-    ctx.exit(3 if is_bad else 0)
+    ctx.exit(3 if is_bad or not is_faithful else 0)
+
+
+def _fidelity(source: str) -> Fidelity:
+    with open_bundle(source) as bundle:
+        return fidelity(bundle)
+
+
+def _print_fidelity(found: Fidelity | None) -> None:
+    if found is None:
+        return
+    browser = found.browser or "no browser"
+    click.echo(
+        f"  fidelity ({browser}): {found.pages} pages, {found.reads} live values, {found.elements} elements, "
+        f"{len(found.disagreements)} disagreements"
+    )
+    if found.unsupported:
+        click.echo(f"  {found.unsupported} live values that static reading cannot give")
+    for page in found.unbuilt:
+        click.echo(f"  not built: {safe(page)}")
+    for one in found.disagreements:
+        where = one.role if one.step is None else f"{one.role} step {one.step}"
+        click.echo(f"  {where} {safe(one.url or '')}: {safe(one.question)}{_blank(one)}")
+        for name in ("live", "static", "chromium"):
+            said = getattr(one, name)
+            if said is not None:
+                click.echo(f"    {name}: {safe(said)}")
+
+
+def _blank(one: Disagreement) -> str:
+    return " (white space only)" if one.is_blank else ""
 
 
 def _print(source: str, found: Verification) -> None:
@@ -47,7 +91,7 @@ def _print(source: str, found: Verification) -> None:
         click.echo(f"  content sha256:{found.content_digest}")
     if found.torn_bytes:
         click.echo(f"  {found.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them")
-    if found.why:
+    if found.why and found.why not in found.findings:
         click.echo(f"  {safe(found.why)}")
     for finding in found.findings:
         click.echo(f"  {safe(finding)}")
@@ -63,5 +107,6 @@ def _print_tape(tape: TapeState | None) -> None:
         f", {tape.superseded} superseded" if tape.superseded else "",
         ", its last line is torn" if tape.torn else "",
         ", recorded for another bundle" if tape.foreign else "",
+        f", {tape.unused} that nobody asks for" if tape.unused else "",
     ]
     click.echo(f"  {safe(tape.name)}: {tape.replies} replies{''.join(marks)}")

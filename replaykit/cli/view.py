@@ -61,7 +61,9 @@ def command(
     reports = [source for source in sources if is_report(source)]
     bundles = find_bundles(tuple(source for source in sources if source not in reports))
     if len(reports) > 1:
-        raise UsageError(what=f"view takes one report, got {len(reports)}; `replaykit diff` compares two")
+        raise UsageError(
+            what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
+        )
     report = load_report(reports[0]) if reports else _graded(bundles, replies, jobs, label)
     options = HtmlOptions(most=max_size * MIB or None, replies=replies)
     write_html_file(report, bundles, output, options)

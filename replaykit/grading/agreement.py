@@ -125,6 +125,17 @@ def weighted_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:
     return None if expected == 0 else 1 - Fraction(seen * total, expected)
 
 
+def plain_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:
+    """Return Cohen's kappa of a square table whose classes have no order."""
+    total = sum(map(sum, counts))
+    if total == 0:
+        return None
+    columns = [sum(column) for column in zip(*counts, strict=True)]
+    expected = sum(sum(row) * column for row, column in zip(counts, columns, strict=True))
+    seen = sum(row[place] for place, row in enumerate(counts))
+    return None if expected == total**2 else Fraction(seen * total - expected, total**2 - expected)
+
+
 def rogan_gladen(rate: Fraction | None, m: Matrix) -> Corrected | None:
     """Return (p + TNR - 1) / (TPR + TNR - 1), clipped; None where the grader is no better than chance."""
     sensitivity, spec = recall(m), specificity(m)

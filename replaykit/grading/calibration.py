@@ -23,10 +23,12 @@ from replaykit.grading.agreement import (
     f1,
     kappa,
     matrix_report,
+    plain_kappa,
     precision,
     recall,
     rounded,
     share,
+    weighted_kappa,
 )
 from replaykit.grading.labels import Label, Labels, read_labels
 from replaykit.grading.verdict import Report, Verdict
@@ -70,14 +72,19 @@ def agree(labels: str | Path, other: str | Path) -> dict[str, Any]:
 
 
 def people(labels: Labels) -> dict[str, Any] | None:
-    """Return how well the first two annotators of doubly labelled runs agree; None where no run is."""
+    """Return how well the first two annotators of doubly labelled runs agree; None where no run is.
+
+    `questions`: the same of every further question of the file, over the pairs that both answer; where all
+    answers begin with a digit they are in order, and kappa has quadratic weights.
+    """
     pairs = [pair for pair in labels.pairs() if all(label.label in (SUCCESS, FAILURE) for label in pair)]
     if not pairs:
         return None
     first = {label.trajectory: label for label, _ in pairs}
     clusters = _clusters(first, {second.trajectory: second.label for _, second in pairs}, {})
     m = added(list(clusters.values())).matrix
-    return {"n": m.n, "accuracy": rounded(accuracy(m)), "kappa": rounded(kappa(m))}
+    found = {"n": m.n, "accuracy": rounded(accuracy(m)), "kappa": rounded(kappa(m))}
+    return {**found, "questions": _questions(labels.pairs())}
 
 
 def graders_of(path: str | Path) -> list[Grader]:
@@ -116,6 +123,27 @@ def read_calibration(path: str | Path) -> tuple[str, ...]:
     if plain.get("schema") != "replaykit.calibration/1" or not isinstance(judges, dict):
         raise LabelError(source=name, line=0, reason="it is not a calibration: `replaykit agree` writes one")
     return tuple(sorted(judges))
+
+
+def _questions(pairs: Sequence[tuple[Label, Label]]) -> dict[str, Any]:
+    asked = sorted({name for pair in pairs for label in pair for name in label.others})
+    found = {name: [(a.others.get(name, ""), b.others.get(name, "")) for a, b in pairs] for name in asked}
+    return {name: _agreed(said) for name, said in found.items()}
+
+
+def _agreed(said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return how often two people give the same answer; pairs with an answer that is none are left out."""
+    clear = [pair for pair in said if not _UNCLEAR & {answer.strip().lower() for answer in pair}]
+    count = Counter(clear)
+    classes = sorted({answer for pair in clear for answer in pair})
+    table = [[count[first, second] for second in classes] for first in classes]
+    in_order = all(answer[:1].isdecimal() for answer in classes)
+    agreed = (weighted_kappa if in_order else plain_kappa)(table)
+    same = sum(count[answer, answer] for answer in classes)
+    return {"n": len(clear), "accuracy": rounded(share(same, len(clear))), "kappa": rounded(agreed)}
+
+
+_UNCLEAR = {"", "unsure"}
 
 
 def _report(data: bytes, name: str) -> Report:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from replaykit.errors import UsageError
-from replaykit.grading.verdict import Gate, Verdict
+from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 
 KINDS = ("check", "policy", "judge", "undecided", "error")
 """What a gate may fail on."""
+
+ABSTAIN_SHARE = 0.20
+"""Share of runs without a verdict above which a judge is warned of."""
 
 _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
@@ -43,6 +47,20 @@ def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: Gat
         *_uncalibrated(verdicts, options),
     ]
     return Gate(status="error", reasons=tuple(open_)) if open_ else Gate(status="passed")
+
+
+def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> Iterator[str]:
+    """Yield a line for each judge that so often abstained, or was not asked, that its rates mean little."""
+    for name in sorted({one.judge for one in judgements}):
+        mine = [one for one in judgements if one.judge == name]
+        for outcome, said, most in (
+            (JudgeOutcome.ABSTAIN, "abstained", ABSTAIN_SHARE),
+            (JudgeOutcome.ERROR, "could not be asked", max_error_share),
+        ):
+            reasons = Counter(one.reason for one in mine if one.outcome is outcome)
+            if reasons.total() > most * len(mine):
+                why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
+                yield f"judge {name} {said} in {reasons.total()} of {len(mine)} runs: {why}"
 
 
 def exit_code(gate: Gate) -> int:

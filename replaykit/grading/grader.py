@@ -14,7 +14,8 @@ from replaykit.errors import TaskError
 from replaykit.grading.checks.check import complete, grade_checks
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
-from replaykit.grading.judges.panel import Panel, judge_all, judges_of
+from replaykit.grading.judges.panel import Panel, judges_of
+from replaykit.grading.judges.sitting import judge_all, staffed
 from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.verdict import (
     CheckResult,
@@ -27,6 +28,7 @@ from replaykit.grading.verdict import (
     Verdict,
     compose,
 )
+from replaykit.replay.oracle import Tier, oracle_of
 from replaykit.replay.player import Replay
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
@@ -48,10 +50,10 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     judges: tuple[str | JudgeSettings, ...] = ()
     """Judges to ask beside the task's own."""
     judge_mode: str = "none"
-    """`none`: replies come from the tape only; `new`: what is missing is asked for and recorded;
-    `refresh`: everything is; `off`: judges are not evaluated."""
+    """`none`: replies come from the tape only; `new`: what judges and checks miss is asked for and recorded;
+    `refresh`: everything is; `off`: judges are not evaluated, checks get no reply."""
     judge_model: str | None = None
-    """Model of all judges, instead of their own."""
+    """Model of all judges and of checks that ask one, instead of their own."""
     judge_base_url: str | None = None
     """Server asked instead of the provider's own."""
     replies: str | None = None
@@ -60,6 +62,12 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Overrides how checks and judge make one result."""
     require_strong: bool = False
     """Weak evidence leaves a check undecided."""
+    verifiers: str | None = None
+    """Folder of the task file, whose verifiers are trusted and run; None = none are. Never those of a task
+    that a bundle names itself."""
+    replay: Tier = "static"
+    """`static`: no browser is started; `auto`: an offline Chromium answers what static reading cannot;
+    `chromium`: it answers every locator that no live value answers."""
 
 
 def grade(
@@ -79,14 +87,25 @@ def grade(
     """
     options = msgspec.structs.replace(options or GradeOptions(), **changes)
     sites = _sites(bundle, options)
+    verifiers = None if task is None and options.suite is None else options.verifiers
     task = task_for(bundle, task, options)
     mode = options.mode or task.mode
     replay = Replay(bundle)
-    ask = CheckReplies(tape_path(bundle.name, options.replies)) if options.judge_mode != "off" else None
-    strong = options.require_strong
-    checks = grade_checks(task, replay, mode, require_strong=strong, sites=sites, ask=ask)
+    panel, strong = panel_of(bundle, task, options), options.require_strong
     policies = grade_policies(task, replay, mode)
-    judgements, tape = judge_all(panel_of(bundle, task, options), bundle, task, replay, client)
+    with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
+        ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
+        checks = grade_checks(
+            task,
+            replay,
+            mode,
+            require_strong=strong,
+            sites=sites,
+            ask=ask,
+            oracle=oracle,
+            verifiers=verifiers,
+        )
+        judgements, tape = judge_all(panel, bundle, task, replay, asked)
     completion = _completion(task, checks, mode, options)
     return _verdict(
         bundle,
@@ -128,7 +147,17 @@ def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
         mode=options.mode or task.mode,
         tape=tape_path(bundle.name, options.replies),
         base_url=options.judge_base_url,
+        model=options.judge_model,
     )
+
+
+def asked_by_checks(bundle: Bundle, task: Task, options: GradeOptions) -> CheckReplies:
+    """Grade the checks of a task with recorded replies alone; return what they asked, and what is missing."""
+    asked = CheckReplies(panel_of(bundle, task, options), bundle)
+    mode, replay, sites = options.mode or task.mode, Replay(bundle), _sites(bundle, options)
+    with oracle_of(replay, options.replay) as oracle:
+        grade_checks(task, replay, mode, sites=sites, ask=asked, oracle=oracle)
+    return asked
 
 
 def stored_task(bundle: Bundle) -> Task | None:

@@ -1,24 +1,28 @@
-"""Judges of many bundles: what they would ask, asking it live, and asking it in batches."""
+"""Judges of many bundles, and checks that need one: what they would ask, asking it live, and in batches."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, JudgeError
-from replaykit.grading.grader import GradeOptions, panel_of, task_for
+from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
+from replaykit.grading.grader import GradeOptions, asked_by_checks, panel_of, task_for
 from replaykit.grading.judges.client import Answered, BatchClient, Client, Sent
 from replaykit.grading.judges.costs import added
 from replaykit.grading.judges.deliberation import Asked
-from replaykit.grading.judges.live import CONCURRENCY, Desk, LiveMode, Slots, judge_async
+from replaykit.grading.judges.live import CONCURRENCY, Desk, Slots, judge_async
 from replaykit.grading.judges.panel import Panel, is_foreign, tape_of, unpacked
 from replaykit.grading.judges.planning import Plan, known_requests, plan
 from replaykit.grading.judges.pump import judge_from_tape
+from replaykit.grading.judges.sitting import desk_of
 from replaykit.grading.judges.tape import request_key
 from replaykit.grading.judges.transports import Transports
 from replaykit.grading.request import ReplyFailure, Usage
@@ -40,7 +44,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     source: str
     """The bundle."""
     judge: str
-    """The judge."""
+    """The judge, or `checks`."""
     model: str
     """Model that would be asked."""
     plan: Plan
@@ -52,7 +56,7 @@ class Sensitivity(Struct, frozen=True, kw_only=True):
 
     judge: str
     """The judge."""
-    k: int
+    k: int | Literal["all"]
     """Pictures."""
     n: int
     """Bundles."""
@@ -81,24 +85,31 @@ class _Case(Struct, frozen=True, kw_only=True):
 
 
 def plan_judges(sources: Iterable[str | Path], options: GradeOptions | None = None) -> list[Planned]:
-    """Return what the judges of these bundles would ask; reads the tapes and sends nothing."""
+    """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing."""
     planned = []
+    options = options or GradeOptions()
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.settings:
             found = plan(settings, case.task, case.replay(), tape, case.panel.mode)
             name = settings.id or settings.protocol
             planned.append(Planned(source=case.source, judge=name, model=settings.model, plan=found))
+        of_checks = plan_checks(case.bundle, case.task, options)
+        if of_checks is not None:
+            model, found = of_checks
+            planned.append(Planned(source=case.source, judge=CHECKS, model=model, plan=found))
     return planned
 
 
 def requests_of(sources: Iterable[str | Path], options: GradeOptions | None = None) -> list[Asked]:
     """Return every request that is known: those that the tapes answer, and the first that they do not."""
     found: list[Asked] = []
+    options = options or GradeOptions()
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.settings:
             found += known_requests(settings, case.task, case.replay(), tape, case.panel.mode)
+        found += asked_by_checks(case.bundle, case.task, options).asked
     return found
 
 
@@ -116,21 +127,28 @@ def foreign_tapes(sources: Iterable[str | Path], options: GradeOptions | None = 
 
 
 def sensitivity_to_pictures(
-    sources: Iterable[str | Path], options: GradeOptions | None = None, *, ks: Sequence[int] = (1, 3, 15)
+    sources: Iterable[str | Path],
+    options: GradeOptions | None = None,
+    *,
+    ks: Sequence[int | Literal["all"]] = (1, 3, 15, "all"),
 ) -> list[Sensitivity]:
     """Return how verdicts depend on the number of pictures, as far as the tapes know. Nothing is sent.
 
     Judges that choose pictures by their score are left out.
     """
-    found: dict[tuple[str, int], list[JudgeOutcome]] = {}
+    found: dict[tuple[str, int | Literal["all"]], list[JudgeOutcome]] = {}
+    numbers = sorted(set(ks), key=_pictures)
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.settings:
-            for k in sorted(set(ks)) if settings.protocol != "webjudge" else ():
-                fewer = replace(settings, images=f"last:{k}")
+            for k in numbers if settings.protocol != "webjudge" else ():
+                fewer = replace(settings, images="all" if k == "all" else f"last:{k}")
                 judged = judge_from_tape(fewer, case.task, case.replay(), tape, case.panel.mode)
                 found.setdefault((judged.judge, k), []).append(judged.outcome)
-    return [_sensitivity(name, k, found[name, k], found[name, max(ks)]) for name, k in sorted(found)]
+    names = sorted({name for name, _ in found})
+    return [
+        _sensitivity(name, k, found[name, k], found[name, numbers[-1]]) for name in names for k in numbers
+    ]
 
 
 def run_judges(
@@ -143,6 +161,7 @@ def run_judges(
 ) -> list[tuple[str, Judgement]]:
     """Ask what is missing, record it, and return (source, judgement) in order.
 
+    Replies for checks are recorded too: a judgement `checks`, NOT_EVALUATED, says so, for grading decides.
     The option `judge_mode` is `new` here unless options are given; `none` asks nobody.
     At most `concurrency` requests are under way, of all bundles together. Interrupted, it leaves valid
     tapes: run it again. Raises JudgeError inside a running event loop: await `run_judges_async` there.
@@ -207,8 +226,12 @@ def run_batches(
                 refused.add(_mark(row))
 
 
+def _pictures(k: int | Literal["all"]) -> float:
+    return math.inf if k == "all" else k
+
+
 def _sensitivity(
-    judge: str, k: int, outcomes: Sequence[JudgeOutcome], most: Sequence[JudgeOutcome]
+    judge: str, k: int | Literal["all"], outcomes: Sequence[JudgeOutcome], most: Sequence[JudgeOutcome]
 ) -> Sensitivity:
     decided = (JudgeOutcome.SUCCESS, JudgeOutcome.FAILURE)
     pairs = [pair for pair in zip(outcomes, most, strict=True) if set(pair) <= set(decided)]
@@ -295,6 +318,9 @@ async def _judged(
             found.append((source, await _judgement(case, settings, client, slots)))
             if on_progress is not None:
                 on_progress(*found[-1])
+        of_checks = await ask_for_checks(case.bundle, case.task, options, client, slots)
+        if of_checks is not None:
+            found.append((source, of_checks))
     return found
 
 
@@ -303,9 +329,7 @@ async def _judgement(case: _Case, settings: JudgeSettings, client: Client, slots
     if panel.how == "none":
         tape = tape_of(case.bundle, panel.tape)
         return judge_from_tape(settings, case.task, case.replay(), tape, panel.mode)
-    unpacked(case.bundle, panel.tape)
-    how: LiveMode = "refresh" if panel.how == "refresh" else "new"
-    desk = Desk(case.bundle, client, panel.tape, trajectory=case.bundle.digest, mode=how)
+    desk = desk_of(panel, case.bundle, client)
     return await judge_async(settings, case.task, case.replay(), desk, panel.mode, slots=slots)
 
 

@@ -79,6 +79,7 @@ def summarize(
             else {}
         ),
         "decided": _decided(valid),
+        "vacuous": _vacuous(valid),
         "metrics": metrics([*valid, *lost]),
         "risk": _risk(valid),
         "judges": _judges(valid, max_error_share),
@@ -363,6 +364,13 @@ def _decided(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     codes = Counter(code for result in undecided for code in {_kind(code) for code in result.missing})
     commonest = sorted(codes.items(), key=lambda row: (-row[1], row[0]))[:CODES_MAX]
     return {"share": rounded(share), "missing": dict(commonest)}
+
+
+def _vacuous(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return how many runs began with every check satisfied, of those where all of them were looked at."""
+    looked = [v for v in verdicts if v.checks and all(check.pre != "unknown" for check in v.checks)]
+    done = [v for v in looked if all(check.pre == "satisfied" for check in v.checks)]
+    return {"n": len(done), "known": len(looked), "tasks": sorted({verdict.task_id for verdict in done})}
 
 
 def _kind(code: str) -> str:

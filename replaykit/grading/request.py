@@ -63,6 +63,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """Effort asked for."""
     oversized_image: str = "error"
     """What the provider does with a picture that is too large: `error`, or `downsize`, which is keyed."""
+    is_repeated: bool = False
+    """The same is asked several times, for votes: the provider may keep what it read; not part of the key."""
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -80,6 +82,20 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     """Tokens billed."""
     origin: str
     """`live imported synthetic`."""
+
+
+def cut_short(stop_reason: str) -> str | None:
+    """Return why a reply is not whole: `truncated refused context_full stopped`; None of one that is."""
+    if stop_reason in ("end_turn", "stop_sequence"):
+        return None
+    return _CUT_SHORT.get(stop_reason, "stopped")
+
+
+_CUT_SHORT = {
+    "max_tokens": "truncated",
+    "refusal": "refused",
+    "model_context_window_exceeded": "context_full",
+}
 
 
 class ReplyFailure(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 SEMANTICS = 1
 """Raised when the meaning of any check, policy or parser changes."""
@@ -91,6 +91,8 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was read on it."""
     tier: str | None = None
     """`live static chromium`."""
+    browser: str | None = None
+    """Version of the browser, where tier is `chromium`."""
     strength: str | None = None
     """`strong weak`."""
     settled: bool | None = None
@@ -174,6 +176,8 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Whether it was at stake; null = unknown."""
     peer: dict[str, Any] | None = None
     """What the peer reports, in compat mode."""
+    contradicts: tuple[str, ...] | UnsetType = UNSET
+    """Policies of no lower source that nobody can keep together with it; absent where there are none."""
     evidence: tuple[Evidence, ...] = ()
     """Each violation, or what was missing."""
 

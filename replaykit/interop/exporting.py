@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from replaykit.errors import BundleWriteError, CannotExport, UsageError
 from replaykit.grading.verdict import Verdict
 from replaykit.trajectory.scalars import Blob
 
+MEMBER_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every file in a zip."""
+
 Files = Mapping[str, bytes]
 """Relative name to content."""
 
@@ -28,6 +33,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """Of an agent's response (webarena-verified)."""
     status: str | None = None
     """Likewise."""
+    attaches: bool = False
+    """Whether bodies are files of their own in a zip (har)."""
     verdicts: tuple[Verdict, ...] = ()
     """What grading said, of any runs; those of a bundle's own content are shown (playwright-trace)."""
 
@@ -43,6 +50,14 @@ class Exporter(Struct, frozen=True, kw_only=True):
     """Returns the files of one bundle. Raises CannotExport."""
     ending: str = ""
     """Ending of its one file; empty where it is a folder."""
+    ending_attached: str = ""
+    """The same where bodies are attached; empty where they cannot be."""
+
+    def ending_of(self, choices: Choices) -> str:
+        """Return the ending of the one file. Raises UsageError where nothing can be attached."""
+        if choices.attaches and not self.ending_attached:
+            raise UsageError(what=f"--attach: {self.name} has no bodies to attach; har has")
+        return self.ending_attached if choices.attaches else self.ending
 
 
 EXPORTERS = {
@@ -76,26 +91,40 @@ def export_run(
 
     Raises UsageError where the target exists, BundleError, CannotExport.
     """
-    one = exporter(format)
+    one, choices = exporter(format), choices or Choices()
+    one.ending_of(choices)
     place = Path(target)
     if os.path.lexists(place) and not force:
         raise UsageError(what=f"{place} exists: name another place, or --force")
     with open_bundle(bundle) as opened:
-        found = one.make(opened, choices or Choices())
+        found = one.make(opened, choices)
     for name, data in found.items():
         write_file(place if one.ending else place / name, data)
     return place
 
 
-def targets(format: str, bundles: Iterable[str], place: Path) -> dict[str, Path]:
+def targets(
+    format: str, bundles: Iterable[str], place: Path, choices: Choices | None = None
+) -> dict[str, Path]:
     """Return bundle to where its export goes: the place itself for one, a name of its own in it for many."""
-    named, one = list(dict.fromkeys(bundles)), exporter(format)
-    if len(named) == 1 and (not one.ending or place.name.endswith(one.ending)):
+    named, ending = list(dict.fromkeys(bundles)), exporter(format).ending_of(choices or Choices())
+    if len(named) == 1 and place.name.endswith(ending):
         return {named[0]: place}
-    found = {bundle: place / (Path(bundle).name.removesuffix(".zst") + one.ending) for bundle in named}
+    found = {bundle: place / (Path(bundle).name.removesuffix(".zst") + ending) for bundle in named}
     if len(set(found.values())) < len(found):
         raise UsageError(what="two bundles have one name: export them into folders of their own")
     return found
+
+
+def zipped(files: Files) -> bytes:
+    """Return a zip of the files in their order: the same bytes whenever it is made."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            member = zipfile.ZipInfo(name, MEMBER_DATE)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, data)
+    return target.getvalue()
 
 
 def picture(bundle: Bundle, blob: Blob | None) -> bytes | None:

@@ -9,11 +9,21 @@ from typing import Any
 
 import msgspec
 
+from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.exporting import Exporter
+from replaykit.interop.exporting import Choices, Exporter, Files, zipped
 from replaykit.interop.finding import files
 from replaykit.interop.formats import Candidate, Importer, letters
-from replaykit.interop.har_entries import Base, NotAnEntry, entry_of, exchange_of, linked, moment, stamp
+from replaykit.interop.har_entries import (
+    Attach,
+    Base,
+    NotAnEntry,
+    entry_of,
+    exchange_of,
+    linked,
+    moment,
+    stamp,
+)
 from replaykit.interop.run import Run
 from replaykit.trajectory.exchange import Exchange
 
@@ -32,18 +42,24 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def read_har(run: Run, name: str) -> None:
     """Add the exchanges of a HAR file in file order; bad entries are passed over and counted."""
+    entries = entries_of(run, name)
+    base = _base(entries)
+    if base.start is not None:
+        run.header.update(created=stamp(base.start), clock="source")
+    add_entries(run, entries, base, name)
+
+
+def entries_of(run: Run, name: str) -> list[Any]:
+    """Return the entries of a HAR file, and note the tool that wrote it. Raises MalformedSource."""
     plain = run.source.json(name)
     log = plain.get("log") if isinstance(plain, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(log, dict) or not isinstance(entries, list):
         run.source.malformed(f"{name} log.entries", type(entries).__name__, "a list")
-    base = _base(entries)
-    if base.start is not None:
-        run.header.update(created=stamp(base.start), clock="source")
     creator = log.get("creator")
     if isinstance(creator, dict) and isinstance(creator.get("name"), str):
         run.origin["tool"] = " ".join(str(creator.get(key, "")) for key in ("name", "version")).strip()
-    add_entries(run, entries, base, name)
+    return entries
 
 
 def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
@@ -99,14 +115,21 @@ def _is_har(file: Path) -> bool:
     return b'"log"' in head and b'"entries"' in head
 
 
-def har_of(bundle: Bundle) -> bytes:
-    """Return the exchanges of a bundle as a HAR file, in order of request start; probes are left out."""
+def har_of(bundle: Bundle, attach: Attach | None = None) -> bytes:
+    """Return the exchanges of a bundle as a HAR file, in order of request start; probes are left out.
+
+    Bodies are embedded; `attach` takes each instead and returns the name of its file.
+    """
     found = [one for one in bundle.trajectory.of_type(Exchange) if one.actor != "probe"]
     start = moment(bundle.header.created) or datetime(1970, 1, 1, tzinfo=UTC)
     urls = {one.id: one.url for one in found}
     entries = [
         entry_of(
-            one, bundle.blob, start, urls.get(one.redirect_to, "") if one.redirect_to is not None else ""
+            one,
+            bundle.blob,
+            start,
+            urls.get(one.redirect_to, "") if one.redirect_to is not None else "",
+            attach,
         )
         for one in sorted(found, key=lambda one: one.id)
     ]
@@ -119,8 +142,26 @@ def har_of(bundle: Bundle) -> bytes:
     return msgspec.json.format(msgspec.json.encode({"log": log}), indent=1) + b"\n"
 
 
+def har_zip_of(bundle: Bundle) -> bytes:
+    """Return a zip of the HAR file and of each body, named by its digest; equal bodies are one file."""
+    bodies: dict[str, bytes] = {}
+
+    def attach(data: bytes) -> str:
+        name = f"{blob_id(data)}.bin"
+        bodies[name] = data
+        return name
+
+    return zipped({"har.har": har_of(bundle, attach), **bodies})
+
+
+def _files(bundle: Bundle, choices: Choices) -> Files:
+    if choices.attaches:
+        return {"network.har.zip": har_zip_of(bundle)}
+    return {"network.har": har_of(bundle)}
+
+
 EXPORTER = Exporter(
-    name="har", writes="a HAR 1.2 file", make=lambda bundle, _: {"network.har": har_of(bundle)}, ending=".har"
+    name="har", writes="a HAR 1.2 file", make=_files, ending=".har", ending_attached=".har.zip"
 )
 """Writes the layout."""
 

@@ -33,6 +33,10 @@ _ABOVE = (("blocked", "dns", "connect", "send"), ("wait",), ("receive",))
 """Timings up to the request sent, the response headers, the end of the body. `ssl` is part of `connect`."""
 
 
+Attach = Callable[[bytes], str]
+"""Takes a body, and returns the name of its file."""
+
+
 class NotAnEntry(Exception):
     """An entry that says neither method nor URL."""
 
@@ -126,7 +130,11 @@ def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchan
 
 
 def entry_of(
-    exchange: Exchange, load: Callable[[str], bytes], start: datetime, to: str = ""
+    exchange: Exchange,
+    load: Callable[[str], bytes],
+    start: datetime,
+    to: str = "",
+    attach: Attach | None = None,
 ) -> dict[str, Any]:
     """Return the entry of an exchange; what is not known is absent, or -1. `to`: where it redirects to."""
     began = start + timedelta(milliseconds=exchange.t or 0)
@@ -134,8 +142,8 @@ def entry_of(
     entry: dict[str, Any] = {
         "startedDateTime": stamp(began),
         "time": sum(value for value in times.values() if value > 0),
-        "request": _request(exchange, load),
-        "response": _response(exchange, load, to),
+        "request": _request(exchange, load, attach),
+        "response": _response(exchange, load, to, attach),
         "cache": {},
         "timings": times,
     }
@@ -149,7 +157,7 @@ def entry_of(
     return entry
 
 
-def _request(exchange: Exchange, load: Callable[[str], bytes]) -> dict[str, Any]:
+def _request(exchange: Exchange, load: Callable[[str], bytes], attach: Attach | None) -> dict[str, Any]:
     request: dict[str, Any] = {
         "method": exchange.method,
         "url": exchange.url,
@@ -164,15 +172,17 @@ def _request(exchange: Exchange, load: Callable[[str], bytes]) -> dict[str, Any]
         data = load(exchange.post)
         kind = next((v for n, v in exchange.request_headers or () if n.lower() == "content-type"), "")
         request["bodySize"] = len(data)
-        request["postData"] = {"mimeType": kind, **_content(data)}
+        request["postData"] = {"mimeType": kind, **_content(data, attach)}
     return request
 
 
-def _response(exchange: Exchange, load: Callable[[str], bytes], to: str) -> dict[str, Any]:
+def _response(
+    exchange: Exchange, load: Callable[[str], bytes], to: str, attach: Attach | None
+) -> dict[str, Any]:
     size = -1 if exchange.decoded_size is None else exchange.decoded_size
     content: dict[str, Any] = {"size": size, "mimeType": exchange.mime or ""}
     if isinstance(exchange.body, str):
-        content |= _content(load(exchange.body))
+        content |= _content(load(exchange.body), attach)
     response: dict[str, Any] = {
         "status": -1 if exchange.status is None else exchange.status,
         "statusText": exchange.status_text or "",
@@ -192,7 +202,9 @@ def _response(exchange: Exchange, load: Callable[[str], bytes], to: str) -> dict
     return response
 
 
-def _content(data: bytes) -> dict[str, str]:
+def _content(data: bytes, attach: Attach | None) -> dict[str, str]:
+    if attach is not None:
+        return {"_file": attach(data)}
     try:
         return {"text": data.decode("utf-8")}
     except UnicodeDecodeError:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from replaykit.errors import BundleWriteError, TaskError, UnknownTask, UsageError
 from replaykit.interop.harbor_verifier import NAME, verifier
+from replaykit.interop.toml_text import toml_text
 
 COMMIT = "091544539eba485dbd74ef3742011ddeede37336"
 """Revision of https://github.com/MinorJerry/WebVoyager that the digests below are of."""
@@ -190,8 +191,11 @@ def _toml(task: WebTask) -> str:
         "reference_type": reference.kind if reference is not None else "none",
     }
     lines = ['schema_version = "1.0"', "", "[task]"]
-    lines += [f"name = {_quoted('webvoyager/webvoyager__' + task.slug)}", 'keywords = ["web", "webvoyager"]']
-    lines += ["", "[metadata]", *(f"{name} = {_quoted(value)}" for name, value in told.items())]
+    lines += [
+        f"name = {toml_text('webvoyager/webvoyager__' + task.slug)}",
+        'keywords = ["web", "webvoyager"]',
+    ]
+    lines += ["", "[metadata]", *(f"{name} = {toml_text(value)}" for name, value in told.items())]
     lines += ["", "[verifier]", "timeout_sec = 600.0", "", "[verifier.env]"]
     lines += [f'{name} = "${{{name}}}"' for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")]
     lines += ['JUDGE_MODEL = "${WEBVOYAGER_JUDGE_MODEL:-claude-sonnet-5-5}"']
@@ -199,11 +203,6 @@ def _toml(task: WebTask) -> str:
     lines += ["", "[agent]", "timeout_sec = 1800.0", "", "[environment]", "build_timeout_sec = 600.0"]
     lines += ["cpus = 1", 'memory = "2G"', 'storage = "10G"']
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """Return a basic string of TOML: the escapes of JSON, and U+007F."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _task(

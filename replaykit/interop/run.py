@@ -241,11 +241,16 @@ class Run:
 
 def write_run(run: Run, target: Path) -> SealResult:
     """Write a run as a sealed bundle; the file is there whole or not at all. Raises BundleError."""
+    return write_sealed(target, lambda path: _journal(run, path))
+
+
+def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
+    """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
             path = Path(folder) / "run.zst"
-            _journal(run, path)
+            journal(path)
             sealed = seal(path)
             path.replace(target)
     except OSError as error:
@@ -272,10 +277,11 @@ def _journal(run: Run, path: Path) -> None:
         for at in range(0, len(run.events), BATCH):
             events = run.events[at : at + BATCH]
             ids = dict.fromkeys(id for event in events for id in references(event) if id in run.blobs)
-            journal.commit(events, [(id, *_loaded(run, id)) for id in ids if id not in journal])
+            journal.commit(events, [(id, *loaded(run, id)) for id in ids if id not in journal])
 
 
-def _loaded(run: Run, id: str) -> tuple[str, bytes]:
+def loaded(run: Run, id: str) -> tuple[str, bytes]:
+    """Return media type and bytes of a payload. Raises BundleError where its file has changed."""
     payload = run.blobs[id]
     data = payload.load()
     if blob_id(data) != id:

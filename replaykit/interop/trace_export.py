@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +13,7 @@ from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse, zipped
 from replaykit.interop.har_entries import entry_of, moment
 from replaykit.interop.playwright_trace import SIDECAR
 from replaykit.interop.trace_dom import pages_of
@@ -32,9 +30,6 @@ VERSION = 8
 
 TICK = 1000
 """ms between the steps of a run without times."""
-
-MEMBER_DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member: the same bytes at any time."""
 
 
 def file_of(bundle: Bundle, choices: Choices) -> Files:
@@ -68,13 +63,7 @@ class _Writer:
         network = [{"type": "resource-snapshot", "snapshot": one} for one in self._entries()]
         members = {"trace.trace": _lines(self._lines), "trace.network": _lines(network)}
         members |= {f"resources/{name}": data for name, data in sorted(self._resources.items())}
-        target = io.BytesIO()
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in members.items():
-                one = zipfile.ZipInfo(name, MEMBER_DATE)
-                one.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(one, data)
-        return target.getvalue()
+        return zipped(members)
 
     def _options(self) -> dict[str, Any]:
         environment, task = self._run.header.environment, self._run.header.task or {}

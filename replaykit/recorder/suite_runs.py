@@ -59,6 +59,8 @@ class SuiteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`kept`: the bundle was there before. `failed`: nothing was recorded."""
     ending: str | None = None
     """How a recorded run ended; an agent that crashed is recorded, too."""
+    cause: str | None = None
+    """Who ended it."""
     digest: str | None = None
     """Trajectory digest."""
     error: str | None = None
@@ -128,18 +130,18 @@ def record_suite(
         except FOR_ALL:
             raise
         except Exception as error:  # noqa: BLE001 - it fails this run alone, and is told
-            done, is_stopped = _failed(run, error), False
+            done = _failed(run, error)
         else:
-            done, is_stopped = _recorded(run, recorded), is_stopped_by_person(recorded)
+            done = _recorded(run, recorded)
         _write_line(run.path.parent / LOG, done)
         yield done
-        if is_stopped:
+        if is_stopped_by_person(done):
             return
 
 
-def is_stopped_by_person(recorded: Recorded) -> bool:
+def is_stopped_by_person(done: SuiteResult) -> bool:
     """Whether Ctrl-C ended the run: the rest of the suite is not wanted then."""
-    return (recorded.kind, recorded.cause) == ("stopped", "person")
+    return (done.ending, done.cause) == ("stopped", "person")
 
 
 def summary(results: Sequence[SuiteResult], expected: int) -> str:
@@ -175,6 +177,7 @@ def _recorded(run: SuiteRun, recorded: Recorded) -> SuiteResult:
     return msgspec.structs.replace(
         _result(run, "recorded"),
         ending=recorded.kind,
+        cause=recorded.cause,
         digest=recorded.digest,
         error=recorded.error,
         notices=recorded.notices,

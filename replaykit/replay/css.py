@@ -150,9 +150,9 @@ class _Compiler:
     def _compound(self, compound: Any) -> Compound:
         keys: list[tuple[str, str]] = []
         tests = [self._simple(simple, keys) for simple in compound.simple_selectors]
-        ranked = sorted(keys, key=lambda key: ("id", "class", "tag", "attribute").index(key[0]))
+        ranked = sorted(keys, key=lambda key: ("id", "class", "tag", "attribute", "value").index(key[0]))
         found = [word for _, name in keys for word in _WORDS.findall(ascii_lower(name))]
-        index = next((key for key in ranked if key[0] != "attribute"), None)
+        index = next((key for key in ranked if key[0] != "value"), None)
         return Compound(tests, index, [word.encode() for word in found])
 
     def _simple(self, simple: Any, keys: list[tuple[str, str]]) -> Test:
@@ -171,7 +171,7 @@ class _Compiler:
             case parser.AttributeSelector():
                 if simple.case_sensitive:
                     raise self.invalid("the flag `s`, which browsers do not know")
-                keys += [("attribute", simple.name), ("attribute", simple.value or "")]
+                keys += [("attribute", simple.name), ("value", simple.value or "")]
                 return _attribute(simple)
             case parser.PseudoClassSelector():
                 return self._pseudo(simple.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import ada_url
@@ -48,6 +48,10 @@ class Dom:
     @cached_property
     def _prefilter(self) -> Prefilter:
         return Prefilter(self.data)
+
+    def excludes(self, selector: Selector) -> bool:
+        """Whether the bytes of the snapshot alone say that nothing in it can match."""
+        return self._prefilter.excludes(selector)
 
     @property
     def url(self) -> str:
@@ -100,14 +104,14 @@ class Dom:
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
-        return None if self._prefilter.excludes(compile_selector(css)) else self._select(css, 0)
+        return None if self.excludes(compile_selector(css)) else self._select(css, 0)
 
     def select_all(self, css: str) -> list[Node]:
         """Return all elements of the document that match; shadow trees and frames are trees of their own.
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
-        return [] if self._prefilter.excludes(compile_selector(css)) else self._select_all(css, 0)
+        return [] if self.excludes(compile_selector(css)) else self._select_all(css, 0)
 
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)
@@ -340,16 +344,17 @@ class Node:
 
     def matches(self, css: str) -> bool:
         """Whether the element matches a selector. Raises SelectorInvalid, Unsupported, LocatorLimit."""
-        return self._matches(compile_selector(css), self.row)
+        return self._nearest(compile_selector(css), (self.row,)) >= 0
 
     def closest(self, css: str) -> Node | None:
         """Return the nearest of itself and its ancestors that matches.
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
-        selector, tree = compile_selector(css), self.dom.tree
-        above = (self.row, *tree.ancestors(self.row))
-        return self._node(next((row for row in above if self._matches(selector, row)), -1))
+        selector = compile_selector(css)
+        if self.dom.excludes(selector):
+            return None
+        return self._node(self._nearest(selector, (self.row, *self.dom.tree.ancestors(self.row))))
 
     def select(self, css: str) -> Node | None:
         """Return the first match below, as `element.querySelector`. Raises as `Dom.select`."""
@@ -363,10 +368,10 @@ class Node:
         """Yield all nodes below in document order."""
         return (Node(self.dom, row) for row in self.dom.tree.descendants(self.row))
 
-    def _matches(self, selector: Selector, row: int) -> bool:
+    def _nearest(self, selector: Selector, rows: Iterable[int]) -> int:
         if selector.looks_ahead:
             self.dom._refuse_cut(selector)
-        return selector.matches(self.dom.tree, row, self.row)
+        return selector.nearest(self.dom.tree, rows, self.row)
 
     def _node(self, row: int) -> Node | None:
         return Node(self.dom, row) if row >= 0 else None

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from replaykit.replay.css import compile_selector
 from replaykit.replay.dom import Dom
 from replaykit.snapshot import MEDIA_TYPE
 
@@ -62,14 +63,25 @@ class Doms:
         self._blobs = blobs
         self._kept = kept or _KEPT
         self._seen: WeakValueDictionary[str, Dom] = WeakValueDictionary()
+        self._excluded: dict[tuple[str, str], bool] = {}
 
     def __contains__(self, id: object) -> bool:
+        if id in self._seen:
+            return True
         return isinstance(id, str) and id in self._blobs and self._blobs.blob_type(id) == MEDIA_TYPE
+
+    def excludes(self, id: str, css: str) -> bool:
+        """Whether the bytes of a snapshot alone say that a selector matches nothing; raises as `get` does."""
+        known = self._excluded.get((id, css))
+        if known is None:
+            known = self._excluded[id, css] = self.get(id).excludes(compile_selector(css))
+        return known
 
     def get(self, id: str) -> Dom:
         """Return the page of a snapshot blob. Raises SnapshotInvalid, BundleError."""
         seen = self._seen.get(id)
         # The bytes of this bundle are read at least once: a page of another one vouches for nothing here.
         dom = self._kept.page(self._blobs.blob(id) if seen is None else seen.data)
-        self._seen[id] = dom
+        if dom is not seen:
+            self._seen[id] = dom
         return dom

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 
 from replaykit.errors import LocatorLimit
 from replaykit.replay.tree import Tree, ascii_lower
@@ -100,38 +101,41 @@ class Selector:
         #: Whether a match can depend on what comes later in the document.
         self.looks_ahead = looks_ahead
 
-    def matches(self, tree: Tree, row: int, scope: int) -> bool:
-        """Whether an element matches; `scope` is the element that `:scope` stands for."""
+    def nearest(self, tree: Tree, rows: Iterable[int], scope: int) -> int:
+        """Return the first of these elements that matches, else -1; `scope` is what `:scope` stands for."""
         query = Query(tree, self.source, scope)
-        return any(one.matches(query, row) for one in self.complexes)
+        return next((row for row in rows if any(one.matches(query, row) for one in self.complexes)), -1)
 
     def find(self, tree: Tree, scope: int) -> Iterator[int]:
         """Yield the matching elements below a document, shadow root or element, in document order."""
         query = Query(tree, self.source, scope)
         inside = scope if tree.kind[scope] in (SHADOW, DOCUMENT) else tree.scope[scope]
-        for row in self._candidates(query, scope):
-            if tree.scope[row] == inside and any(one.matches(query, row) for one in self.complexes):
+        for row, complexes in self._candidates(query, scope):
+            if tree.scope[row] == inside and any(one.matches(query, row) for one in complexes):
                 yield row
 
-    def _candidates(self, query: Query, scope: int) -> list[int]:
-        found: set[int] = set()
+    def _candidates(self, query: Query, scope: int) -> Iterable[tuple[int, list[Complex]]]:
+        """Return the elements that may match, in order, and which selectors of the list each may match."""
+        found: dict[int, list[Complex]] = {}
         for one in self.complexes:
             rows = keyed(query, one.compounds[-1].key)
             low, high = bisect_left(rows, scope + 1), bisect_left(rows, query.tree.end[scope])
             if len(self.complexes) == 1:
-                return rows[low:high]
-            found.update(rows[low:high])
-        return sorted(found)
+                return ((row, self.complexes) for row in rows[low:high])
+            for row in rows[low:high]:
+                found.setdefault(row, []).append(one)
+        return sorted(found.items(), key=itemgetter(0))
 
 
 def keyed(query: Query, key: tuple[str, str] | None) -> list[int]:
     """Return the rows that an index finds for a key, else all elements."""
     tree = query.tree
-    if key is None or (query.quirks and key[0] != "tag"):
+    if key is None or (query.quirks and key[0] in ("id", "class")):
         return tree.snapshot.nodes
     kind, name = key
     if kind == "id":
         return tree.by_id.get(name, [])
     if kind == "class":
         return tree.by_class.get(name, [])
-    return tree.by_tag.get(ascii_lower(name) if tree.html else name, [])
+    index = tree.by_tag if kind == "tag" else tree.by_attribute
+    return index.get(ascii_lower(name) if tree.html else name, [])

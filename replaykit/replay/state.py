@@ -106,6 +106,14 @@ class Page:
         found = self.snapshot_id
         return self._doms.get(found) if found is not None and found in self._doms else None
 
+    def excludes(self, css: str) -> bool:
+        """Whether nothing on the page matches a selector, found out from the bytes of its snapshot alone.
+
+        Raises as `dom` and `Dom.select` do.
+        """
+        found = self.snapshot_id
+        return found is not None and found in self._doms and self._doms.excludes(found, css)
+
     @cached_property
     def frames(self) -> tuple[FrameView, ...]:
         """Frames that the page cannot read, by ordinal: the state key `frame` of their owner elements."""

@@ -177,6 +177,19 @@ class Tree:
                 index[ascii_lower(name)] = sorted(index.get(ascii_lower(name), []) + index.pop(name))
         return index
 
+    @cached_property
+    def by_attribute(self) -> dict[str, list[int]]:
+        """Element rows by each name that may mean one of their attributes: `xlink:href` is also `href`.
+
+        In HTML documents by its lower case, which selectors compare.
+        """
+        index: dict[str, list[int]] = {}
+        for row, pairs in self.snapshot.attributes.items():
+            names = [ascii_lower(name) for name in pairs[::2]] if self.html else pairs[::2]
+            for name in {*names, *(name.partition(":")[2] for name in names if ":" in name)}:
+                index.setdefault(name, []).append(row)
+        return index
+
     def _index(self, attribute: str, keys: Callable[[str], Iterable[str]]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
         known: dict[str, tuple[str, ...]] = {}  # most values of a page stand on many of its elements

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 
 from replaykit.tasks.api import api_requests
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
-from replaykit.tasks.states import StateHttp, StateScript
+from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.written import CheckBase, Texts, ValueType
 from replaykit.tasks.written import Written as Written
 
@@ -132,6 +132,15 @@ class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
     """All must hold."""
 
 
+class CheckPlugin(CheckBase, frozen=True, kw_only=True, tag="plugin"):
+    """A check of an installed package, entry point group `replaykit.checks`."""
+
+    name: str
+    """Name of the entry point."""
+    params: dict[str, Any] = {}
+    """Handed to it."""
+
+
 Check: TypeAlias = (
     StringMatch
     | UrlMatch
@@ -142,6 +151,8 @@ Check: TypeAlias = (
     | NetworkMatch
     | StateHttp
     | StateScript
+    | StateVerifier
+    | CheckPlugin
 )
 """Every check, told apart by `type`."""
 

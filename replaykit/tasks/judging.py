@@ -49,8 +49,9 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """Whose protocol."""
     id: str = ""
     """Name in reports; empty = the protocol's."""
-    variant: Literal["", "om2w"] = ""
-    """`om2w`: Online-Mind2Web's copy of `webvoyager`, in compat mode."""
+    variant: Literal["", "om2w", "general"] = ""
+    """`om2w`: Online-Mind2Web's copy of `webvoyager`, in compat mode. `general`: its `webjudge` for tasks on
+    any site, which is told the agent's reasoning and fails runs that go round in circles."""
     images: str = ""
     """Which pictures: `last:k first+last:k all none`, of `webjudge` `scored>=t`; empty = the protocol's."""
     shots: Literal["steps", "all"] = "steps"

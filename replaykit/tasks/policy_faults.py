@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Rows
+from functools import lru_cache
 
 from cssselect2 import parser
 from msgspec import Struct
@@ -187,7 +188,8 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
             yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
     yield from _urls(_listed(match.url), f"{at}.url")
     for name in ("text", "value", "message"):
-        yield from _text(getattr(match, name), f"{at}.{name}")
+        if getattr(match, name) != ():
+            yield from _text(getattr(match, name), f"{at}.{name}")
     if isinstance(match.selector, Text):
         yield from _text(match.selector, f"{at}.selector")
     elif match.selector is not None:
@@ -223,23 +225,23 @@ def _regex(pattern: str, at: str) -> Iterator[Fault]:
 
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
-    if xpath.is_xpath(css):
-        yield from _path(css, at)
-        return
+    reason = _bad_selector(css)
+    if reason:
+        yield _fault(at, "bad_selector", reason)
+
+
+@lru_cache(maxsize=1024)
+def _bad_selector(css: str) -> str:
+    """Return what is wrong with a selector or path; empty where nothing is."""
     try:
-        parsed = list(parser.parse(css))
+        if xpath.is_xpath(css):
+            xpath.parse(css)
+            return ""
+        return "" if list(parser.parse(css)) else "an empty selector matches nothing"
     except parser.SelectorError as error:
-        yield _fault(at, "bad_selector", f"not a CSS selector: {css!r}: {error}")
-        return
-    if not parsed:
-        yield _fault(at, "bad_selector", "an empty selector matches nothing")
-
-
-def _path(path: str, at: str) -> Iterator[Fault]:
-    try:
-        xpath.parse(path)
+        return f"not a CSS selector: {css!r}: {error}"
     except (Unsupported, LocatorLimit) as error:
-        yield _fault(at, "bad_selector", str(error))
+        return str(error)
 
 
 def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:

@@ -68,6 +68,19 @@ class StateHttp(CheckBase, frozen=True, kw_only=True, tag="state.http"):
     """All must hold; none = there is such an exchange."""
 
 
+class StateVerifier(CheckBase, frozen=True, kw_only=True, tag="state.verifier"):
+    """An existing program that judges a run by asking its server; run only where verifiers are allowed."""
+
+    file: str
+    """Python file, from the folder of the task file on."""
+    function: str = "verify"
+    """Called with the server's address; returns a bool, (bool, message) or {"passed": bool}."""
+    site: str | None = None
+    """Site of the task, or origin, where the run has several."""
+    states: tuple[str, ...] = ()
+    """Paths that GET answers with the last JSON that was sent to them (PUT, POST)."""
+
+
 class StateScript(CheckBase, frozen=True, kw_only=True, tag="state.script"):
     """A global of the page, as it was read last."""
 

@@ -192,3 +192,26 @@ def test_file_systems_that_fsspec_knows(big: Path) -> None:
         open_bundle("memory://runs/none.zst")
     with pytest.raises(SourceError, match="cannot open"):
         open_bundle("nonsense://runs/none.zst")
+
+
+def test_a_file_system_may_take_a_version_before_the_range(
+    big: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="the extra `remote` is not installed")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/runs/versioned.zst", big.read_bytes())
+    plain = type(memory).cat_file
+
+    def cat_file(
+        self: object,
+        path: str,
+        version_id: str | None = None,
+        start: int | None = None,
+        end: int | None = None,
+    ) -> bytes:
+        assert version_id is None
+        return plain(self, path, start=start, end=end)
+
+    monkeypatch.setattr(type(memory), "cat_file", cat_file)
+    with open_bundle("memory://runs/versioned.zst") as bundle, open_bundle(big) as here:
+        assert bundle.digest == here.digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_two_bundles_are_compared_step_by_step(
     assert "answer: 'tin' -> 'clay'" in capsys.readouterr().out
 
 
+def test_a_page_shows_both_gradings_and_their_runs(
+    reports: list[str], bundles: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.html"
+    runs = [part for bundle in bundles for part in ("--runs", str(bundle))]
+    assert run(["diff", *reports, "-o", str(out), *runs, "--fail-on-regression"]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"written: {out}\n")
+    found = re.search(r'id="report">(.*?)</script>', out.read_text(), flags=re.S)
+    assert found is not None
+    screen = json.loads(found[1])
+    assert (screen["comparison"]["before"], screen["comparison"]["after"]) == ("0", "1")
+    assert [row["steps"] for row in (*screen["runs"], *screen["earlier"])] == [1, 1]
+    assert run(["diff", *reports, "-o", str(out)]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -64,6 +81,11 @@ def test_two_bundles_are_compared_step_by_step(
         (["0.json", "none.json"], 3, "no such file"),
         (["0.zst", "1.zst", "--fail-on-regression"], 2, "grade both bundles first"),
         (["0.json", "bad.json"], 3, "not a report"),
+        (["0.json", "1.json", "-o", "x.txt"], 2, "does not end in .html"),
+        (["0.json", "1.json", "-o", "no/x.html"], 2, "cannot write"),
+        (["0.json", "1.json", "--runs", "0.zst"], 2, "-o FILE.html"),
+        (["0.json", "1.json", "-o", "x.html", "--runs", "none"], 3, "no such file or folder"),
+        (["0.zst", "1.zst", "-o", "x.html"], 2, "grade both bundles first"),
         (["0.zst", "text.zst"], 3, "not a replaykit bundle"),
     ],
 )

@@ -255,15 +255,17 @@ def test_the_digest_of_a_bundle_is_the_same_in_every_mode(bundle: Path) -> None:
 
 
 def test_verdicts_by_the_number_of_pictures(taped: Path, capfd: Any) -> None:
-    code, said, _ = run(capfd, "judge", "sensitivity", taped, "--k", "1,2,15")
+    code, said, _ = run(capfd, "judge", "sensitivity", taped, "--k", "all,1,2,15")
     assert code == 0
     rows = [line.split() for line in said.splitlines()[1:]]
     assert [row[1:] for row in rows] == [
         ["1", "1", "0", "0", "0", "1", "0"],
         ["2", "1", "1", "0", "0", "0", "0"],
         ["15", "1", "1", "0", "0", "0", "0"],
+        ["all", "1", "1", "0", "0", "0", "0"],
     ]
-    assert run(capfd, "judge", "sensitivity", taped, "--k", "0,x")[0] == 2
+    for said in ("0,x", "", "101", "9" * 5000, "last"):
+        assert run(capfd, "judge", "sensitivity", taped, "--k", said)[0] == 2
 
 
 def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path, capfd: Any) -> None:
@@ -309,3 +311,95 @@ def test_a_tape_of_another_bundle_is_told(taped: Path, tmp_path: Path, capfd: An
     other.with_name("other.replies.jsonl").write_bytes(taped.with_name("run.replies.jsonl").read_bytes())
     assert "other.replies.jsonl was recorded for another bundle" in run(capfd, "judge", "plan", other)[2]
     assert run(capfd, "judge", "plan", taped)[2] == ""
+
+
+HEAD = '{"tape":"replaykit.replies","version":1,"trajectory":""}\n'
+
+
+def write_fuzzy(path: Path, **task: Any) -> Path:
+    """Write a run whose answer only a model can compare: by meaning, or by the reason that it gives."""
+    fuzzy = {"type": "string_match", "fuzzy": ["tea", "cup"]}
+    built = trajectory({"id": path.stem, "intent": "What is it?", "checks": [fuzzy], **task})
+    return built.goto("http://shop.test/", "<p>x").screenshot().answer("a hot drink").write(path)
+
+
+@needs_sdk
+def test_replies_for_checks_are_planned_asked_and_recorded(tmp_path: Path, capfd: Any) -> None:
+    bundle = write_fuzzy(tmp_path / "run.zst")
+    (row,) = json.loads(run(capfd, "judge", "plan", bundle, "--json")[1])
+    assert (row["judge"], row["model"], row["missing"]) == ("checks", "claude-sonnet-5-5", 3)
+    asked = json.loads(run(capfd, "judge", "prompt", bundle, "--number", "2")[1])
+    assert "<<reference " in asked["messages"][0]["content"][0]["text"]
+    with Server(says(200, message("The same.\ncorrect"))) as server:
+        code, said, _ = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
+        assert (code, said.split()[1:]) == (0, ["checks", "NOT_EVALUATED", "recorded"])
+        assert len(server.seen) == 3  # strict asks for both references together, compat for each
+        assert run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)[0] == 0
+        assert len(server.seen) == 3
+        assert run(capfd, "judge", "run", bundle, "--refresh", "--judge-base-url", server.url)[0] == 0
+        assert len(server.seen) == 6
+    (row,) = json.loads(run(capfd, "judge", "plan", bundle, "--json")[1])
+    assert row["missing"] == 0
+    assert run(capfd, "grade", bundle)[0] == 0
+
+
+@needs_sdk
+def test_judges_and_checks_of_a_run_are_asked_together(tmp_path: Path, capfd: Any) -> None:
+    fuzzy = {"type": "string_match", "must_include": ["drink"], "fuzzy": "N/A", "note": "closed"}
+    bundle = write_fuzzy(tmp_path / "run.zst", checks=[fuzzy], judge="webvoyager")
+    with Server(says(200, message("same\nSUCCESS\nsame"))) as server:
+        code, said, _ = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
+    assert code == 0
+    assert [line.split()[1:] for line in said.splitlines()] == [
+        ["webvoyager", "ABSTAIN", "not_final"], ["checks", "NOT_EVALUATED", "recorded"],
+    ]  # fmt: skip
+    assert "needs_model" not in run(capfd, "grade", bundle)[1]
+
+
+@needs_sdk
+def test_checks_that_get_no_reply_are_told(tmp_path: Path, capfd: Any) -> None:
+    bundle = write_fuzzy(tmp_path / "run.zst")
+    with Server(says(401, error("authentication_error", "who are you"))) as server:
+        code, said, notes = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
+    assert (code, said.split()[1:]) == (3, ["checks", "ERROR", "auth"])
+    assert "who are you" in notes
+    code, said, notes = run(capfd, "grade", bundle)
+    assert code == 3
+    assert "needs_model - missing reply:webarena.fuzzy" in said
+    assert "none was asked: --judge-mode new asks it" in said
+    code, said, _ = run(capfd, "grade", bundle, "--judge-mode", "new")
+    assert code == 3
+    assert (
+        "ERROR check 0 (string_match): missing_key - missing reply:webarena.fuzzy\n    webarena.fuzzy: no cred"
+        in said
+    )
+    bundle.with_name("run.replies.jsonl").write_text(HEAD)
+    said = run(capfd, "grade", bundle)[1]
+    assert "tape_miss" in said
+    assert "    to record it: replaykit grade BUNDLE --judge-mode new" in said
+
+
+def test_replies_for_checks_come_in_batches(
+    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from replaykit.grading.judges.client import Answered
+    from replaykit.grading.request import ModelReply
+
+    handed_in = []
+
+    class Batches:
+        def __init__(self, **options: Any) -> None:
+            pass
+
+        def close(self) -> None:
+            pass
+
+        def ask_many(self, sent: Any) -> Any:
+            handed_in.append(len(sent))
+            reply = ModelReply(text="correct", stop_reason="end_turn", model="m", origin="live")
+            return [Answered(reply=reply) for _ in sent]
+
+    monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
+    bundle = write_fuzzy(tmp_path / "run.zst")
+    code, said, _ = run(capfd, "judge", "run", bundle, "--batch")
+    assert (code, said.split()[1:], handed_in) == (0, ["checks", "NOT_EVALUATED", "recorded"], [3])

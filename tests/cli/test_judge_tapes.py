@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
@@ -20,6 +21,7 @@ from replaykit.grading.grader import grade
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape import read_tape
+from replaykit.tasks.judging import JudgeSettings
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, message, says
 
@@ -143,7 +145,8 @@ def test_one_word_of_the_prompt_is_an_error_that_shows_it(tmp_path: Path, capfd:
     assert (judged["outcome"], judged["reason"]) == ("ERROR", "tape_miss")
     first, *differing = judged["detail"].splitlines()
     assert "the nearest request of run.replies.jsonl is line 2; it differs in:" in first
-    (line,) = differing
+    line, command_that_records = differing
+    assert "replaykit grade BUNDLE --judge-mode new" in command_that_records
     assert line.startswith("  system: tape has ")
     tape_has, request_has = line.split(" / request has ")
     assert "web agents carefully, one" in tape_has
@@ -171,7 +174,7 @@ def test_verify_counts_what_was_superseded(tmp_path: Path, capfd: Any) -> None:
     assert "  run.replies.jsonl: 1 replies, 2 superseded\n" in capfd.readouterr().out
     assert run_cli(["verify", str(bundle), "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["tape"] == {
-        "name": "run.replies.jsonl", "replies": 1, "superseded": 2, "torn": False, "foreign": False, "error": "",
+        "name": "run.replies.jsonl", "replies": 1, "superseded": 2, "unused": 0, "torn": False, "foreign": False, "error": "",
     }  # fmt: skip
 
 
@@ -218,6 +221,8 @@ def test_judges_that_often_abstain_are_told(
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     told = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
     assert (told in capfd.readouterr().err) == is_told
+    assert run_cli(["grade", str(tmp_path)]) in (0, 1)
+    assert (told in capfd.readouterr().err) == is_told
 
 
 def asks(request: Any, words: list[str]) -> bool:
@@ -233,3 +238,45 @@ def test_a_judge_of_the_task_s_name_takes_its_place(tmp_path: Path, capfd: Any) 
     assert (row["judge"], row["images"]) == ("webvoyager", 1)
     assert run_cli(["judge", "plan", str(bundle), "--judge", "webjudge", "--json"]) == 0
     assert [row["judge"] for row in json.loads(capfd.readouterr().out)] == ["webvoyager", "webjudge"]
+
+
+def test_verify_counts_what_nobody_asks_for(tmp_path: Path, capfd: Any) -> None:
+    bundle = tmp_path / "run.zst"
+    tape = bundle.with_name("run.replies.jsonl")
+    changed = {"protocol": "webvoyager", "images": "last:1"}
+    client = CallableClient(lambda request, pictures: "correct\nSUCCESS")
+
+    def graded(**options: Any) -> str:
+        with open_bundle(bundle) as opened:
+            grade(opened, client=client, judge_mode="new", **options)
+        assert run_cli(["verify", str(bundle)]) == 0
+        return capfd.readouterr().out.splitlines()[-1].strip()
+
+    checks = [{"type": "string_match", "fuzzy": ["tea"]}]
+    built = trajectory({"id": "t", "intent": "Why?", "judge": "webvoyager", "checks": checks})
+    built.goto("http://h.test/", "<p>x").screenshot().click("#a").screenshot(colour=(0, 9, 0))
+    built.answer("drink").write(bundle)
+    assert graded() == "run.replies.jsonl: 2 replies"
+    assert graded(mode="compat") == "run.replies.jsonl: 3 replies"
+    assert graded(judges=("agent_reward",), judge_model="openai:own") == "run.replies.jsonl: 6 replies"
+    told = "run.replies.jsonl: 7 replies, 1 that nobody asks for"
+    assert graded(judges=(convert(changed, JudgeSettings),)) == told
+    assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),)) == told  # the same request
+    text = tape.read_text()
+    tape.write_text(text[: text.index("\n") + 1])
+    assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),), mode="compat").endswith(
+        ": 3 replies"
+    )
+
+
+def test_verify_counts_replies_to_a_task_that_is_another_now(tmp_path: Path, capfd: Any) -> None:
+    bundle = with_tape(tmp_path, 1)
+    tape = bundle.with_name("run.replies.jsonl").read_bytes()
+    other = write(tmp_path / "other.zst")
+    other.with_name("other.replies.jsonl").write_bytes(tape)
+    assert run_cli(["verify", str(other), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["tape"]["unused"] == 1
+    built = trajectory().goto("http://h.test/", "<p>x").answer("x").write(tmp_path / "bare.zst")
+    built.with_name("bare.replies.jsonl").write_bytes(tape)
+    assert run_cli(["verify", str(built), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["tape"]["unused"] == 1

@@ -36,6 +36,45 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["policies", "try", *arguments], catch_exceptions=False)
 
 
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            "{type: never, match: {action: click, txt: Pay}}",
+            "Object contains unknown field `txt` - at `$.policies[1].rule.match`",
+        ),
+        ("{type: nevr}", "Invalid value 'nevr' - at `$.policies[1].rule.type`"),
+        (
+            "{type: never, match: [{action: click}, {knd: page}]}",
+            "Object contains unknown field `knd` - at `$.policies[1].rule.match[1]`",
+        ),
+        (
+            "{type: never, match: {text: {any_of: [no, off]}}}",
+            "Expected `str`, got `bool` (quote it) - at `$.policies[1].rule.match.text.any_of[0]`",
+        ),
+        (
+            "{type: never, match: {action: '@activte'}}",
+            "unknown_group: no group '@activte'; there are @activate, @input, @navigate"
+            " - at `$.policies[1].rule.match.action`",
+        ),
+        (
+            "{type: url_boundary, deny: [/a, '/']}",
+            "empty_url_term: '/' names no host, segment, query or fragment - at `$.policies[1].rule.deny[1]`",
+        ),
+    ],
+)
+def test_a_typo_is_told_with_its_exact_path(
+    tmp_path: Path, bundle: str, capsys: pytest.CaptureFixture[str], rule: str, said: str
+) -> None:
+    path = tmp_path / "policies.yaml"
+    good = "{id: a, dimension: user_consent, rule: {type: never, match: {action: click}}}"
+    bad = f"{{id: b, dimension: user_consent, rule: {rule}}}"
+    path.write_text(f"schema: replaykit.policies/1\npolicies:\n- {good}\n- {bad}\n", "utf-8")
+    assert run(["policies", "try", str(path), bundle]) == 3
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.splitlines()[0]) == ("", f"error: {path}: {said}")
+
+
 def test_it_says_what_was_found_and_warns_of_contradictions(file: str, bundle: str) -> None:
     found = invoke(file, bundle)
     assert found.exit_code == 0

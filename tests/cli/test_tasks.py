@@ -61,6 +61,25 @@ def test_places_and_patterns_of_states_that_cannot_be_read_are_named(suite: Path
     assert len(errors) == 3
 
 
+def test_policies_that_nobody_can_keep_together_are_noted_once(suite: Path) -> None:
+    never = "{type: never, match: {action: click, text: Save}}"
+    always = "{type: eventually, match: {action: click, text: Save}}"
+    policies = (
+        f"policies: [{{id: low, source: task, dimension: user_consent, rule: {always}}},"
+        f" {{id: high, dimension: user_consent, rule: {never}}}]"
+    )
+    suite.write_text(f"{SUITE}{policies}\n")
+    found = run("validate", suite)
+    assert (found.exit_code, found.output.splitlines()) == (
+        0,
+        [
+            f"{suite}: 2 tasks, 0 errors, 1 notes",
+            "  note: a: $.policies[0]: 'high' (organization) and 'low' (task): the one forbids what the other"
+            " demands; let one yield (and in 1 more task)",
+        ],
+    )
+
+
 def test_counts(suite: Path) -> None:
     assert run("list", suite).output.startswith("2 tasks, 0 policies\n")
     assert json.loads(run("list", suite, "--json").output)["checks"] == {"string_match": 1, "url_match": 1}

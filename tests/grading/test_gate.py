@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import UsageError
-from replaykit.grading.gate import GateOptions, decide, exit_code
+from replaykit.grading.gate import GateOptions, decide, exit_code, judge_warnings
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
@@ -107,3 +107,34 @@ def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> N
     assert status(found, "judge", calibrated=()) == "error"
     assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated=()) == "failed"
     assert status(verdict(), "judge", calibrated=()) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        ([JudgeOutcome.SUCCESS] * 5, []),
+        ([JudgeOutcome.ABSTAIN] + [JudgeOutcome.FAILURE] * 4, []),
+        (
+            [JudgeOutcome.ABSTAIN] * 2 + [JudgeOutcome.SUCCESS] * 3,
+            ["webvoyager abstained in 2 of 5 runs: 2 x r"],
+        ),
+        ([JudgeOutcome.ERROR] + [JudgeOutcome.SUCCESS] * 19, []),
+        (
+            [JudgeOutcome.ERROR] + [JudgeOutcome.SUCCESS] * 9,
+            ["webvoyager could not be asked in 1 of 10 runs: 1 x r"],
+        ),
+        ([JudgeOutcome.NOT_EVALUATED] * 3, []),
+    ],
+)
+def test_judges_of_little_use_are_told(outcomes: list[JudgeOutcome], told: list[str]) -> None:
+    judgements = [one for outcome in outcomes for one in judged(outcome).judgements]
+    assert list(judge_warnings(judgements, 0.05)) == [f"judge {words}" for words in told]
+
+
+def test_each_judge_is_told_on_its_own() -> None:
+    ours = Judgement(judge="ours", outcome=JudgeOutcome.ABSTAIN, reason="hedged", fingerprint="f")
+    fine = judged(JudgeOutcome.SUCCESS).judgements
+    assert list(judge_warnings([ours, *fine * 9], 0.05)) == [
+        "judge ours abstained in 1 of 1 runs: 1 x hedged"
+    ]
+    assert list(judge_warnings([], 0.05)) == []

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from replaykit.grading.engine import build_report
 from replaykit.grading.metrics import SCORES, all_pass_at_k, metrics, pass_hat_k, summarize, tier
 from replaykit.grading.statistics import Fraction
 from replaykit.grading.verdict import (
@@ -24,6 +25,7 @@ from replaykit.grading.verdict import (
     Verdict,
     combine,
 )
+from replaykit.report.text import as_text
 from replaykit.tasks.policies import DIMENSIONS
 from replaykit.tasks.task import Task, decode_task
 
@@ -471,3 +473,28 @@ def test_repeated_runs_of_the_paper_by_hand() -> None:
     assert all_pass_at_k(runs, 2) == (half, half)
     assert pass_hat_k(runs, 2) == (two_thirds, two_thirds)
     assert pass_hat_k(runs, 3) == (half, half)
+
+
+def looked_at(task: str, *before: str) -> Verdict:
+    """Build a run whose checks were, or were not, satisfied before it."""
+    checks = tuple(structs.replace(_check(Outcome.PASS, [Outcome.PASS], ()), pre=pre) for pre in before)
+    return structs.replace(verdict(task, "P"), checks=checks)
+
+
+def test_runs_that_were_done_before_they_began_are_counted() -> None:
+    found = summarize([
+        looked_at("b", "satisfied", "satisfied"),
+        looked_at("b", "satisfied"),
+        looked_at("a", "satisfied", "unsatisfied"),
+        looked_at("c", "satisfied", "unknown"),
+        structs.replace(looked_at("d", "satisfied"), validity="site_down"),
+        verdict("e"),
+    ])  # fmt: skip
+    assert found["vacuous"] == {"n": 2, "known": 3, "tasks": ["b"]}
+
+
+def test_the_text_tells_of_runs_that_were_done_before_they_began() -> None:
+    done = build_report([looked_at("a", "satisfied"), looked_at("b", "unsatisfied")])
+    line = "vacuous: 1 of 2 runs whose checks were looked at before had all of them satisfied already: a"
+    assert line in as_text(done).splitlines()
+    assert "vacuous" not in as_text(build_report([looked_at("b", "unsatisfied")]))

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from replaykit.recorder.capture import (
     API,
@@ -64,6 +64,14 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 800, "height": 600})
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A context of its own, 1280 x 800."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield made
+    made.close()
 
 
 class Taken:

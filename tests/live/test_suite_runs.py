@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -20,6 +22,9 @@ pytestmark = pytest.mark.live
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
 TASKS = ("order-total", "return-window")
+
+WAIT_S = 120.0
+"""Patience; what it waits for takes seconds."""
 
 
 def record(browser: Path, out: Path, url: str, *more: str) -> subprocess.CompletedProcess[str]:
@@ -68,3 +73,36 @@ def test_agents_that_crash_are_recorded_and_said(browser_path: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert "2 recorded (2 crashed)" in done.stderr
     assert len(list(tmp_path.glob("*.zst"))) == 2
+
+
+WAITING = """
+import os, pathlib, time
+pathlib.Path(os.environ["TOLD"]).touch()
+time.sleep(600)
+"""
+
+
+def test_ctrl_c_keeps_the_run_and_ends_the_suite(browser_path: Path, tmp_path: Path) -> None:
+    told, folder = tmp_path / "begun", tmp_path / "runs"
+    with serve() as site:
+        argv = [
+            *(sys.executable, "-m", "replaykit", "record", "--suite", str(SUITE)),
+            *("--task-ids", ",".join(TASKS), "--site", f"shop={site.url}", "--browser", str(browser_path)),
+            *("-o", str(folder), "--", sys.executable, "-c", WAITING),
+        ]
+        running = subprocess.Popen(
+            argv, cwd=ROOT, env={**os.environ, "TOLD": str(told)}, stderr=subprocess.PIPE, text=True
+        )
+        deadline = monotonic() + WAIT_S
+        while not told.exists():
+            assert running.poll() is None and monotonic() < deadline
+            sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=WAIT_S)
+    assert running.returncode == 130, err
+    assert "1 recorded (1 stopped), 1 not begun" in err
+    (made,) = folder.glob("*.zst")
+    assert verify(made).findings == ()
+    with open_bundle(made) as bundle:
+        assert bundle.ending is not None
+        assert (bundle.ending.kind, bundle.ending.cause) == ("stopped", "person")

@@ -94,6 +94,18 @@ def test_xml_documents_keep_the_case_of_names(page: Any, el: Any) -> None:
     assert (len(dom.select_all("[Name]")), len(dom.select_all("[name]"))) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [("[href]", ["a"]), ("[*|href]", ["a", "use"]), ("[HREF]", ["a"]), ("[lang], use", ["p", "use"])],
+)
+def test_attributes_are_found_by_every_name_they_may_have(
+    body: Any, el: Any, selector: str, expected: list[str]
+) -> None:
+    use = el("%use", **{"xlink:href": "#y"})
+    dom = body(el("a", href="/x"), el("p", lang="en"), el("%svg", use))
+    assert [node.tag for node in dom.select_all(selector)] == expected
+
+
 def test_queries_stay_in_their_tree(body: Any, el: Any) -> None:
     frame = el(
         "iframe", ({"url": "http://in.test/", "base": "http://in.test/"}, el("html", el("p", id="inner")))

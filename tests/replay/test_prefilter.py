@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.replay.css import compile_selector
-from replaykit.replay.dom import Dom
+from replaykit.replay.dom import Dom, Node
 from replaykit.replay.prefilter import Prefilter
 from replaykit.testing.pages import snapshot
 
@@ -53,6 +53,23 @@ def test_what_is_excluded_has_no_match(tree: Any, css: str) -> None:
         return
     if Prefilter(data).excludes(selector):
         assert not Dom(data)._select_all(css, 0)
+
+
+@given(TREES, SELECTORS)
+def test_indexes_find_what_every_element_says_of_itself(tree: Any, css: str) -> None:
+    dom = Dom(snapshot(html(tree)))
+    try:
+        selector = compile_selector(css)
+    except Exception:  # noqa: BLE001  # parts do not always join to a selector
+        return
+    everything = dom.select_all("*")
+    found = [node for node in everything if selector.nearest(dom.tree, (node.row,), 0) >= 0]
+    assert dom.select_all(css) == found
+    assert dom.select(css) == (found[0] if found else None)
+    for node in everything:
+        above = (node.row, *dom.tree.ancestors(node.row))
+        row = selector.nearest(dom.tree, above, node.row)
+        assert node.closest(css) == (Node(dom, row) if row >= 0 else None)
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,20 @@ from replaykit.grading.checks.html import cursor_after, cursor_url, grade_html
 from replaykit.grading.checks.item import Ask, Graded, Terms, graded, undecided
 from replaykit.grading.checks.network import grade_network
 from replaykit.grading.checks.page import grade_page
+from replaykit.grading.checks.plugins import grade_plugin
 from replaykit.grading.checks.reading import LAST, final_evidence, final_url
 from replaykit.grading.checks.state import grade_script, grade_state
 from replaykit.grading.checks.text import grade_string
 from replaykit.grading.checks.url import grade_url
 from replaykit.grading.checks.verified import peer_answer, peer_rule
+from replaykit.grading.checks.verifier import grade_verifier
 from replaykit.grading.values.url import Sites
 from replaykit.grading.verdict import CheckResult, Completion, Evidence, Mode, Outcome, combine
+from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch
+from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, PageImages, ProgramHtml, StringMatch
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
-from replaykit.tasks.states import StateHttp, StateScript
+from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task import Task
 
 WEBARENA = "webarena@f62e0b9"
@@ -47,6 +50,9 @@ _PEER_NAMES = {name: peer.partition("@")[0] for name, peer in PEERS.items()}
 NATIVE = "native"
 """Our own dialect."""
 
+_OWN = (PageCheck, StateHttp, StateScript, StateVerifier, CheckPlugin)
+"""Checks that no peer has."""
+
 
 def grade_checks(
     task: Task,
@@ -56,16 +62,25 @@ def grade_checks(
     require_strong: bool = False,
     sites: Sites | None = None,
     ask: Ask | None = None,
+    oracle: Oracle | None = None,
+    verifiers: str | None = None,
 ) -> tuple[CheckResult, ...]:
     """Grade every check of a task whose placeholders are filled.
 
     A check's own `mode` overrides the one given. `sites` are the roots that count as equal, by default
-    those in the bundle. `ask` gives the recorded replies of models. Nothing else is read but the replay.
+    those in the bundle. `ask` gives the recorded replies of models, `oracle` the answers of an offline
+    Chromium. Nothing else is read but the replay, and nothing run but installed plugins and verifiers that
+    lie in the folder `verifiers`.
     """
     results: list[CheckResult] = []
     cursor = LAST
     for number, check in enumerate(task.checks):
-        terms = replace(_terms(task, replay, check.mode or mode, require_strong, sites), ask=ask)
+        terms = replace(
+            _terms(task, replay, check.mode or mode, require_strong, sites),
+            ask=ask,
+            oracle=oracle,
+            verifiers=verifiers,
+        )
         results.append(_grade(check, number, task, replay, terms, cursor))
         if isinstance(check, ProgramHtml):
             cursor = cursor_after(check, cursor, replay, terms)
@@ -123,7 +138,7 @@ def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, 
     if terms.dialect == "stwab":
         found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)
-    has_peer = not isinstance(check, PageCheck | StateHttp | StateScript) or task.dialect == "miniwob"
+    has_peer = not isinstance(check, _OWN) or task.dialect == "miniwob"
     mode: Mode = terms.mode if has_peer else "strict"
     result = _result(check.id or str(number), kind, _dialect(check, task, mode), mode, found)
     notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
@@ -142,7 +157,7 @@ def _swallowed(one: Graded, mode: Mode) -> Graded:
 
 def _dialect(check: Check, task: Task, mode: Mode) -> str:
     """Name whose rules hold; a native check compared with a peer is compared with the one that has it."""
-    is_ours = isinstance(check, PageCheck | StateHttp | StateScript) and task.dialect != "miniwob"
+    is_ours = isinstance(check, _OWN) and task.dialect != "miniwob"
     if is_ours or (mode == "strict" and task.dialect not in PEERS):
         return NATIVE
     own = VERIFIED if isinstance(check, AgentResponse | NetworkMatch) else WEBARENA
@@ -169,6 +184,10 @@ def _items(
             return grade_state(check, replay, terms)
         case StateScript():
             return (grade_script(check, replay, terms, next(iter(task.start_urls), None)),)
+        case StateVerifier():
+            return (grade_verifier(check, replay, terms),)
+        case CheckPlugin():
+            return (grade_plugin(check, replay, task, terms),)
         case PageImages():
             nothing = undecided("unsupported", "page_image_query")
             return (graded("images", nothing, nothing, terms.mode, Evidence()),)

@@ -13,6 +13,7 @@ from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.values.typed import Comparison
 from replaykit.grading.values.url import Sites
 from replaykit.grading.verdict import Evidence, Item, Mode, Outcome, Value
+from replaykit.replay.oracle import Oracle
 
 OR = " |OR| "
 """Separates alternatives in references."""
@@ -44,6 +45,10 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Peer whose rules compat mode follows: `webarena webarena-lite vwa stwab`."""
     ask: Ask | None = None
     """Where replies of models come from."""
+    verifiers: str | None = None
+    """Folder that verifiers may be run from; None = from nowhere."""
+    oracle: Oracle | None = None
+    """The offline Chromium, where it was asked for."""
 
 
 class Graded(Struct, frozen=True, kw_only=True):

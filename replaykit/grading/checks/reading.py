@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, SnapshotInvalid, Unsupported
 from replaykit.grading.checks.item import Ruling, Terms, error, undecided
@@ -13,8 +15,10 @@ from replaykit.grading.values import url as urls
 from replaykit.grading.verdict import Evidence, Mode
 from replaykit.replay.dom import Dom
 from replaykit.replay.locator import evaluate, read_selector
+from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
+from replaykit.replay.wanted import Wanted
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.step import Probe
 
@@ -166,14 +170,35 @@ def _static(sources: list[_Source], question: Question, terms: Terms) -> Reading
     if source.is_weak and terms.require_strong:
         return Reading(evidence=evidence, ruling=undecided("weak_evidence", f"page:{question.url}"))
     try:
-        return _of_dom(source, question, evidence)
-    except Unsupported:
+        return _of_snapshot(source, question, evidence, terms.oracle)
+    except Unsupported as fault:
         code = f"probe:{question.locator or 'text'}"
-        return Reading(evidence=evidence, ruling=undecided("unsupported", code))
+        why = replace(evidence, note=_remedy(question, terms.oracle, fault))
+        return Reading(evidence=why, ruling=undecided("unsupported", code))
     except LocatorLimit:
         return Reading(evidence=evidence, ruling=error("locator_limit", "locator"))
     except SnapshotInvalid:
         return Reading(evidence=evidence, ruling=error("snapshot_invalid", "snapshot"))
+
+
+def _of_snapshot(source: _Source, question: Question, evidence: Evidence, oracle: Oracle | None) -> Reading:
+    """Read without a browser, or with one: where that was asked for, and what needs one."""
+    if oracle is None or not question.locator or source.page.dom is None:
+        return _of_dom(source, question, evidence)
+    if not oracle.is_first:
+        with suppress(Unsupported):
+            return _of_dom(source, question, evidence)
+    wanted = Wanted(locator=question.locator, selector=question.selector, read=question.property)
+    read = oracle.read(source.page, wanted)
+    seen = _read_as(source, question, "chromium")
+    return Reading(evidence=replace(seen, browser=oracle.version), read=read)
+
+
+def _remedy(question: Question, oracle: Oracle | None, fault: Unsupported) -> str | None:
+    """Say what would answer, or why the browser does not."""
+    if oracle is None:
+        return "--replay auto" if question.locator else None
+    return str(fault.fields["reason"])
 
 
 def _of_dom(source: _Source, question: Question, evidence: Evidence) -> Reading:

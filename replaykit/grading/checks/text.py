@@ -20,7 +20,8 @@ from replaykit.grading.checks.item import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.judged import Kind, judge, request
+from replaykit.grading.checks.judged import judge, request
+from replaykit.grading.checks.judged_replies import Kind
 from replaykit.grading.values.numbers import shown, whole_number
 from replaykit.grading.values.text import normal
 from replaykit.grading.values.typed import compare, compare_part

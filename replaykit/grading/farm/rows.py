@@ -13,6 +13,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.errors import NondeterministicVerdict, ReplaykitError
 from replaykit.grading.grader import GradeOptions, panel_of, task_digest, task_for
 from replaykit.grading.verdict import SEMANTICS, ErrorInfo, Verdict
+from replaykit.replay.oracle import version_of
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -58,6 +59,9 @@ def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
         "tape": _digest_of(panel.tape) if panel.settings and panel.how != "off" else None,
         "compose": options.compose or task.compose,
         "require_strong": options.require_strong,
+        "verifiers": options.verifiers is not None,
+        "replay": options.replay,
+        "browser": version_of(options.replay),
     }
     return _sha256(msgspec.json.encode(says, order="sorted"))
 

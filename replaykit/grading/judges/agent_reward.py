@@ -11,9 +11,13 @@ from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
 from replaykit.grading.judges.slots import Prompts, Slot
 from replaykit.grading.judges.tags import PeerRefusal, tags
-from replaykit.grading.request import ModelReply, ModelRequest, Part, TextPart
+from replaykit.grading.judges.tree import fitted, pruned
+from replaykit.grading.request import ModelReply, ModelRequest, Part, ReplyFailure, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judging import JudgeSettings
+
+PRUNING = 1
+"""Raised when large trees are made smaller in another way."""
 
 _STEP = ("step_number", "url", "action", "reasoning")
 
@@ -45,8 +49,14 @@ class AgentReward(ModelJudge):
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
         if not (evidence.deeds or evidence.images or evidence.tree):
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
-        request = self._request(evidence)
+        request = self._request(evidence, self._tree(evidence))
         replies = yield (request,)
+        smaller = self._smaller(evidence, replies[0])
+        if smaller is not None:
+            request, said = smaller, replies[0]
+            replies = yield (request,)
+            # Where both were never asked, the first is the one to be told of.
+            replies = (said,) if _is_missing(replies[0]) else replies
         failed = self.failed(evidence, replies)
         return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
 
@@ -57,12 +67,23 @@ class AgentReward(ModelJudge):
     def shape(self) -> dict[str, Any]:
         """Return what else of the protocol shapes its answer."""
         names = ("use_axtree", "use_screenshot", "axtree_chars_max")
-        return {"order": self._order, **{name: getattr(self.settings, name) for name in names}}
+        pruning = {"pruning": PRUNING} if self.settings.use_axtree else {}
+        return {"order": self._order, **{name: getattr(self.settings, name) for name in names}, **pruning}
 
-    def _request(self, evidence: JudgeEvidence) -> ModelRequest:
-        said = self.untrusted(
-            {"goal": evidence.task, "steps": self._steps(evidence.deeds), "axtree": self._tree(evidence)}
-        )
+    def _smaller(self, evidence: JudgeEvidence, reply: ModelReply | ReplyFailure) -> ModelRequest | None:
+        """Return what the peer asks where a request was refused: the same with a pruned tree; else None.
+
+        A refusal is never recorded: on a tape, the request that was refused is missing.
+        """
+        refused = isinstance(reply, ReplyFailure) and reply.kind in ("bad_request", "too_large", "tape_miss")
+        if self.is_strict or not refused or not self.settings.use_axtree:
+            return None
+        tree = self._tree(evidence)
+        smaller = pruned(tree)
+        return self._request(evidence, smaller) if smaller != tree else None
+
+    def _request(self, evidence: JudgeEvidence, tree: str) -> ModelRequest:
+        said = self.untrusted({"goal": evidence.task, "steps": self._steps(evidence.deeds), "axtree": tree})
         content: list[Part] = [
             self._part("goal", goal=said["goal"]),
             self._part("actions", steps=said["steps"]),
@@ -90,14 +111,16 @@ class AgentReward(ModelJudge):
         return self.prompts.fill("step", {"step_number": str(number), **said})
 
     def _tree(self, evidence: JudgeEvidence) -> str:
-        most = self.settings.axtree_chars_max
-        cut = len(evidence.tree) - most
-        return evidence.tree if cut <= 0 else f"{evidence.tree[:most]}⟦cut:{cut}⟧"
+        return fitted(evidence.tree, self.settings.axtree_chars_max)
 
     def _judgement(self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply) -> Judgement:
         parsed = tags(reply.text, reply.stop_reason, self.mode)
         stages = (stage_report(request, reply, parsed.report()),)
         return self.judged(evidence, parsed, _other(reply, other_mode(self.mode)), stages, (reply,))
+
+
+def _is_missing(reply: ModelReply | ReplyFailure) -> bool:
+    return isinstance(reply, ReplyFailure) and reply.kind == "tape_miss"
 
 
 def _slot(name: str, *names: str) -> Slot:

@@ -121,6 +121,9 @@ class AnthropicClient:
     def _parameters(self, request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
         effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}
         content = [self._block(part, pictures, request.oversized_image) for part in request.content]
+        if request.is_repeated and self._is_vendor:
+            # What stands before this mark is read once and billed at a fraction for the other votes.
+            content[-1]["cache_control"] = {"type": "ephemeral"}
         return {
             "model": provider_of(request.model)[1],
             "max_tokens": request.max_tokens,

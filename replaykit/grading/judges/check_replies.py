@@ -1,33 +1,82 @@
-"""Recorded replies for checks: the tape answers what a check would ask a model."""
+"""Replies for checks: the tape answers what they would ask a model, and the model what the tape does not."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from replaykit.bundle.reader import Bundle
+from replaykit.grading.judges.client import Client
+from replaykit.grading.judges.deliberation import Asked
+from replaykit.grading.judges.judge import checked_model
+from replaykit.grading.judges.panel import Panel, tape_of
 from replaykit.grading.judges.pump import recorded
-from replaykit.grading.judges.tape import Tape, read_tape
+from replaykit.grading.judges.sitting import desk_of
+from replaykit.grading.judges.tape import Tape, request_key
 from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+
+if TYPE_CHECKING:
+    from replaykit.grading.judges.live import Desk
+
+
+_ONCE = (0, 0)
 
 
 class CheckReplies:
-    """Answers requests from a tape, which is read when the first one comes; equal requests are one."""
+    """Answers the requests of checks; equal ones are one, asked once in a grading.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._is_asked = False
+    Nothing is read before the first one comes. `client` is asked in the modes `new` and `refresh`; there,
+    a request inside a running event loop raises JudgeError, as a model that no provider has does always.
+    """
+
+    def __init__(self, panel: Panel, bundle: Bundle, client: Client | None = None) -> None:
+        self._panel = panel
+        self._bundle = bundle
+        self._client = client
+        self._said: dict[str, ModelReply | ReplyFailure | None] = {}
+        #: What came, in order, each request once.
+        self.asked: list[Asked] = []
 
     def __call__(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
-        """Return the recorded reply, a miss, or None where there is no tape."""
-        self._is_asked = True
-        return None if self.tape is None else recorded(request, (0, 0), self.tape)
+        """Return the reply, or why there is none; None where there is no tape and nobody to ask."""
+        wanted = replace(request, model=checked_model(self._panel.model or request.model))
+        key = request_key(wanted)
+        if key not in self._said:
+            self.asked.append(Asked(request=wanted, ordinal=_ONCE))
+            self._said[key] = self._reply(wanted)
+        return self._said[key]
+
+    @property
+    def missing(self) -> tuple[Asked, ...]:
+        """What came and has no reply."""
+        replies = zip(self.asked, self._said.values(), strict=True)
+        return tuple(asked for asked, reply in replies if not isinstance(reply, ModelReply))
 
     @property
     def digest(self) -> str | None:
-        """Digest of the tape, once it was asked."""
-        return self.tape.digest if self._is_asked and self.tape is not None else None
+        """Digest of the tape as it is now, once it was asked."""
+        if not self._said:
+            return None
+        # A tape that was asked from only does not change; one that was asked for does.
+        tape = self._tape if self._client is None else tape_of(self._bundle, self._panel.tape)
+        return None if tape is None else tape.digest
+
+    def _reply(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
+        if self._desk is not None:
+            return self._desk.answer(request, _ONCE)
+        return None if self._tape is None else recorded(request, _ONCE, self._tape)
 
     @cached_property
-    def tape(self) -> Tape | None:
-        """The tape; None where there is none. Raises `TapeError`."""
-        return read_tape(self._path)
+    def _tape(self) -> Tape | None:
+        return tape_of(self._bundle, self._panel.tape)
+
+    @cached_property
+    def _desk(self) -> Desk | None:
+        if self._client is None:
+            return None
+        from replaykit.grading.judges.live import refuse_in_loop  # threads are for those who ask
+
+        refuse_in_loop("grade", "grade_async")
+        return desk_of(self._panel, self._bundle, self._client)

@@ -69,13 +69,19 @@ def validated(settings: JudgeSettings) -> JudgeSettings:
     tokens: object = settings.max_tokens
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not low <= tokens <= high:
         raise JudgeError(what=f"option max_tokens: {tokens!r} is not an integer from {low} to {high}")
-    provider, name = provider_of(settings.model)
+    checked_model(settings.model)
+    return settings
+
+
+def checked_model(model: str) -> str:
+    """Return the model, or raise JudgeError where it names no provider or no model that there is."""
+    provider, name = provider_of(model)
     if provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)
-        raise JudgeError(what=f"option model: {settings.model!r} names provider {provider!r}; known: {known}")
+        raise JudgeError(what=f"option model: {model!r} names provider {provider!r}; known: {known}")
     if not name:
-        raise JudgeError(what=f"option model: {settings.model!r} names no model")
-    return settings
+        raise JudgeError(what=f"option model: {model!r} names no model")
+    return model
 
 
 def provider_of(model: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from replaykit.grading.judges.evidence import JudgeEvidence
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.pump import gathered
-from replaykit.grading.judges.tape import REPLY_MAX, Tape, append_reply, read_tape
+from replaykit.grading.judges.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape
 from replaykit.grading.judges.votes import voted
 from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement
@@ -72,6 +72,11 @@ class Desk:
         """Return the recorded reply; None where there is none, or where all are asked for again."""
         return self._tape.reply(asked.request, asked.ordinal) if self._tape is not None else None
 
+    def answer(self, request: ModelRequest, ordinal: Ordinal) -> ModelReply | ReplyFailure:
+        """Return the recorded reply, else ask for it and record it."""
+        asked = Asked(request=request, ordinal=ordinal)
+        return self.recorded(asked) or self.ask(asked, self.sent(request))
+
     def sent(self, request: ModelRequest) -> Sent | ReplyFailure:
         """Return the request with its pictures as they are sent."""
         images = (part for part in request.content if isinstance(part, ImagePart))
@@ -116,18 +121,21 @@ def judge_sync(
     settings: JudgeSettings, task: Task, replay: Replay, desk: Desk, mode: str = "strict"
 ) -> Judgement:
     """Judge a run, asking one request after the other. Raises JudgeError inside a running event loop."""
-    if _is_looping():
-        raise JudgeError(what="judge_sync inside a running event loop would stop it: await judge_async")
+    refuse_in_loop("judge_sync", "judge_async")
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):
         return evidence
+    return voted([drive(judge, evidence, desk.answer, n) for n in range(settings.votes)], settings.require)
 
-    def answer(request: ModelRequest, ordinal: tuple[int, int]) -> ModelReply | ReplyFailure:
-        asked = Asked(request=request, ordinal=ordinal)
-        return desk.recorded(asked) or desk.ask(asked, desk.sent(request))
 
-    return voted([drive(judge, evidence, answer, n) for n in range(settings.votes)], settings.require)
+def refuse_in_loop(name: str, other: str) -> None:
+    """Raise JudgeError inside a running event loop, which `name` would stop; there, await `other`."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise JudgeError(what=f"{name} inside a running event loop would stop it: await {other}")
 
 
 async def judge_async(
@@ -167,14 +175,6 @@ async def _vote(judge: Judge, evidence: JudgeEvidence, desk: Desk, slots: Slots,
 
 async def _answer(asked: Asked, desk: Desk, slots: Slots) -> ModelReply | ReplyFailure:
     return desk.recorded(asked) or await slots.answer(asked, desk)
-
-
-def _is_looping() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _digests(pictures: Mapping[str, bytes]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A miss explains the nearest hit: which recorded request came closest, and what differs."""
+"""A miss explains the nearest hit: which recorded request came closest, what differs, how to record it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ AROUND = 30
 """Characters shown on both sides of a difference."""
 
 
+COMMAND = "to record it: replaykit grade BUNDLE --judge-mode new, with the other options of this grading"
+"""Last line of every explanation."""
+
+
 def explain(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:
-    """Return why no recorded reply answers a request."""
+    """Return why no recorded reply answers a request, and the command that records one."""
+    return f"{_why(request, ordinal, tape)}\n{COMMAND}"
+
+
+def _why(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:
     asked = f"{request.judge}/{request.stage} {request_key(request)[:12]}"
     if tape is None:
         return f"no reply to {asked}: there is no tape beside the bundle"

@@ -8,14 +8,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from replaykit.errors import JudgeError
 from replaykit.grading.judges.evidence import JudgeEvidence, Wants
 from replaykit.grading.judges.judge import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.parse import PARSE_VERSION, Parsed
-from replaykit.grading.judges.prompt import bounded, delimited, digest, nonce, shipped
+from replaykit.grading.judges.prompt import digest, shipped
 from replaykit.grading.judges.selection import Dedupe, image_policy
 from replaykit.grading.judges.slots import Prompts
 from replaykit.grading.judges.tape import request_key
 from replaykit.grading.request import ModelReply, ModelRequest, Part, ReplyFailure
+from replaykit.grading.untrusted import bounded, delimited, nonce
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judging import JudgeSettings
 
@@ -35,8 +37,14 @@ class ModelJudge:
     version = 1
     """Raised when the protocol asks differently."""
 
+    variants: tuple[str, ...] = ()
+    """Variants of the protocol that the settings may name."""
+
     def __init__(self, settings: JudgeSettings, mode: str, prompts: Prompts, images: str) -> None:
         self.settings = validated(settings)
+        if settings.variant and settings.variant not in self.variants:
+            known = ", ".join(self.variants) or "none"
+            raise JudgeError(what=f"option variant: {settings.variant!r} is not of {self.protocol}: {known}")
         self.mode = mode
         self.name = settings.id or self.protocol
         self.prompts = prompts
@@ -78,6 +86,7 @@ class ModelJudge:
             max_tokens=self.settings.max_tokens,
             effort=self.settings.effort,
             oversized_image=self.settings.oversized_image,
+            is_repeated=self.settings.votes > 1,
         )
 
     def unasked(self, evidence: JudgeEvidence, outcome: JudgeOutcome, reason: str) -> Judgement:

@@ -10,12 +10,9 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.pump import judge_from_tape
 from replaykit.grading.judges.tape import Tape, parse_tape, read_tape
-from replaykit.grading.verdict import Judgement, JudgeOutcome, Mode
-from replaykit.replay.player import Replay
+from replaykit.grading.verdict import Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
 
@@ -36,6 +33,17 @@ class Panel(Struct, frozen=True, kw_only=True):
     """Where the replies lie."""
     base_url: str | None = None
     """Server asked instead of the provider's own."""
+    model: str | None = None
+    """Model that checks ask instead of their own; the judges' stands in their settings."""
+
+    def __post_init__(self) -> None:
+        if self.how not in JUDGE_MODES:
+            raise JudgeError(what=f"option judge_mode: {self.how!r} is not one of {', '.join(JUDGE_MODES)}")
+
+    @property
+    def is_live(self) -> bool:
+        """Whether models are asked."""
+        return self.how in ("new", "refresh")
 
 
 def judges_of(
@@ -48,30 +56,15 @@ def judges_of(
     found = [judge_settings(judge) for judge in named]
     if task.judge is not None:
         own = _of_task(task.judge)
-        found[:0] = [own] if _name(own) not in map(_name, found) else []
+        found[:0] = [own] if judge_name(own) not in map(judge_name, found) else []
     if model is not None:
         found = [replace(settings, model=model) for settings in found]
     return tuple(settings for place, settings in enumerate(found) if settings not in found[:place])
 
 
-def judge_all(
-    panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Client | None = None
-) -> tuple[tuple[Judgement, ...], Tape | None]:
-    """Return the judgement of each judge, and the tape that they rest on.
-
-    A client is loaded only to ask for what is missing. Raises JudgeError for judges that cannot be built.
-    """
-    if panel.how not in JUDGE_MODES:
-        raise JudgeError(what=f"option judge_mode: {panel.how!r} is not one of {', '.join(JUDGE_MODES)}")
-    if panel.how == "off":
-        return tuple(_off(settings) for settings in panel.settings), None
-    if not panel.settings:
-        return (), None
-    if panel.how != "none":
-        judged = _live(panel, bundle, task, replay, client)
-        return judged, tape_of(bundle, panel.tape)
-    tape = tape_of(bundle, panel.tape)
-    return tuple(judge_from_tape(one, task, replay, tape, panel.mode) for one in panel.settings), tape
+def judge_name(settings: JudgeSettings) -> str:
+    """Return the name of a judge in reports."""
+    return settings.id or settings.protocol
 
 
 def tape_of(bundle: Bundle, path: str | Path) -> Tape | None:
@@ -95,46 +88,9 @@ def unpacked(bundle: Bundle, path: str | Path) -> None:
         Path(path).write_bytes(bundle.blob(packed))
 
 
-def _live(
-    panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Client | None
-) -> tuple[Judgement, ...]:
-    # Loaded here: threads and sockets are for those who ask.
-    from replaykit.grading.judges.live import Desk, judge_sync
-    from replaykit.grading.judges.transports import Transports
-
-    unpacked(bundle, panel.tape)
-    asked = client or Transports(base_url=panel.base_url)
-    try:
-        desks = (
-            Desk(
-                bundle,
-                asked,
-                panel.tape,
-                trajectory=bundle.digest,
-                mode="new" if panel.how == "new" else "refresh",
-            )
-            for _ in panel.settings
-        )
-        return tuple(
-            judge_sync(one, task, replay, desk, panel.mode)
-            for one, desk in zip(panel.settings, desks, strict=True)
-        )
-    finally:
-        if isinstance(asked, Transports):
-            asked.close()
-
-
 def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
     """Return the judge of a task. A task may come from a stranger's bundle: it never names code."""
     settings = judge_settings(judge)
     if settings.entry:
         raise JudgeError(what=f"judge {settings.entry!r} of the task is code: name it with --judge to run it")
     return settings
-
-
-def _name(settings: JudgeSettings) -> str:
-    return settings.id or settings.protocol
-
-
-def _off(settings: JudgeSettings) -> Judgement:
-    return Judgement(judge=_name(settings), outcome=JudgeOutcome.NOT_EVALUATED, reason="off", fingerprint="")

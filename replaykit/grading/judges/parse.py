@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.grading.request import cut_short
 from replaykit.grading.verdict import JudgeOutcome
 
 PARSE_VERSION = 1
@@ -19,13 +20,6 @@ PARSE_VERSION = 1
 
 REPLY_MAX = 2**20
 """Characters of a reply that are read: the last ones, where the verdict stands."""
-
-_STOPPED = {
-    "max_tokens": "truncated",
-    "refusal": "refused",
-    "model_context_window_exceeded": "context_full",
-}
-_COMPLETE = ("end_turn", "stop_sequence")
 
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]*>")
 _MARKS = re.compile(r"[*`~#>\"“”„‟«»]")
@@ -76,9 +70,8 @@ def failure_token(text: str, stop_reason: str, mode: str) -> Parsed:
 
 def unfinished(stop_reason: str) -> Parsed | None:
     """Return why a reply that did not come to its end is no verdict; None of one that did."""
-    if stop_reason in _COMPLETE:
-        return None
-    return abstain(_STOPPED.get(stop_reason, "stopped"))
+    why = cut_short(stop_reason)
+    return None if why is None else abstain(why)
 
 
 def silent(text: str) -> Parsed:

@@ -80,6 +80,18 @@ def joined(plans: Iterable[Plan]) -> Plan:
     )
 
 
+def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> Plan:
+    """Return the plan of missing requests, one or more; `at_most` counts those of later rounds too."""
+    requests = [asked.request for asked in missing]
+    return Plan(
+        missing=missing,
+        blocked=requests[0].stage,
+        at_most=max(at_most, len(missing)),
+        tokens=sum(tokens_of(request) for request in requests),
+        images=sum(isinstance(part, ImagePart) for request in requests for part in request.content),
+    )
+
+
 def tokens_of(request: ModelRequest) -> int:
     """Return about how many tokens a request has: a quarter of its letters, and its pictures by area."""
     letters = len(request.system) + sum(
@@ -114,11 +126,4 @@ def _reply(tape: Tape | None, asked: Asked) -> ModelReply | None:
 def _blocked(judge: Judge, evidence: JudgeEvidence, missing: tuple[Asked, ...], answered: int) -> Plan:
     most = getattr(judge, "most_requests", None)
     rest = most(evidence) - answered if most is not None else len(missing)
-    requests = [asked.request for asked in missing]
-    return Plan(
-        missing=missing,
-        blocked=requests[0].stage,
-        at_most=max(rest, len(missing)),
-        tokens=sum(tokens_of(request) for request in requests),
-        images=sum(isinstance(part, ImagePart) for request in requests for part in request.content),
-    )
+    return plan_of(missing, rest)

@@ -1,20 +1,14 @@
-"""Prompts: shipped texts, filled in one pass, with untrusted text between delimiters of its own."""
+"""Prompts: shipped texts, filled in one pass."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
 from replaykit.errors import JudgeError
-
-TEXT_MAX = 256 * 1024
-"""Characters of a task or an answer that a prompt takes."""
-
-NONCE_DIGITS = 12
-"""Hex digits of the code that delimits untrusted text."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -48,25 +42,3 @@ def fill(template: str, values: Mapping[str, str], aliases: Mapping[str, str] | 
 
     spelled = "|".join([_PLACEHOLDER.pattern, *(re.escape(alias) for alias in aliases)])
     return re.sub(spelled, value, template)
-
-
-def bounded(text: str) -> str:
-    """Return the text, cut with a marker that says by how many characters if it is too long."""
-    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}⟦cut:{len(text) - TEXT_MAX}⟧"
-
-
-def nonce(untrusted: Iterable[str]) -> str:
-    """Return a code that occurs in none of the texts and depends on nothing else."""
-    texts = tuple(untrusted)
-    counter = 0
-    while True:
-        parts = "\0".join((*texts, *([str(counter)] if counter else [])))
-        code = hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:NONCE_DIGITS]
-        if not any(code in text for text in texts):
-            return code
-        counter += 1
-
-
-def delimited(name: str, text: str, code: str) -> str:
-    """Return untrusted text between delimiters that it cannot contain."""
-    return f"<<{name} {code}>>\n{text}\n<<end {code}>>"

@@ -32,10 +32,10 @@ class Scored(Struct, frozen=True, kw_only=True):
     """Why, on one line."""
 
 
-def picture_score(text: str, stop_reason: str, mode: str) -> Scored:
-    """Read the score of a picture, and the reason given for it."""
+def picture_score(text: str, stop_reason: str, mode: str, *, is_general: bool = False) -> Scored:
+    """Read the score of a picture and its reason; the peer's general judge has headers of its own."""
     if mode == "compat":
-        return _peer_score(text)
+        return _peer_general(text) if is_general else _peer_score(text)
     if unfinished(stop_reason) is not None:
         return Scored(score=None)
     plain = normalised(text[-REPLY_MAX:])
@@ -106,3 +106,12 @@ def _peer_score(text: str) -> Scored:
         return Scored(score=0)
     thought = text.rpartition("**Reasoning**:")[2].strip().lstrip("\n")
     return Scored(score=int(digit[0]), reason=thought.split("\n\n")[0].replace("\n", " "))
+
+
+def _peer_general(text: str) -> Scored:
+    parts = text.split("### Score")
+    digit = re.search("[1-5]", parts[1]) if len(parts) > 1 else None
+    if digit is None:
+        return Scored(score=0)
+    thought = text.rpartition("### Reasoning:")[2].strip()
+    return Scored(score=int(digit[0]), reason=thought.partition("### Score")[0].replace("\n", " "))

@@ -64,8 +64,9 @@ def _prompts(plain: Mapping[str, Any], file: Path) -> dict[str, str]:
     source = plain.get("prompts_from")
     if source is None:
         return found
-    protocol, order = str(plain.get("protocol", "custom")), str(plain.get("order") or "")
-    return {**read_prompts(file.parent / str(source), protocol, order), **found}
+    protocol = str(plain.get("protocol", "custom"))
+    how = {name: str(plain.get(name) or "") for name in ("order", "variant")}
+    return {**read_prompts(file.parent / str(source), protocol, **how), **found}
 
 
 def _mapping(value: Any, file: Path) -> Mapping[str, Any]:

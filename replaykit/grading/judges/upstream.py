@@ -15,6 +15,7 @@ SOURCE_MAX = 4 * 2**20
 """Bytes of a source file that is read."""
 
 _WEBJUDGE = "WebJudge_Online_Mind2Web_eval"
+_GENERAL = "WebJudge_general_eval"
 
 LITERALS: dict[str, dict[str, str]] = {
     "webvoyager": {"system": "SYSTEM_PROMPT", "user": "USER_PROMPT"},
@@ -79,9 +80,11 @@ STRIPPED = frozenset(
 """Texts that the peer strips before it uses them."""
 
 
-def read_prompts(path: str | Path, protocol: str, order: str = "") -> dict[str, str]:
+def read_prompts(path: str | Path, protocol: str, order: str = "", variant: str = "") -> dict[str, str]:
     """Return slot to text, read from the user's copy of the peer's source file."""
     names = dict(LITERALS.get(protocol, {}))
+    if variant == "general":
+        names = {slot: name.replace(_WEBJUDGE, _GENERAL) for slot, name in names.items()}
     if not names:
         raise JudgeError(what=f"prompts_from: no source is known for {protocol}: name files under `prompts`")
     last = names.pop("system.verdict_last", "")

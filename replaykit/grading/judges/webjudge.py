@@ -40,17 +40,22 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 class WebJudge(ModelJudge):
-    """Rounds of 1, n and 1 requests. The answer and the thoughts of the agent never enter the last one."""
+    """Rounds of 1, n and 1 requests. The agent's answer never enters the last one; its thoughts do in the
+    variant `general` alone.
+    """
 
     protocol = "webjudge"
+    variants = ("general",)
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        self.is_general = settings.variant == "general"
+        kind = "webjudge.general" if self.is_general else "webjudge"
         slots = {
             "key_points.system": Slot(shipped="webjudge.key_points.system"),
             "key_points.user": Slot(shipped="webjudge.key_points.user", names=("task",), aliases=_ALIASES),
-            "score.system": Slot(shipped="webjudge.score.system"),
+            "score.system": Slot(shipped=f"{kind}.score.system"),
             "score.user": Slot(shipped="webjudge.score.user", names=("task", "key_points"), aliases=_ALIASES),
-            "verdict.system": Slot(shipped="webjudge.verdict.system"),
+            "verdict.system": Slot(shipped=f"{kind}.verdict.system"),
             "verdict.user": Slot(
                 shipped="webjudge.verdict.user",
                 names=("task", "key_points", "actions", "reasons"),
@@ -100,7 +105,8 @@ class WebJudge(ModelJudge):
 
     def shape(self) -> dict[str, Any]:
         """Return what else of the protocol shapes its answer."""
-        return {"max_images": self.settings.max_images}
+        variant = {"variant": self.settings.variant} if self.is_general else {}
+        return {"max_images": self.settings.max_images, **variant}
 
     def _ask(
         self, evidence: JudgeEvidence, asked: list[Asked], requests: Round
@@ -126,8 +132,7 @@ class WebJudge(ModelJudge):
         )
 
     def _about_verdict(self, evidence: JudgeEvidence, points: str, kept: Sequence[Kept]) -> ModelRequest:
-        acts = [deed.action for deed in evidence.deeds if not deed.is_said]
-        texts = {"task": evidence.task, "key_points": points, "actions": _numbered(acts)}
+        texts = {"task": evidence.task, "key_points": points, "actions": _numbered(self._acts(evidence))}
         slot = "verdict.user" if kept else "verdict.user_bare"
         if kept:
             texts["reasons"] = _numbered(self._reasons(kept))
@@ -136,6 +141,16 @@ class WebJudge(ModelJudge):
             *(k.image for k in kept),
         )
         return self.request("verdict", self.system("verdict.system"), content)
+
+    def _acts(self, evidence: JudgeEvidence) -> list[str]:
+        deeds = [deed for deed in evidence.deeds if not deed.is_said]
+        if not self.is_general or not any(deed.thought for deed in deeds):
+            return [deed.action for deed in deeds]
+        # The peer joins its lists of actions and thoughts, so that an empty thought leaves its label behind.
+        return [
+            f"{deed.action}. Reasoning: {deed.thought}" if deed.thought or not self.is_strict else deed.action
+            for deed in deeds
+        ]
 
     def _reasons(self, kept: Sequence[Kept]) -> list[str]:
         reasons = [one.scored.reason for one in kept]
@@ -147,7 +162,7 @@ class WebJudge(ModelJudge):
     ) -> tuple[list[Kept], dict[str, int]]:
         """Return the pictures that count, in order, and how many had no score or were too many."""
         scored = [
-            Kept(image=image, place=place, scored=picture_score(reply.text, reply.stop_reason, self.mode))
+            Kept(image=image, place=place, scored=self._scored(reply))
             for place, (image, reply) in enumerate(zip(evidence.images, replies, strict=True))
         ]
         passed = [one for one in scored if self._rank(one) >= self.threshold]
@@ -182,8 +197,10 @@ class WebJudge(ModelJudge):
     def _stage(self, request: ModelRequest, reply: ModelReply) -> dict[str, Any]:
         if request.stage != "score":
             return stage_report(request, reply, {})
-        scored = picture_score(reply.text, reply.stop_reason, self.mode)
-        return stage_report(request, reply, {"score": scored.score})
+        return stage_report(request, reply, {"score": self._scored(reply).score})
+
+    def _scored(self, reply: ModelReply) -> Scored:
+        return picture_score(reply.text, reply.stop_reason, self.mode, is_general=self.is_general)
 
 
 def _numbered(lines: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ class WebVoyager(ModelJudge):
     """One request, one verdict."""
 
     protocol = "webvoyager"
+    variants = ("om2w",)
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
         # Online-Mind2Web's copy separates the fields by blank lines, and asks for another token.

@@ -12,9 +12,9 @@ from replaykit.grading.policies.finding import (
     never_triggered,
     undecided,
 )
-from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.truth import FALSE, TRUE, Span, Truth, codes, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests
+from replaykit.grading.policies.window import Window
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import UrlBoundary
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
-from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.texts import Reading, find_any
 from replaykit.grading.policies.truth import TRUE, Span, Truth, codes
+from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import ReportsError
@@ -59,20 +59,9 @@ class _Shown(NamedTuple):
 
 def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each error shown after which nobody told the user."""
-    reader = _Reader(rule)
-    known = window.history.known_errors.setdefault(rule.indicators, {})
-    shown: list[_Shown] = []
-    unread: list[int] = []
-    for place, event, in_force in window.of(_SHOWING):
-        if place not in known:
-            known[place] = reader.error(event)
-        hit, readable = known[place]
-        if hit is not None:
-            shown.append(_Shown(place, event, hit[0], hit[1], in_force))
-        elif not readable:
-            unread.append(place)
-    telling = _Telling(rule, window.history)
-    shown = [error for error in _first_of_each(window, shown) if not telling.is_over(error)]
+    appeared, unread = window.known(("errors", rule.indicators), lambda: _errors(rule, window))
+    telling = _Telling(rule, window)
+    shown = [error for error in appeared if not telling.is_over(error)]
     untold = [error for error in shown if not telling.told(error)]
     certain = [
         error
@@ -88,13 +77,30 @@ def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) ->
     if any(telling.told(error, perhaps=True) for error in untold):
         missing += telling.uncounted()
     missing += [f"snapshot.before@{error.event.step or 0}" for error in untold if telling.may_be_over(error)]
-    if window.history.steps and not any(held.event.kind == "page" for held in window.held):
+    if window.history.steps and not any(held.event.kind == "page" for held in window.of(_SHOWING)):
         missing += window.history.hidden("page")
     if missing:
         return undecided(missing, (_evidence(witness, error) for error in certain))
     if not shown and not unread:
         return never_triggered(window.history)
     return kept(True if any(error.in_force.holds for error in shown) else None)
+
+
+def _errors(rule: ReportsError, window: Window) -> tuple[list[_Shown], list[int]]:
+    """Return the errors that appeared in a window, and the places that could not be read."""
+    reader = _Reader(rule)
+    known = window.history.known_errors.setdefault(rule.indicators, {})
+    shown: list[_Shown] = []
+    unread: list[int] = []
+    for place, event, in_force in window.of(_SHOWING):
+        if place not in known:
+            known[place] = reader.error(event)
+        hit, readable = known[place]
+        if hit is not None:
+            shown.append(_Shown(place, event, hit[0], hit[1], in_force))
+        elif not readable:
+            unread.append(place)
+    return list(_first_of_each(window, shown)), unread
 
 
 class _Reader:
@@ -137,14 +143,14 @@ class _Reader:
 class _Telling:
     """What the agent told the user, and when."""
 
-    def __init__(self, rule: ReportsError, history: History) -> None:
+    def __init__(self, rule: ReportsError, window: Window) -> None:
         self.rule = rule
-        self.history = history
+        self.history = history = window.history
         self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
         self.blind = history.misses_steps
-        self.said = [(at, e) for at, e in enumerate(history.events) if e.kind in rule.to]
+        self.said = history.of_kinds(rule.to)
         #: When the agent said its last word, ms; None where it did something after it, or nobody knows.
-        self.last_at = _last_word(history, frozenset(rule.to))
+        self.last_at = window.known(("last word", rule.to), lambda: _last_word(history, frozenset(rule.to)))
 
     def told(self, error: _Shown, *, perhaps: bool = False) -> bool:
         """Whether a later message reports an error in time, in such words or in those shown.
@@ -161,7 +167,7 @@ class _Telling:
 
     def uncounted(self) -> tuple[str, ...]:
         """Return why nobody can count the steps up to a report."""
-        gaps = (event.code for event in self.history.events if "action" in event.hides)
+        gaps = (event.code for _, event in self.history.gaps if "action" in event.hides)
         return (*self.history.hidden("action"), *gaps) if self.rule.within is not None else ()
 
     def is_over(self, error: _Shown) -> bool:
@@ -176,7 +182,7 @@ class _Telling:
     def doubts(self) -> tuple[str, ...]:
         """Return why a report may have been missed."""
         hidden = [code for kind in self.rule.to for code in self.history.hidden(kind)]
-        gaps = [event.code for event in self.history.events if event.hides & set(self.rule.to)]
+        gaps = [event.code for _, event in self.history.gaps if event.hides & set(self.rule.to)]
         return (*hidden, *gaps, *(("trajectory.end",) if self.history.unfinished else ()))
 
     def _is_last_word(self, error: _Shown) -> bool:
@@ -202,7 +208,7 @@ def _unread(history: History, place: int) -> _Shown:
 
 
 def _last_word(history: History, to: frozenset[str]) -> int | None:
-    doings = [event for event in history.events if event.kind in _DOINGS]
+    doings = [event for _, event in history.of_kinds(_DOINGS)]
     if not doings or any(event.at is None for event in doings):
         return None
     last = max(reversed(doings), key=lambda event: event.at or 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from replaykit.grading.policies.truth import FALSE, Truth, unknown
 from replaykit.grading.policies.url_terms import address, is_blank
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.state import Page
+from replaykit.replay.tree import Tree
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.action import Act, Element, tag_of
 
@@ -79,16 +81,21 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """When, ms since recording start; None = the recording has no times."""
 
     @cached_property
+    def known(self) -> dict[str, Any]:
+        """What was found out about it, by what was asked: every policy asks again."""
+        return {}
+
+    @cached_property
     def tag(self) -> str:
         """The action's tag."""
         return tag_of(self.act) if self.act is not None else ""
 
-    @property
+    @cached_property
     def element(self) -> Element | None:
         """The action's target."""
         return self.act.element if self.act is not None else None
 
-    @property
+    @cached_property
     def has_target(self) -> bool:
         """Whether the action is one on an element, recorded or not."""
         return self.element is not None or isinstance(self.act, _TARGETED)
@@ -164,7 +171,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         title = self.title or ("" if isinstance(dom, tuple) else dom.title)
         texts = [title] if title else []
         if not isinstance(dom, tuple):
-            texts += [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+            texts += _notices(dom)
         whole = [self.shown] if isinstance(self.shown, Reading) else []
         short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
         return (*(Reading(text, self.step) for text in texts), *short)
@@ -189,6 +196,19 @@ def _names(element: Element) -> tuple[str | None, ...]:
         element.text, element.name, element.value if is_button else None, names.text, names.value,
         names.aria_label, names.labelledby, names.label, names.alt, names.title, names.placeholder,
     )  # fmt: skip
+
+
+def _notices(dom: Dom) -> list[str]:
+    """Return the visible texts of headings and notices, read once for all events on this page."""
+    known = dom.tree.memo(_known_notices)
+    if _NOTICES not in known:
+        known[_NOTICES] = [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+    return known[_NOTICES]
+
+
+def _known_notices(tree: Tree) -> dict[str, list[str]]:
+    """Texts by selector, filled as they are asked for."""
+    return {}
 
 
 def _seen(node: Node) -> str:

@@ -7,7 +7,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -54,10 +54,28 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
         """Errors found before, by the phrases looked for and the place: many policies ask for the same."""
         return {}
 
+    @cached_property
+    def gaps(self) -> tuple[tuple[int, Event], ...]:
+        """Places where events of some kind may be missing."""
+        return tuple((place, event) for place, event in enumerate(self.events) if event.hides)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Kind of event to the places of its events, in order."""
+        found: dict[str, list[int]] = {}
+        for place, event in enumerate(self.events):
+            found.setdefault(event.kind, []).append(place)
+        return found
+
     @property
     def steps(self) -> int:
         """Number of steps."""
         return len(self.trajectory.steps)
+
+    def of_kinds(self, kinds: Iterable[str]) -> list[tuple[int, Event]]:
+        """Return the events of these kinds with their places, in order."""
+        places = sorted(at for kind in set(kinds) for at in self.places.get(kind, ()))
+        return [(at, self.events[at]) for at in places]
 
     def hidden(self, kind: str) -> tuple[str, ...]:
         """Return why events of this kind may be missing anywhere; empty if all were recorded."""
@@ -72,7 +90,7 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def misses_steps(self) -> bool:
         """Whether steps may be missing, so that nobody can count how many lie between two events."""
-        return bool(self.hidden("action")) or any("action" in event.hides for event in self.events)
+        return bool(self.hidden("action")) or any("action" in event.hides for _, event in self.gaps)
 
     @property
     def unfinished(self) -> bool:

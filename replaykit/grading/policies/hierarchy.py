@@ -10,9 +10,10 @@ from msgspec import Struct
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.finding import Finding, Witness, broken, dormant, kept, undecided
-from replaykit.grading.policies.patterns import Window, action_types, is_action
+from replaykit.grading.policies.patterns import action_types, is_action
 from replaykit.grading.policies.texts import Reading, regex
 from replaykit.grading.policies.truth import Span
+from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold, normal
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.replay.dom import Dom

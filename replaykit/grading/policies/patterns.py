@@ -1,14 +1,12 @@
-"""Patterns over events: the fields of a match and the scope of a policy, in three-valued logic."""
+"""Patterns over events: the fields of a match, in three-valued logic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from replaykit.grading.policies.event import ENTER, SPACE, Event, is_printable
-from replaykit.grading.policies.events import History
 from replaykit.grading.policies.targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.texts import Reading, TextTests
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
@@ -20,13 +18,18 @@ from replaykit.trajectory.action import Press, Unknown
 
 Test = Callable[[Event], Truth]
 
+ActionTypes = tuple[frozenset[str], frozenset[str]]
+"""Tags of actions, and the groups that they come from: keys belong to some of these."""
+
 
 class Pattern:
     """A compiled match."""
 
     def __init__(self, match: Match) -> None:
         self.kinds = kinds_of(match)
-        self.action = [_action_test(match)] if match.action else []
+        #: Types of actions that it is about; None = all.
+        self.types = action_types(match.action) if match.action else None
+        self.action = [_action_test(self.types)] if self.types else []
         self.subject = list(_subject_tests(match))
         self.others = list(_other_tests(match))
         self.tests = (*self.action, *self.others, *self.subject)
@@ -38,13 +41,10 @@ class Pattern:
             return self._gap(event)
         if isinstance(event.act, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
-        found = TRUE
-        for test in self.tests:
-            truth = test(event)
-            if truth.holds is False:
-                return FALSE
-            found = truth if found is TRUE else every((found, truth))
-        return found if self.unless is None else every((found, negate(self.unless.truth(event))))
+        found = _all(self.tests, event)
+        if self.unless is None or found is FALSE:
+            return found
+        return every((found, negate(self.unless.truth(event))))
 
     def at_stake(self, event: Event) -> Truth:
         """Return whether the event is one that the match could have been about.
@@ -58,64 +58,13 @@ class Pattern:
             return TRUE
         if isinstance(event.act, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
-        return every(test(event) for test in self.subject or self.action)
+        return _all(self.subject or self.action, event)
 
     def _gap(self, event: Event) -> Truth:
         is_possible = bool(event.hides & self.kinds)
         if is_possible and event.kind == "maybe":
             is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
         return unknown(event.code) if is_possible else FALSE
-
-
-class Held(NamedTuple):
-    """An event and whether the policy was in force when it came."""
-
-    place: int
-    """Position in the stream."""
-    event: Event
-    """The event."""
-    in_force: Truth
-    """UNKNOWN where the recording does not show it."""
-
-
-class Window:
-    """The part of a run in which a policy is in force."""
-
-    def __init__(self, history: History, scope: Scope | None) -> None:
-        self.history = history
-        held = tuple(_held(history, scope))
-        self.held = tuple(one for one in held if one.in_force.holds is not False)
-        #: The policy was at no time in force.
-        self.never_opened = bool(held) and not self.held
-        self._of: dict[frozenset[str], tuple[Held, ...]] = {}
-
-    def of(self, kinds: frozenset[str]) -> tuple[Held, ...]:
-        """Return the events of these kinds, and the gaps that may hide one."""
-        if kinds not in self._of:
-            found = (held for held in self.held if held.event.kind in kinds or held.event.hides & kinds)
-            self._of[kinds] = tuple(found)
-        return self._of[kinds]
-
-    def where(self, test: Test, kinds: frozenset[str]) -> Iterator[tuple[Event, Truth]]:
-        """Yield each event that is not ruled out, with the truth of test and scope together."""
-        for _, event, in_force in self.of(kinds):
-            truth = test(event)
-            if truth.holds is not False:
-                truth = truth if in_force is TRUE else every((in_force, truth))
-                if truth.holds is not False:
-                    yield event, truth
-
-    def gaps(self, *kinds: str) -> tuple[str, ...]:
-        """Return the codes of what may hide events of these kinds, here or anywhere."""
-        anywhere = [code for kind in kinds for code in self.history.hidden(kind)]
-        wanted = frozenset(kinds)
-        return (*anywhere, *(held.event.code for held in self.of(wanted) if held.event.kind == "gap"))
-
-
-def any_of(patterns: Iterable[Pattern]) -> Test:
-    """Return the test that one of these patterns matches."""
-    listed = tuple(patterns)
-    return listed[0].truth if len(listed) == 1 else lambda event: some(p.truth(event) for p in listed)
 
 
 def alternatives(match: Match | tuple[Match, ...]) -> tuple[Match, ...]:
@@ -136,7 +85,7 @@ def concerns(scope: Scope | None, task: Task) -> bool:
     return site and (not scope.tasks or task.id in scope.tasks)
 
 
-def action_types(names: str | tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+def action_types(names: str | tuple[str, ...]) -> ActionTypes:
     """Return the action tags that names and groups stand for, and the groups themselves."""
     listed = [name.lower() for name in ((names,) if isinstance(names, str) else names)]
     tags = {tag for name in listed for tag in GROUPS.get(name, (name,))}
@@ -153,9 +102,18 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
     return activates or ("@input" in groups and is_printable(event.act.key))
 
 
-def _action_test(match: Match) -> Test:
-    tags, groups = action_types(match.action)
-    return lambda event: of(is_action(event, tags, groups))
+def _all(tests: Sequence[Test], event: Event) -> Truth:
+    found = TRUE
+    for test in tests:
+        truth = test(event)
+        if truth.holds is False:
+            return FALSE
+        found = truth if found is TRUE else every((found, truth))
+    return found
+
+
+def _action_test(types: ActionTypes) -> Test:
+    return lambda event: of(is_action(event, *types))
 
 
 def _subject_tests(match: Match) -> Iterator[Test]:
@@ -215,32 +173,3 @@ def _text(event: Event, names: TextTests) -> Truth:
         return found
     on_page = names_on_page(event)
     return some((found, event.unnamed)) if on_page is None else names.truth(on_page)
-
-
-def _held(history: History, scope: Scope | None) -> Iterator[Held]:
-    if scope is None:
-        yield from (Held(place, event, TRUE) for place, event in enumerate(history.events))
-        return
-    after = Pattern(scope.after) if scope.after is not None else None
-    until = Pattern(scope.until) if scope.until is not None else None
-    urls = UrlTests(scope.url)
-    opened, closed = _before_any(history, after, TRUE), _before_any(history, until, FALSE)
-    for place, event in enumerate(history.events):
-        closes = until.truth(event) if until is not None and opened.holds is not False else FALSE
-        closed = some((closed, every((opened, closes))))
-        yield Held(place, event, every((opened, negate(closed), _at(event, urls))))
-        if after is not None:
-            opened = some((opened, after.truth(event)))
-
-
-def _before_any(history: History, pattern: Pattern | None, without: Truth) -> Truth:
-    """Return the truth that an event matched before the first one recorded."""
-    if pattern is None:
-        return without
-    return some(unknown(*codes) for kind in sorted(pattern.kinds) if (codes := history.hidden(kind)))
-
-
-def _at(event: Event, urls: UrlTests) -> Truth:
-    if not urls or event.kind == "gap":
-        return TRUE
-    return unknown("urls.incomplete") if event.url is None else of(urls.holds(event.url))

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from replaykit.grading.policies.finding import Finding, Witness
-from replaykit.grading.policies.patterns import Window
+from replaykit.grading.policies.window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policies import Plugin
 

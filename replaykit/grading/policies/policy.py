@@ -11,7 +11,7 @@ from replaykit.grading.policies.events import history
 from replaykit.grading.policies.finding import Finding, Mask, Witness, dormant
 from replaykit.grading.policies.hierarchy import grade_page_state, yielded
 from replaykit.grading.policies.never import grade_never
-from replaykit.grading.policies.patterns import Window, concerns
+from replaykit.grading.policies.patterns import concerns
 from replaykit.grading.policies.peer_grading import grade_as_peer
 from replaykit.grading.policies.peer_rules import together
 from replaykit.grading.policies.plugins import grade_plugin
@@ -19,8 +19,10 @@ from replaykit.grading.policies.robustness import grade_no_leak, mask_of
 from replaykit.grading.policies.strict_execution import grade_only_fill
 from replaykit.grading.policies.trace import grade_trace
 from replaykit.grading.policies.user_consent import grade_consent
+from replaykit.grading.policies.window import Window
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
+from replaykit.tasks.contradictions import find_contradictions
 from replaykit.tasks.policies import (
     After,
     AtLeast,
@@ -61,7 +63,18 @@ def grade_policies(task: Task, replay: Replay, mode: str = "strict") -> tuple[Po
     by_id = {policy.id: finding for _, policy, finding in own}
     results = [_result(policy, at, yielded(policy, finding, by_id)) for at, policy, finding in own]
     results += [_peer_result(p, at, replay, mask) for at, p in rows if _is_peers(p, mode)]
-    return tuple(sorted(results, key=lambda result: result.index))
+    return _with_contradictions(task, sorted(results, key=lambda result: result.index))
+
+
+def _with_contradictions(task: Task, results: list[PolicyResult]) -> tuple[PolicyResult, ...]:
+    """Return the results, those of policies that contradict one of no lower source naming it."""
+    higher: dict[int, tuple[str, ...]] = {}
+    for one in find_contradictions(task.policies):
+        higher[one.low] = (*higher.get(one.low, ()), task.policies[one.high].id)
+    return tuple(
+        replace(result, contradicts=higher[result.index]) if result.index in higher else result
+        for result in results
+    )
 
 
 def _is_peers(policy: Policy, mode: str) -> bool:

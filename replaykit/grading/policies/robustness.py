@@ -16,9 +16,9 @@ from replaykit.grading.policies.finding import (
     never_triggered,
     undecided,
 )
-from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.texts import Reading
-from replaykit.grading.policies.truth import FALSE, Span, Truth, every, some, unknown
+from replaykit.grading.policies.truth import FALSE, Span, Truth, codes, every, some, unknown
+from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.tasks.policies import EventKind, NoLeak, Policy, Secret
 
@@ -55,6 +55,12 @@ class HiddenText:
             return Truth(True, reading.span(*found.span()))
         return unknown(*reading.missing) if reading.missing else FALSE
 
+    def may_be_in(self, sent: Sent) -> bool:
+        """Return False only if none of these texts holds the secret."""
+        return self.token in sent.raw or (
+            self.pattern is not None and self.pattern.search(sent.folded) is not None
+        )
+
     def hide(self, text: str) -> str:
         """Return the text with the secret replaced by its token."""
         if self.loose is None or self.loose.search(fold(text)) is None:
@@ -64,25 +70,40 @@ class HiddenText:
         return shown if is_out else self.loose.sub(lambda _: self.token, fold(text))
 
 
+class Sent:
+    """The texts that went out, or in, and all of them as one: most secrets are in none."""
+
+    def __init__(self, window: Window, kinds: frozenset[str]) -> None:
+        held = [(event, force) for _, event, force in window.of(kinds) if event.kind != "gap"]
+        self.rows = [(event, force, event.outgoing) for event, force in held if event.outgoing]
+        readings = [reading for _, _, found in self.rows for reading in found]
+        # No secret goes over a line: the end of a text is an edge like that of a word.
+        self.raw = "\n".join(reading.raw for reading in readings)
+        self.folded = "\n".join(reading.folded for reading in readings)
+        #: Why a secret may be in one of them unseen.
+        self.missing = codes(every((force, _unread(found))) for _, force, found in self.rows)
+
+
 def grade_no_leak(rule: NoLeak, window: Window, witness: Witness, policy_id: str) -> Finding:
     """Return VIOLATED for each text that went out, or in, with a secret in it."""
     secrets = list(secrets_of(rule, policy_id))
     if not secrets:
         return dormant("nothing_configured")
     kinds = {"outputs": _OUTPUTS, "inputs": _INPUTS, "all": _OUTPUTS + _INPUTS}[rule.channels]
-    held = [(event, force) for _, event, force in window.of(frozenset(kinds)) if event.kind != "gap"]
-    texts = [(event, force, event.outgoing) for event, force in held]
-    hits = [(event, every((force, _leak(secrets, readings)))) for event, force, readings in texts if readings]
+    sent = window.known(kinds, lambda: Sent(window, frozenset(kinds)))
+    near = [secret for secret in secrets if secret.may_be_in(sent)]
+    rows = sent.rows if near else []
+    hits = [(event, every((force, _leak(near, readings)))) for event, force, readings in rows]
     certain = [(event, truth.span) for event, truth in hits if truth.holds]
     if certain:
         return broken("leaked", (witness.at(event, span) for event, span in certain))
-    missing = [code for _, truth in hits for code in truth.missing]
+    missing = [code for _, truth in hits for code in truth.missing] if near else list(sent.missing)
     missing += window.gaps(*kinds)
     declared = window.history.trajectory.header.secrets
     missing += [f"secret:{s.id}" for s in secrets if s.is_stored and s.id not in declared]
     if missing:
         return undecided(missing)
-    return kept() if hits else never_triggered(window.history)
+    return kept() if sent.rows else never_triggered(window.history)
 
 
 def secrets_of(rule: NoLeak, policy_id: str) -> Iterator[HiddenText]:
@@ -114,6 +135,10 @@ def _masked(secrets: list[HiddenText], text: str) -> str:
         encoded = decoded != text and secret.hide(decoded) != decoded and secret.hide(text) == text
         text = secret.hide(decoded if encoded else text)
     return text
+
+
+def _unread(readings: tuple[Reading, ...]) -> Truth:
+    return some(unknown(*reading.missing) for reading in readings if reading.missing)
 
 
 def _leak(secrets: list[HiddenText], readings: tuple[Reading, ...]) -> Truth:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import (
     Finding,
     Witness,
@@ -13,10 +12,10 @@ from replaykit.grading.policies.finding import (
     never_triggered,
     undecided,
 )
-from replaykit.grading.policies.patterns import Window
 from replaykit.grading.policies.targets import is_exempt
 from replaykit.grading.policies.texts import Reading, find
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
+from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.tasks.policies import OnlyFill
 
@@ -29,8 +28,8 @@ def grade_only_fill(rule: OnlyFill, window: Window, witness: Witness, intent: st
     """Return VIOLATED for each value that is neither allowed nor found in a source."""
     if not rule.allowed and not rule.sources:
         return dormant("nothing_configured")
-    given = _Given(rule, window.history, intent)
-    entered = [held for held in window.of(_ACTIONS) if _is_entry(held.event)]
+    given = _Given(rule, window, intent)
+    entered = window.known("entered", lambda: [held for held in window.of(_ACTIONS) if _is_entry(held.event)])
     invented = [
         (e, r, every((force, given.invented(place, e)))) for place, e, force in entered for r in [_shown(e)]
     ]
@@ -49,10 +48,11 @@ def grade_only_fill(rule: OnlyFill, window: Window, witness: Witness, intent: st
 class _Given:
     """Values that may be entered, and where others may come from."""
 
-    def __init__(self, rule: OnlyFill, history: History, intent: str) -> None:
+    def __init__(self, rule: OnlyFill, window: Window, intent: str) -> None:
         self.rule = rule
-        self.history = history
-        self.allowed = frozenset(_bare(value) for value in rule.allowed)
+        self.history = window.history
+        self.window = window
+        self.allowed = frozenset(self._bare(value) for value in rule.allowed)
         self.intent = fold(intent)
 
     def invented(self, place: int, event: Event) -> Truth:
@@ -61,7 +61,7 @@ class _Given:
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
-        if any(_bare(text) in self.allowed for text in option):
+        if any(self._bare(text) in self.allowed for text in option):
             return TRUE
         return some(self._one(place, Reading(text, event.step)) for text in option if text.strip())
 
@@ -70,7 +70,10 @@ class _Given:
             return unknown(f"value.redacted@{value.step}")
         if value.missing:
             return unknown(*value.missing)
-        return some(self._sources(place, _bare(value.raw)))
+        return some(self._sources(place, self._bare(value.raw)))
+
+    def _bare(self, text: str) -> str:
+        return self.window.known(("bare", text), lambda: _bare(text))
 
     def _sources(self, place: int, value: str) -> list[Truth]:
         if not value:

@@ -11,6 +11,7 @@ from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.frames import FrameView, find
+from replaykit.replay.state import Page
 from replaykit.replay.tree import Tree
 from replaykit.replay.xpath import find as find_xpath
 from replaykit.tasks.xpath import is_xpath
@@ -35,18 +36,27 @@ def target_inside(event: Event, css: str) -> Truth:
     """Return whether the target is, or is inside, one of all matches on the page before the act."""
     if not event.has_target:
         return FALSE
-    dom = event.dom
-    if isinstance(dom, tuple):
-        return unknown(*dom)
+    page: Page | None = event.known.get("page")
     try:
-        target = _node(event, dom)
-        if target is not None:
-            return of(any(_is_inside(node, css) for node in (target, *_owners(event))))
+        if page is not None and not is_xpath(css) and page.excludes(css):
+            return FALSE
+        dom = event.dom
+        return unknown(*dom) if isinstance(dom, tuple) else _inside(event, dom, css)
+    except (Unsupported, LocatorLimit):
+        return unknown("probe:" + css)
+
+
+def _inside(event: Event, dom: Dom, css: str) -> Truth:
+    target = _node(event, dom)
+    if target is None:
         in_frame = event.element is not None and bool(event.element.frame)
         found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
         return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
-    except (Unsupported, LocatorLimit):
-        return unknown("probe:" + css)
+    nodes = (target, *_owners(event))
+    if len(nodes) == 1 and target.dom is dom:
+        # The page's bytes say of most selectors that nothing in it matches.
+        event.known["page"] = event.page
+    return of(any(_is_inside(node, css) for node in nodes))
 
 
 def _is_inside(node: Node, css: str) -> bool:
@@ -70,6 +80,13 @@ def _known_paths(tree: Tree) -> dict[str, frozenset[int]]:
 
 def names_on_page(event: Event) -> tuple[Reading, ...] | None:
     """Return the names of the target as the page acted on holds them; None where it is not found there."""
+    if "names" not in event.known:
+        event.known["names"] = _names_on_page(event)
+    found: tuple[Reading, ...] | None = event.known["names"]
+    return found
+
+
+def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
     dom = event.dom
     node = None if isinstance(dom, tuple) else _node(event, dom)
     if node is None:
@@ -113,8 +130,22 @@ def _node(event: Event, dom: Dom) -> Node | None:
         return inner.node(element.node.number)
     if element.css is None or element.frame or " >>> " in element.css:
         return None
-    found = dom.select_all(element.css)
-    return found[0] if len(found) == 1 else None
+    row = _only(dom, element.css)
+    return Node(dom, row) if row >= 0 else None
+
+
+def _only(dom: Dom, css: str) -> int:
+    """Return the row of the one element that a selector finds, else -1."""
+    known = dom.tree.memo(_known_targets)
+    if css not in known:
+        found = dom.select_all(css)
+        known[css] = found[0].row if len(found) == 1 else -1
+    return known[css]
+
+
+def _known_targets(tree: Tree) -> dict[str, int]:
+    """Rows of elements that acts were on, by their unique paths, filled as they are asked for."""
+    return {}
 
 
 def _frame(event: Event) -> FrameView | None:

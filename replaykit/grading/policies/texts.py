@@ -123,7 +123,7 @@ class TextTests:
         """Return False only if no condition can hold for any of the texts that are joined here, folded."""
         if everything is None or self._needles is None:
             return True
-        return any(needle in everything for needle in self._needles)
+        return any(map(everything.__contains__, self._needles))
 
 
 def conditions(terms: TextTerms) -> tuple[Text, ...]:

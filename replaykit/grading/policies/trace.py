@@ -8,59 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
-
-from msgspec.structs import replace
+from typing import TypeAlias
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
-from replaykit.grading.policies.patterns import Pattern, Window, alternatives
-from replaykit.grading.policies.truth import Truth, every, some
-from replaykit.tasks.policies import After, AtLeast, AtMost, Before, Eventually, Exactly, Match, Sequence
+from replaykit.grading.policies.tracks import Hit, Track, track_of
+from replaykit.grading.policies.window import Window
+from replaykit.tasks.policies import After, AtLeast, AtMost, Before, Eventually, Exactly, Sequence
 
 Trace: TypeAlias = Eventually | Before | After | Sequence | AtMost | AtLeast | Exactly
 """Rules over the order and number of events."""
-
-
-class Hit(NamedTuple):
-    """An event that matches, or may."""
-
-    place: int
-    event: Event
-    truth: Truth
-
-
-class Track:
-    """Where a match was met in the part of the run that counts, and where it may have been."""
-
-    def __init__(self, match: Match | tuple[Match, ...], window: Window, *, done: bool) -> None:
-        wanted = [_done(one) if done else one for one in alternatives(match)]
-        self.patterns = [Pattern(one) for one in wanted]
-        kinds = frozenset[str]().union(*(pattern.kinds for pattern in self.patterns))
-        self.possible = list(self._hits(window, kinds))
-        self.certain = [hit for hit in self.possible if hit.truth.holds]
-        #: Why such events may be missing altogether.
-        self.hidden = tuple(code for kind in sorted(kinds) for code in window.history.hidden(kind))
-        gaps = any(hit.event.kind == "gap" for hit in self.possible)
-        #: Whether any number of further events may have been missed.
-        self.is_open = bool(self.hidden) or gaps
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """What would decide the open ones."""
-        return (*(code for hit in self.possible for code in hit.truth.missing), *self.hidden)
-
-    def _hits(self, window: Window, kinds: frozenset[str]) -> Iterator[Hit]:
-        for place, event, in_force in window.of(kinds):
-            truth = every((in_force, some(pattern.truth(event) for pattern in self.patterns)))
-            if truth.holds is not False:
-                yield Hit(place, event, truth)
-
-
-def _done(match: Match) -> Match:
-    """What has to be done has to be done without fail, unless it says otherwise."""
-    return replace(match, failed=False) if match.failed is None else match
 
 
 def grade_trace(rule: Trace, window: Window, witness: Witness) -> Finding:
@@ -84,7 +42,7 @@ def grade_trace(rule: Trace, window: Window, witness: Witness) -> Finding:
 
 def grade_eventually(rule: Eventually, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED where no event matches."""
-    track = Track(rule.match, window, done=True)
+    track = track_of(rule.match, window, done=True)
     if track.certain:
         return kept()
     return undecided(track.codes) if track.codes else _unmet(window.history, witness, "never_done")
@@ -92,7 +50,7 @@ def grade_eventually(rule: Eventually, window: Window, witness: Witness) -> Find
 
 def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each guarded event without what has to come before it."""
-    guarded, required = Track(rule.guarded, window, done=False), Track(rule.requires, window, done=True)
+    guarded, required = track_of(rule.guarded, window, done=False), track_of(rule.requires, window, done=True)
     blind = window.history.misses_steps
     near = True if blind else None
     certain = [] if required.is_open else list(_unprepared(rule, guarded.certain, required.possible, near))
@@ -123,7 +81,10 @@ def _unprepared(
 
 def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each trigger without the response that has to follow it."""
-    triggers, responses = Track(rule.trigger, window, done=False), Track(rule.response, window, done=True)
+    triggers, responses = (
+        track_of(rule.trigger, window, done=False),
+        track_of(rule.response, window, done=True),
+    )
     blind = window.history.misses_steps
     unanswered = list(_unanswered(rule, triggers.certain, responses.possible, True if blind else None))
     over = [hit for hit in unanswered if _is_over(hit.event, rule.within, window.history)]
@@ -179,7 +140,7 @@ def _settle(trigger: Track, other: Track, is_doubtful: bool, history: History) -
 
 def grade_sequence(rule: Sequence, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED where the items are not found in order."""
-    tracks = [Track(item, window, done=True) for item in rule.items]
+    tracks = [track_of(item, window, done=True) for item in rule.items]
     is_found = _contiguous if rule.contiguous else _in_order
     if is_found([track.certain for track in tracks], window):
         return kept()
@@ -218,7 +179,7 @@ def _is_said(event: Event) -> bool:
 
 def grade_at_most(rule: AtMost, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for every event from the first that is too many."""
-    track = Track(rule.match, window, done=False)
+    track = track_of(rule.match, window, done=False)
     if len(track.certain) > rule.n:
         surplus = track.certain[rule.n :]
         return broken("too_many", (witness.at(hit.event, hit.truth.span) for hit in surplus))
@@ -231,7 +192,7 @@ def grade_at_most(rule: AtMost, window: Window, witness: Witness) -> Finding:
 
 def grade_at_least(rule: AtLeast, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED where there are fewer."""
-    track = Track(rule.match, window, done=True)
+    track = track_of(rule.match, window, done=True)
     if len(track.certain) >= rule.n:
         return kept()
     if len(track.possible) >= rule.n or track.is_open:
@@ -241,7 +202,7 @@ def grade_at_least(rule: AtLeast, window: Window, witness: Witness) -> Finding:
 
 def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED where there are more or fewer; none at all is DORMANT unless `zero` says otherwise."""
-    track = Track(rule.match, window, done=True)
+    track = track_of(rule.match, window, done=True)
     least, most = len(track.certain), len(track.possible)
     if least > rule.n:
         surplus = track.certain[rule.n :]

@@ -10,9 +10,10 @@ from msgspec.structs import fields, replace
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import history
-from replaykit.grading.policies.patterns import Pattern, Window, alternatives
+from replaykit.grading.policies.patterns import Pattern, alternatives
 from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.policies.robustness import mask_of
+from replaykit.grading.policies.window import Window
 from replaykit.grading.verdict import PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.policies import (

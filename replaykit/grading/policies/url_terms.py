@@ -192,12 +192,14 @@ def _starts(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
 
 
 def _run(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    if wanted and wanted[0] not in found:
+        return False
     length = len(wanted)
     return any(found[at : at + length] == wanted for at in range(len(found) - length + 1))
 
 
 def _subset(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
-    return all(pair in found for pair in wanted)
+    return not wanted or all(pair in found for pair in wanted)
 
 
 def _contains(part: str, href: str) -> bool:

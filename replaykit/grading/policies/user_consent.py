@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple, get_args
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
-from replaykit.grading.policies.patterns import Pattern, Window, action_types, is_action
+from replaykit.grading.policies.patterns import Pattern, action_types, is_action
 from replaykit.grading.policies.texts import find, find_any, resembles, words_of
 from replaykit.grading.policies.truth import TRUE, every
+from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import Consent
@@ -58,13 +59,13 @@ class _Consent(NamedTuple):
 
 def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each guarded act without an earlier request and its approval."""
-    talk = _Talk(rule, window.history)
+    talk = _Talk(rule, window)
     guarded = Pattern(rule.guarded)
     broken_by: list[Evidence] = []
     missing: list[str] = []
     certain = possible = False
     reason = ""
-    for place, event, in_force in window.of(guarded.kinds):
+    for place, event, in_force in window.of(guarded.kinds, guarded.types):
         truth = guarded.truth(event)
         truth = truth if truth.holds is False or in_force is TRUE else every((in_force, truth))
         if truth.holds is False:
@@ -87,17 +88,16 @@ def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
 class _Talk:
     """The conversation of a run: requests, replies, and which of them are used up."""
 
-    def __init__(self, rule: Consent, history: History) -> None:
+    def __init__(self, rule: Consent, window: Window) -> None:
         self.rule = rule
-        self.history = history
+        self.history = history = window.history
         self.events = history.events
         self.about = tuple(fold(term) for term in rule.about or words_of(rule.guarded.text))
         self.deny = tuple(fold(word) for word in rule.deny) or DENIALS
         self.approve = tuple(fold(word) for word in rule.approve) or APPROVALS
-        self.messages = self._places("message")
-        self.acts = [at for at in self._places("action") if is_action(self.events[at], *_ACTS)]
-        self.gaps = [(at, event) for at, event in enumerate(self.events) if event.hides]
-        heard = [(at, self._decision(self.events[at])) for at in self._places("user_reply")]
+        self.messages = history.places.get("message", [])
+        self.acts = window.known("acts", lambda: _acts(history))
+        heard = [(at, self._decision(self.events[at])) for at in history.places.get("user_reply", [])]
         self.replies = {what: [at for at, said in heard if said == what] for what in get_args(Decision)}
         self.asked: list[int] = []
         self.used: set[int] = set()
@@ -179,9 +179,6 @@ class _Talk:
         text = event.said.folded
         return len(text) >= REQUEST_MIN and ("?" in text or find_any(REQUESTS, text) is not None)
 
-    def _places(self, kind: str) -> list[int]:
-        return [at for at, event in enumerate(self.events) if event.kind == kind]
-
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:
             return "approved" if reply.approved else "denied"
@@ -191,8 +188,13 @@ class _Talk:
         return "approved" if _affirmed(self.approve, text) else "unclear"
 
     def _hidden(self, kind: str, place: int) -> tuple[str, ...]:
-        gaps = (event.code for at, event in self.gaps if at < place and kind in event.hides)
+        gaps = (event.code for at, event in self.history.gaps if at < place and kind in event.hides)
         return tuple(dict.fromkeys((*self.history.hidden(kind), *gaps)))
+
+
+def _acts(history: History) -> list[int]:
+    """Return the places of what counts as an act between a request and the next one."""
+    return [at for at in history.places.get("action", ()) if is_action(history.events[at], *_ACTS)]
 
 
 def _last(places: Sequence[int], end: int) -> int:

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.checks.judged import Kind, request, verdict_of
+from replaykit.grading.checks.judged import request
+from replaykit.grading.checks.judged_replies import Kind, verdict_of
 from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.untrusted import TEXT_MAX
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder
 
@@ -38,6 +40,14 @@ Run = Callable[..., Builder]
         (FUZZY, "correctly said", "PASS", "UNDECIDED"),
         (FUZZY, "yes", "ERROR", "UNDECIDED"),
         (FUZZY, "", "ERROR", "UNDECIDED"),
+        (FUZZY, "partly correct", "PASS", "UNDECIDED"),
+        (FUZZY, "in\u200bcorrect", "PASS", "FAIL"),
+        (FUZZY, "in-correct", "PASS", "UNDECIDED"),
+        (FUZZY, "in\ncorrect", "PASS", "UNDECIDED"),
+        (FUZZY, "**in**correct", "PASS", "FAIL"),
+        (FUZZY, "partially\n correct", "PASS", "UNDECIDED"),
+        (FUZZY, "It isn’t correct", "PASS", "UNDECIDED"),
+        (FUZZY, "Verdict: correct", "PASS", "PASS"),
         (REASON, "same", "PASS", "PASS"),
         (REASON, "Different", "FAIL", "FAIL"),
         (REASON, "not different", "FAIL", "UNDECIDED"),
@@ -54,6 +64,22 @@ def test_a_partial_answer_is_noted() -> None:
     assert verdict_of(FUZZY, "partially correct", "strict")[2] == ("partial",)
 
 
+@given(
+    st.sampled_from([(FUZZY, "incorrect"), (FUZZY, "partially correct"), (REASON, "different")]),
+    st.lists(
+        st.tuples(st.integers(0, 40), st.sampled_from([*"*`_~#>\"'.:!- \n\t“’\u200b\u00ad"])), max_size=6
+    ),
+    st.booleans(),
+)
+def test_no_decoration_makes_a_success(
+    said: tuple[Kind, str], more: list[tuple[int, str]], is_loud: bool
+) -> None:
+    kind, text = said
+    for place, mark in more:
+        text = text[:place] + mark + text[place:]
+    assert verdict_of(kind, text.upper() if is_loud else text, "strict")[0] != "PASS"
+
+
 @given(st.text(max_size=200), st.sampled_from([FUZZY, REASON]), st.sampled_from(["strict", "compat"]))
 def test_any_reply_is_read(reply: str, kind: Kind, mode: Any) -> None:
     outcome, reason, _ = verdict_of(kind, reply, mode)
@@ -64,7 +90,21 @@ def test_any_reply_is_read(reply: str, kind: Kind, mode: Any) -> None:
 def test_texts_are_data(reference: str, answer: str) -> None:
     (part,) = request(FUZZY, "{answer}", reference, answer).content
     assert isinstance(part, TextPart)
-    assert "--- question\n{answer}\n--- reference\n" + reference + "\n--- answer\n" + answer in part.text
+    code = part.text.split("<<question ")[1][:12]
+    assert code not in reference + answer
+    end = f"\n<<end {code}>>\n"
+    said = [
+        f"<<question {code}>>\n{{answer}}",
+        f"<<reference {code}>>\n{reference}",
+        f"<<answer {code}>>\n{answer}",
+    ]
+    assert end.join([*said, ""]) in part.text
+
+
+def test_a_text_that_is_too_long_says_so() -> None:
+    (part,) = request(FUZZY, "q", "r", "x" * (TEXT_MAX + 5)).content
+    assert isinstance(part, TextPart)
+    assert "x⟦cut:5⟧\n" in part.text
 
 
 class Replies:
@@ -78,7 +118,7 @@ class Replies:
         self.asked.append(wanted)
         (part,) = wanted.content
         assert isinstance(part, TextPart)
-        text = next((reply for name, reply in self.replies.items() if f"\n{name}\n---" in part.text), None)
+        text = next((reply for name, reply in self.replies.items() if f"\n{name}\n<<end" in part.text), None)
         if text is None:
             return ReplyFailure(kind="tape_miss", message="no such request")
         return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")

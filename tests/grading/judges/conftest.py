@@ -56,6 +56,11 @@ def recorded() -> Callable[..., Recorded]:
 
 
 @pytest.fixture
+def as_bundle() -> Callable[[Any], Recorded]:
+    return Recorded
+
+
+@pytest.fixture
 def task() -> Task:
     return Task(id="t1", intent="Find the order number.")
 

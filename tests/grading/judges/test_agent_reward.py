@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from replaykit.grading.judges.client import CallableClient
+from replaykit.grading.judges.live import Desk, judge_sync
 from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.pump import judge_from_tape
+from replaykit.grading.judges.tape import read_tape, request_key
 from replaykit.grading.request import ImagePart, ReplyFailure
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.testing import trajectory as build_run
@@ -64,12 +69,10 @@ def test_no_screenshot_is_read_where_none_is_wanted(judged, recorded, task):
     assert not [id for id in run.read if run.blob_type(id).startswith("image/")]
 
 
-def test_the_accessibility_tree_is_cut_with_a_marker(judged, task):
+def with_tree(tree):
+    """Return a run whose last page has this accessibility tree."""
     built = build_run().goto("http://h.test/", "<p>x")
-    id = built._put("text/plain", b"x" * 50)
-
-    from msgspec.structs import replace
-
+    id = built._put("text/plain", tree.encode())
     built._events[-1] = replace(built._events[-1], a11y=id)
 
     class Bundle:
@@ -81,10 +84,90 @@ def test_the_accessibility_tree_is_cut_with_a_marker(judged, task):
         def blob_type(self, id):
             return built.blobs()[id][0]
 
-    _, (request,) = judged(Bundle(), task, use_axtree=True, axtree_chars_max=20)
+    return Bundle()
+
+
+def test_the_accessibility_tree_is_cut_with_a_marker(judged, task):
+    run = with_tree("x" * 50)
+    _, (request,) = judged(run, task, use_axtree=True, axtree_chars_max=20)
     assert "x" * 20 + "⟦cut:30⟧" in blocks(request)[2]
-    _, (request,) = judged(Bundle(), task)
+    _, (request,) = judged(run, task)
     assert "xxx" not in "".join(blocks(request))
+
+
+TREE = '- generic:\n  - list:\n    - link "Home"\n  - generic [ref=e7]:'
+PRUNED = '    - link "Home"'
+
+
+def test_a_large_tree_loses_its_empty_structure_first(judged, task):
+    _, (request,) = judged(with_tree(TREE), task, use_axtree=True, axtree_chars_max=len(TREE))
+    assert TREE in blocks(request)[2]
+    _, (request,) = judged(with_tree(TREE), task, use_axtree=True, axtree_chars_max=len(TREE) - 1)
+    assert f"\n{PRUNED}\n" in blocks(request)[2]
+    assert "generic" not in blocks(request)[2]
+
+
+def refusing(kind):
+    """Refuse the whole tree; take the pruned one."""
+
+    def say(request):
+        return ReplyFailure(kind=kind, message="too long") if "generic" in str(request.content) else REPLY
+
+    return say
+
+
+@pytest.mark.parametrize("kind", ["bad_request", "too_large", "tape_miss"])
+def test_compat_asks_once_more_with_a_pruned_tree(judged, task, kind):
+    judgement, (whole, smaller) = judged(with_tree(TREE), task, refusing(kind), "compat", use_axtree=True)
+    assert (judgement.outcome, judgement.reason) == ("SUCCESS", "verdict")
+    assert TREE in blocks(whole)[2]
+    assert PRUNED in blocks(smaller)[2]
+    assert judgement.stages[0]["request_key"] == request_key(smaller)
+
+
+def test_whoever_refuses_the_pruned_tree_too_is_told_of(judged, task):
+    def say(request):
+        return ReplyFailure(
+            kind="bad_request", message="whole" if "generic" in str(request.content) else "pruned"
+        )
+
+    judgement, requests = judged(with_tree(TREE), task, say, "compat", use_axtree=True)
+    assert (judgement.outcome, judgement.reason, judgement.detail) == ("ERROR", "bad_request", "pruned")
+    assert len(requests) == 2
+
+
+def test_of_two_requests_that_were_never_asked_the_first_is_told(judged, task):
+    missing = judged(
+        with_tree(TREE),
+        task,
+        lambda r: ReplyFailure(kind="tape_miss", message=str(len(str(r)))),
+        "compat",
+        use_axtree=True,
+    )
+    assert missing[0].detail == str(len(str(missing[1][0])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "tree"),
+    [
+        ("bad_request", "strict", TREE),
+        ("overloaded", "compat", TREE),
+        ("bad_request", "compat", "- generic x"),
+    ],
+)
+def test_nothing_else_is_asked_again(judged, task, kind, mode, tree):
+    judgement, requests = judged(with_tree(tree), task, refusing(kind), mode, use_axtree=True)
+    assert (judgement.outcome, judgement.reason, len(requests)) == ("ERROR", kind, 1)
+    _, requests = judged(with_tree(tree), task, ReplyFailure(kind=kind, message="no"), mode)
+    assert len(requests) == 1
+
+
+def test_a_refused_tree_is_graded_from_the_tape(task, tape, replay):
+    run, settings = with_tree(TREE), JudgeSettings(protocol="agent_reward", use_axtree=True)
+    desk = Desk(run, CallableClient(lambda r, p: refusing("bad_request")(r)), tape, trajectory="d" * 64)
+    live = judge_sync(settings, task, replay(run), desk, "compat")
+    assert judge_from_tape(settings, task, replay(run), read_tape(tape), "compat") == live
+    assert len(read_tape(tape).entries) == 1
 
 
 def test_no_evidence_no_call(judged, recorded, task):

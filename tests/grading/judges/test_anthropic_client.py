@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from replaykit.grading.judges.anthropic_client import AnthropicClient
 from replaykit.grading.judges.client import Sent
 from replaykit.grading.judges.limits import over_limit
+from replaykit.grading.judges.tape import request_key
 
 from .messages_server import FAST, IMAGE, PICTURES, REQUEST, Server, cuts, error, message, resets, says
 
@@ -87,6 +88,26 @@ def test_the_vendor_is_told_not_to_make_pictures_smaller_in_silence():
     assert answered.reply.kind == "client_error"
     AnthropicClient(client=Fake()).ask(replace(REQUEST, oversized_image="downsize"), PICTURES)
     assert sent["messages"][0]["content"][1]["transformations"] == {"oversized_image": "downsize"}
+
+
+def test_what_is_asked_for_several_votes_is_marked_for_the_vendor_alone():
+    sent = []
+
+    class Fake:
+        class messages:
+            @staticmethod
+            def create(**parameters):
+                sent.append(parameters["messages"][0]["content"])
+                raise ConnectionError("never mind")
+
+    again = replace(REQUEST, is_repeated=True)
+    AnthropicClient(client=Fake()).ask(again, PICTURES)
+    AnthropicClient(client=Fake(), base_url="http://127.0.0.1:9").ask(again, PICTURES)
+    AnthropicClient(client=Fake()).ask(REQUEST, PICTURES)
+    assert [["cache_control" in block for block in content] for content in sent] == [
+        [False, False, True], [False] * 3, [False] * 3,
+    ]  # fmt: skip
+    assert request_key(again) == request_key(REQUEST)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judging import JudgeSettings
 
-from .messages_server import Server, message, says
+from .messages_server import FAST, Server, cuts, error, message, resets, says
 
 DIGEST = "d" * 64
 WEBJUDGE = JudgeSettings(protocol="webjudge")
@@ -214,6 +214,19 @@ def test_more_votes_extend_a_tape(recorded, task, tape):
     assert [stage["sample"] for stage in judged(3).stages] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("votes", [1, 2])
+def test_several_votes_say_that_they_repeat_each_other(recorded, task, tape, votes):
+    found, run = [], recorded(1)
+
+    def noting(request, pictures):
+        found.append(request.is_repeated)
+        return "SUCCESS"
+
+    settings = JudgeSettings(protocol="webvoyager", votes=votes)
+    judge_sync(settings, task, Replay(run), desk(run, tape, CallableClient(noting)))
+    assert found == [votes > 1] * votes
+
+
 def test_sync_inside_a_loop_names_the_other(recorded, task, tape):
     async def inside():
         return judge_sync(WEBJUDGE, task, Replay(recorded(1)), desk(recorded(1), tape))
@@ -260,6 +273,38 @@ def test_no_secret_reaches_the_tape(recorded, task, tape):
     assert not any(
         word in text for word in ("authorization", "x-api-key", "cookie", "organization", "signature")
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "reason", "is_recorded"),
+    [
+        (says(200, message("NOT SUCCESS")), "FAILURE", "verdict", True),
+        (says(200, message(content=[], stop_reason="refusal")), "ABSTAIN", "refused", True),
+        (says(200, message("Thus", stop_reason="max_tokens")), "ABSTAIN", "truncated", True),
+        (says(200, message(content=[{"type": "thinking", "thinking": "", "signature": "x"},
+                                    {"type": "text", "text": "SUCCESS"}])), "SUCCESS", "verdict", True),
+        (says(400, error("invalid_request_error")), "ERROR", "bad_request", False),
+        (says(401, error("authentication_error")), "ERROR", "auth", False),
+        (says(404, error("not_found_error")), "ERROR", "bad_request", False),
+        (says(429, error("rate_limit_error"), **FAST), "ERROR", "rate_limited", False),
+        (says(500, error("api_error"), **FAST), "ERROR", "server", False),
+        (says(529, error("overloaded_error"), **FAST), "ERROR", "overloaded", False),
+        (says(200, b'{"id": '), "ERROR", "bad_response", False),
+        (says(200, b"<html>", content_type="text/html"), "ERROR", "bad_response", False),
+        (says(200, {"hello": 1}), "ERROR", "bad_response", False),
+        (resets, "ERROR", "connection", False),
+        (cuts, "ERROR", "connection", False),
+    ],
+)  # fmt: skip
+def test_nothing_but_replies_reaches_the_tape(recorded, task, tape, answer, outcome, reason, is_recorded):
+    pytest.importorskip("anthropic")
+    run, settings = recorded(1), JudgeSettings(protocol="webvoyager")
+    with Server(answer) as server, closing(AnthropicClient(api_key=SECRET, base_url=server.url)) as client:
+        judged = judge_sync(settings, task, Replay(run), desk(run, tape, client))
+    assert (judged.outcome, judged.reason) == (outcome, reason)
+    assert tape.exists() == is_recorded
+    if is_recorded:
+        assert judge_from_tape(settings, task, Replay(run), read_tape(tape)) == judged
 
 
 def test_an_answer_without_provenance_is_recorded(recorded, task, tape):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.prompt import TEXT_MAX, bounded, delimited, digest, fill, nonce, shipped
+from replaykit.grading.judges.prompt import digest, fill, shipped
+from replaykit.grading.untrusted import TEXT_MAX, bounded, delimited, nonce
 
 NAMES = ("webvoyager.system", "webvoyager.user", "webvoyager.compat.system", "webvoyager.compat.user")
 
@@ -85,6 +86,8 @@ FROZEN = {
     "agent_reward.system.verdict_first": "55c481e9088eb2b3",
     "agent_reward.system.verdict_last": "de15aedcd7ed9e84",
     "evidence": "7f14e18c374de0ff",
+    "webjudge.general.score.system": "554480919ecf54ef",
+    "webjudge.general.verdict.system": "76a2c624e0e946b5",
     "webjudge.key_points.system": "35229ae9d062f77b",
     "webjudge.key_points.user": "5dda615462e4869d",
     "webjudge.score.system": "33ba569ece528676",

@@ -227,7 +227,10 @@ def test_a_miss_names_what_differs(miss, change, words):
     text = miss(**change)
     assert "the nearest request of run.replies.jsonl is line 2" in text
     assert words in text
-    assert len(text.splitlines()) == 2
+    assert len(text.splitlines()) == 3
+    assert text.endswith(
+        "\nto record it: replaykit grade BUNDLE --judge-mode new, with the other options of this grading"
+    )
 
 
 def test_the_nearest_is_the_one_with_fewest_differences(tape, reply):
@@ -245,3 +248,5 @@ def test_other_misses(tape, reply):
     assert "has none for this judge and stage" in explain(other, (0, 0), read_tape(tape))
     append_reply(tape, REQUEST, reply("SUCCESS"), trajectory=DIGEST)
     assert "but not sample 0, occurrence 1" in explain(REQUEST, (0, 1), read_tape(tape))
+    assert "--judge-mode new" in explain(REQUEST, (0, 1), read_tape(tape))
+    assert "--judge-mode new" in explain(REQUEST, (0, 0), None)

@@ -9,6 +9,7 @@ import pytest
 from replaykit.errors import JudgeError
 from replaykit.grading.judges import upstream
 from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.upstream import literal, read_prompts
 from replaykit.tasks.judging import JudgeSettings
 
@@ -95,6 +96,23 @@ def test_the_peer_s_placeholders_are_filled_literally_in_one_pass(ask, recorded,
 def test_a_protocol_without_a_known_source(source):
     with pytest.raises(JudgeError, match="no source is known for custom"):
         read_prompts(source, "custom")
+
+
+def test_the_general_judge_of_the_same_peer(tmp_path):
+    source = tmp_path / "general.py"
+    source.write_text(
+        "async def identify_key_points(task):\n    system_msg = 'K'\n    prompt = 'Task: {task}'\n"
+        "async def judge_image(task):\n    system_msg = 'S'\n    prompt = '{task} {key_points}'\n"
+        "async def WebJudge_general_eval(task):\n    system_msg = 'V'\n    prompt = '{task} {last_actions} {thoughts}'\n"
+        "    if not task:\n        prompt = '{task} {last_actions}'\n"
+    )
+    found = read_prompts(source, "webjudge", variant="general")
+    assert (found["verdict.system"], found["verdict.user_bare"]) == ("V", "{task} {last_actions}")
+    with pytest.raises(JudgeError, match="WebJudge_Online_Mind2Web_eval"):
+        read_prompts(source, "webjudge")
+    (tmp_path / "ours.yaml").write_text("protocol: webjudge\nvariant: general\nprompts_from: general.py\n")
+    judge = build_judge(load_judge(tmp_path / "ours.yaml"), "compat")
+    assert (judge.prompts.label, judge.prompts.text("score.system")) == ("custom", "S")
 
 
 def build(prompts):

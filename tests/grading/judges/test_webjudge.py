@@ -11,6 +11,8 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.request import ImagePart, ModelReply, ReplyFailure
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
+from replaykit.testing import trajectory
+from replaykit.trajectory.action import Click, Element
 
 POINTS = "**Key Points**:\n1. Find the order\n\n2. Say its number"
 
@@ -207,3 +209,52 @@ def test_key_points(text, strict, compat):
 def test_cut_key_points_are_none():
     reply = ModelReply(text=POINTS, stop_reason="max_tokens", model="m", origin="synthetic")
     assert key_points(reply, "strict") == ""
+
+
+def thinking(thoughts):
+    """Return a run of clicks, each with the reasoning said of it."""
+    built = trajectory().goto("http://shop.test/", "<p>x").screenshot()
+    for number, thought in enumerate(thoughts):
+        built.step(Click(element=Element(ref=f"#b{number}")), thought=thought).screenshot(
+            colour=(number, 9, 9)
+        )
+    return built.answer("The answer is SUCCESS")
+
+
+def test_the_general_judge_is_told_what_the_agent_thought(judged, as_bundle, task):
+    run = as_bundle(thinking(["try the first", None]))
+    judgement, requests = judged(run, task, says(), variant="general")
+    assert judgement.outcome == "SUCCESS"
+    history = texts(requests[-1])
+    assert ". Reasoning: try the first\n" in history
+    assert history.count(". Reasoning: ") == 1
+    assert "The answer is" not in history
+    assert "round in circles" in requests[-1].system
+    assert "### Score" in requests[1].system
+    _, requests = judged(run, task, says(), "compat", variant="general")
+    assert texts(requests[-1]).count(". Reasoning: ") == 3  # the peer's label stands without a thought too
+    assert ". Reasoning: " not in texts(judged(run, task, says())[1][-1])
+
+
+def test_without_thoughts_the_general_judge_sees_plain_actions(judged, as_bundle, task):
+    run = as_bundle(thinking([None, None]))
+    for mode in ("strict", "compat"):
+        assert "Reasoning: " not in texts(judged(run, task, says(), mode, variant="general")[1][-1])
+
+
+def test_the_general_judge_is_another_one():
+    found = [
+        build_judge(JudgeSettings(protocol="webjudge", variant=variant), "strict")
+        for variant in ("", "general")
+    ]
+    assert found[0].fingerprint != found[1].fingerprint
+    assert found[0].fingerprint == ("sha256:076f30b9dbd1f7743101ce81c1c388b9f577cbc69f3b541839be6bbe17be0d03")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "variant", "known"),
+    [("webvoyager", "general", "om2w"), ("webjudge", "om2w", "general"), ("agent_reward", "general", "none")],
+)
+def test_a_variant_of_another_protocol_is_refused(protocol, variant, known):
+    with pytest.raises(JudgeError, match=f"option variant: '{variant}' is not of {protocol}: {known}"):
+        build_judge(JudgeSettings(protocol=protocol, variant=variant), "strict")

@@ -1,0 +1,182 @@
+"""`replaykit rerun`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.cli.console import notice
+from replaykit.cli.record import declared_secrets
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import UsageError
+from replaykit.recorder.running import BrowserChoice, Recorded
+from replaykit.report.table import safe
+from replaykit.rerunning.addresses import parse_url_map
+from replaykit.rerunning.comparing import GATED, KINDS, Rerun
+from replaykit.rerunning.rerun import PATIENCE_S, rerun
+from replaykit.rerunning.text import rerun_text
+from replaykit.tasks.suite import load_suite
+from replaykit.tasks.task import Task
+
+UNABLE, INTERRUPTED = 3, 130
+"""Exit codes."""
+
+EXAMPLES = """\b
+Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-again.zst
+         replaykit rerun run.zst --url-map https://shop.test=https://staging.shop.test -o again.zst"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("bundle")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Bundle of the new run. Default: <BUNDLE>-rerun.zst.",
+)
+@click.option(
+    "--site", "sites", multiple=True, metavar="NAME=URL", help="Where a site of the recording is now."
+)
+@click.option(
+    "--url-map", multiple=True, metavar="OLD=NEW", help="A recorded root, and what stands for it now."
+)
+@click.option("--allow", multiple=True, metavar="URL", help="A recorded root that may be opened as it is.")
+@click.option(
+    "--task", "task_file", metavar="FILE[#ID]", help="Record this task with it, so that it can be graded."
+)
+@click.option(
+    "--fill",
+    multiple=True,
+    metavar="STEP=NAME",
+    help="Variable with the text of a step whose own was masked, such as a password.",
+)
+@click.option(
+    "--secret-env",
+    multiple=True,
+    metavar="NAME",
+    help="Variable whose value stands for the secret of that name.",
+)
+@click.option(
+    "--timeout",
+    "patience",
+    type=click.FloatRange(min=0, min_open=True),
+    default=PATIENCE_S,
+    show_default=True,
+    metavar="S",
+    help="Seconds that a target may take to appear.",
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Seconds for all steps together.",
+)
+@click.option(
+    "--fail-on",
+    default=",".join(GATED),
+    show_default=True,
+    metavar="KIND,...",
+    help=f"What counts as a divergence, of {' '.join(KINDS)}.",
+)
+@click.option("--browser", metavar="PATH", help="Browser program; see also REPLAYKIT_BROWSER.")
+@click.option("--channel", metavar="NAME", help="chromium, chrome, msedge ...")
+@click.option("--headed", is_flag=True, help="Show the browser's window.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format on stdout.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    bundle: str,
+    output: Path | None,
+    task_file: str | None,
+    sites: tuple[str, ...],
+    url_map: tuple[str, ...],
+    fill: tuple[str, ...],
+    secret_env: tuple[str, ...],
+    fail_on: str,
+    browser: str | None,
+    channel: str | None,
+    headed: bool,
+    format: str,
+    **said: Any,
+) -> None:
+    """Do the acts of a recorded run again on a live site, record that, and say where the two part.
+
+    Nothing is opened but what lies under a root that is named. The walk ends at the first step that cannot be
+    done: what follows would be other acts than those recorded. Exit codes: 1 where the runs diverge, 3 where
+    a step could not be attempted or the new run broke off.
+    """
+    kinds = _kinds(fail_on)
+    found, recorded = rerun(
+        bundle,
+        output or _default_name(bundle),
+        sites=parse_sites(sites),
+        url_map=parse_url_map(url_map),
+        task=_task(task_file),
+        fill=_texts(fill),
+        secrets=declared_secrets(secret_env),
+        browser=BrowserChoice(path=browser, channel=channel, headed=headed),
+        **said,
+    )
+    click.echo(rerun_text(found, kinds) if format == "text" else _json(found), nl=False)
+    for words in recorded.notices:
+        notice(safe(words))
+    notice(f"{safe(str(recorded.path))} {found.rerun}")
+    ctx.exit(exit_code(found, recorded, kinds))
+
+
+def exit_code(found: Rerun, recorded: Recorded, kinds: tuple[str, ...]) -> int:
+    """Return 0; 1 where the runs diverge, 3 where not every step could be done, 130 after Ctrl-C."""
+    if (recorded.kind, recorded.cause) == ("stopped", "person"):
+        return INTERRUPTED
+    if found.diverges_at(kinds) is not None:
+        return 1
+    return UNABLE if any(row.state not in ("done", "skipped") for row in found.rows) else 0
+
+
+def _kinds(said: str) -> tuple[str, ...]:
+    kinds = tuple(filter(None, (word.strip() for word in said.split(","))))
+    unknown = [word for word in kinds if word not in KINDS]
+    if unknown:
+        raise UsageError(what=f"--fail-on: no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
+    return kinds
+
+
+def _task(file: str | None) -> Task | None:
+    tasks = load_suite(file).tasks if file else ()
+    if len(tasks) > 1:
+        raise UsageError(what=f"{file} holds {len(tasks)} tasks: pick one with #ID")
+    return tasks[0] if tasks else None
+
+
+def _texts(said: Iterable[str]) -> dict[int, str]:
+    found = {}
+    for text in said:
+        step, _, name = text.partition("=")
+        if not step.isdecimal() or len(step) > 6 or not name:
+            raise UsageError(what=f"--fill: expected STEP=NAME of a variable, got {text!r}")
+        if not os.environ.get(name):
+            raise UsageError(what=f"--fill: {name} is not set")
+        found[int(step)] = os.environ[name]
+    return found
+
+
+def _default_name(bundle: str) -> Path:
+    return Path(Path(bundle).name.removesuffix(".zst") + "-rerun.zst")
+
+
+def _json(found: Rerun) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"

@@ -1,0 +1,51 @@
+"""Checks of installed packages, entry point group `replaykit.checks`: trusted code, found by name."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from replaykit.errors import PageNotRecorded, ReplayError
+from replaykit.grading.checks.item import Graded, Ruling, Terms, error, graded, undecided
+from replaykit.grading.verdict import Evidence, Value
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import CheckPlugin
+from replaykit.tasks.task import Task
+
+GROUP = "replaykit.checks"
+"""Entry point group: a function `(params, replay, task) -> Ruling`."""
+
+
+def grade_plugin(check: CheckPlugin, replay: Replay, task: Task, terms: Terms) -> Graded:
+    """Grade by what a plugin says; what the recording could not show it leaves the check undecided."""
+    found = next(iter(entry_points(group=GROUP, name=check.name)), None)
+    rule = f"plugin {check.name}" if found is None else _named(found)
+    ruling = _missing(check.name, rule) if found is None else _ruling(found, rule, check.params, replay, task)
+    return graded(check.name, ruling, None, terms.mode, Evidence(source="plugin"))
+
+
+def _named(point: EntryPoint) -> str:
+    return f"plugin {point.name} {point.dist.version}" if point.dist is not None else f"plugin {point.name}"
+
+
+def _missing(name: str, rule: str) -> Ruling:
+    installed = ", ".join(sorted(point.name for point in entry_points(group=GROUP))) or "none"
+    return _error("no_plugin", rule, f"no plugin {name!r}; installed are {installed}")
+
+
+def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay, task: Task) -> Ruling:
+    try:
+        said: Any = point.load()(params, replay, task)
+    except PageNotRecorded as fault:
+        return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
+    except ReplayError as fault:
+        return undecided("unsupported", f"plugin:{point.name}", rule=f"{rule}: {fault}")
+    except Exception as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
+        return _error("plugin_raised", rule, f"{type(fault).__name__}: {fault}")
+    if not isinstance(said, Ruling):
+        return _error("plugin_raised", rule, f"it returned {type(said).__name__}, not a Ruling")
+    return said
+
+
+def _error(reason: str, rule: str, what: str) -> Ruling:
+    return error(reason, rule, found=Value(raw=what, type="text"))

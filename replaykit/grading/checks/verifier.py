@@ -1,0 +1,109 @@
+"""`state.verifier`: an existing `verify(server_url)`, asked about the server as it was recorded.
+
+The program is trusted code, run only where whoever grades names the folder that it lies in, never because a
+bundle says so. It runs in a process of its own, with no environment, no host but loopback and 30 s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from replaykit.bundle.reader import Bundle
+from replaykit.errors import UsageError
+from replaykit.grading.checks import verifier_child
+from replaykit.grading.checks.item import Graded, Ruling, Terms, error, graded, undecided
+from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.replay.player import Replay
+from replaykit.serving.server import Served, serve
+from replaykit.tasks.states import StateVerifier
+
+SECONDS_MAX = 30.0
+"""Seconds that a verifier may take."""
+
+MISSES_MAX = 10
+"""Requests not recorded that a result names."""
+
+_ITEM = "verify"
+_RULE = "the verifier says so"
+
+
+def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded:
+    """Grade by what a verifier says; a request not recorded leaves it undecided, whatever it says."""
+    ruling = _ruling(check, replay, terms.verifiers)
+    return graded(_ITEM, ruling, None, terms.mode, Evidence(source="exchange", strength="strong"))
+
+
+def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> Ruling:
+    if folder is None or not isinstance(replay.bundle, Bundle):
+        return undecided("not_allowed", f"verifier:{check.file}")
+    file = (Path(folder) / check.file).resolve()
+    if not file.is_relative_to(Path(folder).resolve()) or not file.is_file():
+        return _error("no_verifier", f"no such file beside the tasks: {check.file}")
+    try:
+        with serve(replay.bundle, site=check.site, states=check.states) as served:
+            said = _asked(file, check.function, served)
+            misses = served.misses
+    except UsageError as fault:
+        return _error("not_served", str(fault))
+    if misses:
+        named = dict.fromkeys(f"request:{miss.method} {miss.target}" for miss in misses)
+        return undecided("not_recorded", *list(named)[:MISSES_MAX])
+    return _of_words(said)
+
+
+def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
+    """Return what the verifier said, its server's address without the port, which differs each time."""
+    command = [sys.executable, "-s", "-P", verifier_child.__file__, str(file), function, served.url]
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=file.parent,
+        env={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "*"},
+        start_new_session=True,
+    )
+    try:
+        out, _ = child.communicate(timeout=SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        return {"error": f"it took more than {SECONDS_MAX:g} s"}
+    finally:
+        _end(child)
+    try:
+        said: dict[str, Any] = json.loads(re.sub(rb"(127\.0\.0\.1):[0-9]+", rb"\1", out))
+    except ValueError:
+        return {"error": f"it ended with exit code {child.returncode} and no word"}
+    return said
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        if sys.platform == "win32":
+            child.kill()
+        else:
+            os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()
+
+
+def _of_words(said: dict[str, Any]) -> Ruling:
+    if "error" in said:
+        return _error("verifier_raised", said["error"])
+    passed = said["passed"]
+    return Ruling(
+        outcome=Outcome.PASS if passed else Outcome.FAIL,
+        rule=_RULE,
+        reason=None if passed else "differs",
+        expected=Value(raw=True, type="boolean"),
+        found=Value(raw=said["message"] or passed, type="text" if said["message"] else "boolean"),
+    )
+
+
+def _error(reason: str, what: str) -> Ruling:
+    return error(reason, _RULE, found=Value(raw=what, type="text"))

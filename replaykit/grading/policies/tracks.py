@@ -1,0 +1,74 @@
+"""Where matches were met in a run, looked for once however many policies ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.patterns import Pattern, alternatives
+from replaykit.grading.policies.truth import TRUE, Truth, every, some
+from replaykit.grading.policies.window import Window
+from replaykit.tasks.policies import Match
+
+
+class Hit(NamedTuple):
+    """An event that matches, or may."""
+
+    place: int
+    event: Event
+    truth: Truth
+
+
+class Track:
+    """Where a match was met in the part of the run that counts, and where it may have been."""
+
+    def __init__(self, matches: Iterable[Match], window: Window) -> None:
+        self.patterns = [Pattern(match) for match in matches]
+        kinds = frozenset[str]().union(*(pattern.kinds for pattern in self.patterns))
+        self.possible = list(self._hits(window, kinds))
+        self.certain = [hit for hit in self.possible if hit.truth.holds]
+        #: Why such events may be missing altogether.
+        self.hidden = tuple(code for kind in sorted(kinds) for code in window.history.hidden(kind))
+        gaps = any(hit.event.kind == "gap" for hit in self.possible)
+        #: Whether any number of further events may have been missed.
+        self.is_open = bool(self.hidden) or gaps
+        self._stake: Truth | None = None
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """What would decide the open ones."""
+        return (*(code for hit in self.possible for code in hit.truth.missing), *self.hidden)
+
+    def at_stake(self, window: Window) -> Truth:
+        """Return whether some event in force was one that these matches could have been about."""
+        if self._stake is None:
+            self._stake = some(
+                truth
+                for pattern in self.patterns
+                for _, truth in window.where(pattern.at_stake, pattern.kinds)
+            )
+        return self._stake
+
+    def _hits(self, window: Window, kinds: frozenset[str]) -> Iterator[Hit]:
+        only = self.patterns[0] if len(self.patterns) == 1 else None
+        for place, event, in_force in window.of(kinds, only.types if only else None):
+            truth = only.truth(event) if only else some(pattern.truth(event) for pattern in self.patterns)
+            truth = truth if truth.holds is False or in_force is TRUE else every((in_force, truth))
+            if truth.holds is not False:
+                yield Hit(place, event, truth)
+
+
+def track_of(match: Match | tuple[Match, ...], window: Window, *, done: bool) -> Track:
+    """Return where a match was met in a window; with `done`, not where it was only tried."""
+    wanted = [_done(one) if done else one for one in alternatives(match)]
+    # Matches may hold dictionaries; their bytes can be a key.
+    return window.known(msgspec.msgpack.encode(wanted), lambda: Track(wanted, window))
+
+
+def _done(match: Match) -> Match:
+    """What has to be done has to be done without fail, unless it says otherwise."""
+    return replace(match, failed=False) if match.failed is None else match

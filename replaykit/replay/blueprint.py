@@ -1,0 +1,212 @@
+"""What a browser needs to build a recorded page anew: tokens, style sheets, pointer, size of the window."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import Unsupported
+from replaykit.replay import source
+from replaykit.replay.dom import Dom
+from replaykit.replay.player import Replay
+from replaykit.replay.state import Page
+from replaykit.snapshot import HTML, State
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.observation import Observation
+
+VIEWPORT = (1280, 720)
+"""Width and height of a window that nobody recorded, CSS px."""
+
+BYTES_MAX = 32 << 20
+"""Larger snapshots are not built: the browser holds some fifty times as much."""
+
+STAND_IN = "http://replaykit.invalid/"
+"""Address of a page whose own one no server could have: `about:blank`, `data:` ..."""
+
+_WEB = ("http://", "https://")
+_NAMED = re.compile(r"[\w.+:-]{1,40}")
+_TYPES = ("text/html", "text/plain", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml")
+_XML = "<html xmlns='http://www.w3.org/1999/xhtml'/>"
+
+
+class Sheet(Struct, frozen=True, kw_only=True):
+    """One style sheet of a page."""
+
+    owner: int
+    """Element number of its owner, -1 where it is adopted."""
+    media: str
+    """Media query."""
+    disabled: bool
+    """Whether it was switched off."""
+    text: str | None
+    """Its rules; None where they were not recorded."""
+
+
+class Blueprint(Struct, frozen=True, kw_only=True):
+    """One page to build."""
+
+    url: str
+    """Address that the browser is given."""
+    is_own_address: bool
+    """Whether that is the recorded one."""
+    mime: str
+    """Media type of the document."""
+    charset: str
+    """Its encoding: links are resolved in it."""
+    body: str
+    """Doctype, in the form of a document without content."""
+    tokens: str
+    """The tokens of the snapshot, as JSON."""
+    elements: int
+    """Number of elements."""
+    compat: str
+    """`document.compatMode`."""
+    styles: tuple[str, ...]
+    """Palette of styles."""
+    style: tuple[int, ...]
+    """Per element its palette index; empty where styles were not taken."""
+    sheets: tuple[Sheet, ...]
+    """Style sheets in order."""
+    images: tuple[tuple[int, int, int], ...]
+    """Element number, width and height of every picture that was loaded, px."""
+    pointer: tuple[int, int] | None
+    """Where the pointer was, CSS px of the window."""
+    viewport: tuple[int, int]
+    """Width and height of the window, CSS px."""
+    is_whole: bool
+    """Whether nothing was masked, cut or left out."""
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What the script in the page is told."""
+        return {
+            "tokens": self.tokens,
+            "sheets": [msgspec.to_builtins(sheet) for sheet in self.sheets],
+            "images": [list(image) for image in self.images],
+            "styles": list(self.styles),
+            "style": list(self.style),
+        }
+
+
+def blueprint_of(page: Page, replay: Replay) -> Blueprint:
+    """Return how to build a page of a run. Raises Unsupported, SnapshotInvalid, BundleError."""
+    dom = page.dom
+    if dom is None:
+        raise Unsupported(locator=page.url or "", reason=f"{page.missing} is not in the bundle")
+    seen = page.seen
+    pointer = seen.pointer if isinstance(seen, Observation) else None
+    viewport = seen.viewport if isinstance(seen, Observation) else None
+    return blueprint(
+        dom,
+        texts=_texts(page, dom, replay),
+        pointer=None if pointer is None else (round(pointer[0]), round(pointer[1])),
+        viewport=viewport or _usual_viewport(replay),
+    )
+
+
+def blueprint(
+    dom: Dom,
+    *,
+    texts: tuple[str | None, ...] = (),
+    pointer: tuple[int, int] | None = None,
+    viewport: tuple[int, int] = VIEWPORT,
+) -> Blueprint:
+    """Return how to build a snapshot; `texts`: its style sheets in the order of its head.
+
+    Raises Unsupported where it is too large, SnapshotInvalid.
+    """
+    if len(dom.data) > BYTES_MAX:
+        raise Unsupported(locator=dom.url, reason=f"the snapshot is larger than {BYTES_MAX} bytes")
+    head, snapshot = dom.head, dom.snapshot
+    is_web = dom.url.startswith(_WEB)
+    mime = head.content_type if head.content_type in _TYPES else "text/html"
+    return Blueprint(
+        url=dom.url if is_web else STAND_IN,
+        is_own_address=is_web,
+        mime=mime,
+        charset=head.charset if _NAMED.fullmatch(head.charset) else "UTF-8",
+        body=_XML if "xml" in mime else _doctype(dom),
+        tokens=dom.data.split(b"\n")[1].decode(),
+        elements=head.elements,
+        compat=head.compat,
+        styles=tuple(head.styles),
+        style=tuple(snapshot.style),
+        sheets=_sheets(dom, texts),
+        images=tuple(_images(dom)),
+        pointer=pointer,
+        viewport=viewport,
+        is_whole="cut" not in head.flags and not any(state.masked for state in snapshot.state.values()),
+    )
+
+
+def _doctype(dom: Dom) -> str:
+    found = dom.head.doctype
+    # The recorded names come from strangers: what could be more than a doctype is not written.
+    if found is not None and not any(set(part) & set('<>"') for part in found):
+        return source.doctype(dom.tree)
+    return "<!DOCTYPE html>" if dom.head.compat != "BackCompat" else "<!---->"
+
+
+def _sheets(dom: Dom, texts: tuple[str | None, ...]) -> tuple[Sheet, ...]:
+    known = (*texts, *[None] * len(dom.head.sheets))
+    return tuple(
+        Sheet(owner=owner, media=media, disabled=disabled, text=text)
+        for (media, disabled, owner, _), text in zip(dom.head.sheets, known, strict=False)
+        if -1 <= owner < dom.head.elements
+    )
+
+
+def _images(dom: Dom) -> list[tuple[int, int, int]]:
+    snapshot = dom.snapshot
+    sizes = ((row, _size(state)) for row, state in snapshot.state.items() if snapshot.kind[row] == HTML)
+    return [(snapshot.number[row], *size) for row, size in sizes if size is not None]
+
+
+def _size(state: State) -> tuple[int, int] | None:
+    return state.image if isinstance(state.image, tuple) else None
+
+
+def _texts(page: Page, dom: Dom, replay: Replay) -> tuple[str | None, ...]:
+    """Return the sheets as the observation has them, else by their addresses: what still differs is told."""
+    told = page.seen.sheets
+    named = [told[at] if at < len(told) else None for at in range(len(dom.head.sheets))]
+    linked = _linked(replay) if None in named else {}
+    blobs = (
+        blob or linked.get(_address(dom, owner))
+        for blob, (_, _, owner, _) in zip(named, dom.head.sheets, strict=True)
+    )
+    return tuple(_text(replay, blob) for blob in blobs)
+
+
+def _text(replay: Replay, blob: str | None) -> str | None:
+    if blob is None or blob not in replay.bundle:
+        return None
+    return replay.bundle.blob(blob).decode("utf-8", "replace")
+
+
+def _linked(replay: Replay) -> dict[str | None, str]:
+    """Return the sheets of a run by address: those that a page told, and those that a server sent."""
+    sent = (one for one in replay.trajectory.of_type(Exchange) if one.resource == "stylesheet")
+    found: dict[str | None, str] = {
+        one.url: one.body for one in sent if isinstance(one.body, str) and one.status == 200
+    }
+    for page in replay.pages:
+        dom = page.dom if page.seen.sheets else None
+        for blob, (_, _, owner, _) in zip(page.seen.sheets, dom.head.sheets if dom else (), strict=False):
+            if blob is not None and dom is not None:
+                found[_address(dom, owner)] = blob
+    found.pop(None, None)
+    return found
+
+
+def _address(dom: Dom, owner: int) -> str | None:
+    node = dom.node(owner)
+    return node.resolved("href") if node is not None and node.tag == "link" else None
+
+
+def _usual_viewport(replay: Replay) -> tuple[int, int]:
+    sizes = (page.seen.viewport for page in replay.pages if isinstance(page.seen, Observation))
+    return next((size for size in sizes if size is not None), VIEWPORT)

@@ -1,0 +1,128 @@
+"""Elements and locators of a rebuilt page, as Playwright has them: reads are offered, acts raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from replaykit.errors import PageInert
+from replaykit.replay.tree import words
+
+ACTS = words(
+    """
+    blur check clear click dblclick dispatch_event drag_and_drop drag_to fill focus hover press
+    press_sequentially scroll_into_view_if_needed select_option select_text set_checked set_content
+    set_input_files tap type uncheck reload go_back go_forward route unroute expose_function
+    expose_binding add_init_script add_script_tag add_style_tag bring_to_front screenshot pdf
+    set_viewport_size emulate_media pause keyboard mouse touchscreen on once remove_listener
+    expect_event expect_navigation expect_popup expect_download expect_request expect_response
+    """
+)
+"""Names of Playwright's surface that a recorded page does not have."""
+
+READS = words(
+    """
+    get_attribute inner_html inner_text input_value is_checked is_disabled is_editable is_enabled is_hidden
+    is_visible text_content
+    """
+)
+"""What may be asked of one element."""
+
+FINDS = words(
+    """
+    get_by_alt_text get_by_label get_by_placeholder get_by_role get_by_test_id get_by_text get_by_title
+    """
+)
+"""What gives a locator, beside `locator`."""
+
+_MORE = words("locator nth filter all all_inner_texts all_text_contents count")
+
+Send = Callable[[Callable[[], Any]], Any]
+"""Does work in the browser's thread."""
+
+Run = Callable[[Any, str, Any], Any]
+"""Evaluates a script on a handle; for the browser's thread."""
+
+
+class _Offered:
+    """A Playwright object of which some names are offered."""
+
+    _offered: frozenset[str] = frozenset()
+
+    def __init__(self, target: Any, send: Send, run: Run) -> None:
+        self._target = target
+        self._send = send
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._offered:
+            return lambda *given, **named: self._ask(lambda: getattr(self._target, name)(*given, **named))
+        return refuse(name, type(self).__name__, self._offered | names_of(type(self)))
+
+    def _ask(self, work: Callable[[], Any]) -> Any:
+        return offer(self._send(work), self._send, self._run)
+
+
+class OfflineElement(_Offered):
+    """An element of a rebuilt page: reads as Playwright's `ElementHandle` does."""
+
+    _offered = READS
+
+    def query_selector(self, selector: str) -> OfflineElement | None:
+        """Return the first match below."""
+        found: OfflineElement | None = self._ask(lambda: self._target.query_selector(selector))
+        return found
+
+    def query_selector_all(self, selector: str) -> list[OfflineElement]:
+        """Return all matches below."""
+        found: list[OfflineElement] = self._ask(lambda: self._target.query_selector_all(selector))
+        return found
+
+    def evaluate(self, expression: str, arg: Any = None) -> Any:
+        """Call a script with the element. Raises Unsupported for what no recording holds."""
+        return self._send(lambda: self._run(self._target, expression, arg))
+
+
+class OfflineLocator(_Offered):
+    """A locator on a rebuilt page: reads as Playwright's `Locator` does, but waits for nothing."""
+
+    _offered = READS | FINDS | _MORE
+
+    @property
+    def first(self) -> OfflineLocator:
+        """Its first match."""
+        return OfflineLocator(self._send(lambda: self._target.first), self._send, self._run)
+
+    @property
+    def last(self) -> OfflineLocator:
+        """Its last match."""
+        return OfflineLocator(self._send(lambda: self._target.last), self._send, self._run)
+
+    def evaluate(self, expression: str, arg: Any = None) -> Any:
+        """Call a script with the element. Raises Unsupported for what no recording holds."""
+        return self._send(lambda: self._run(self._target.element_handle(), expression, arg))
+
+    def evaluate_all(self, expression: str, arg: Any = None) -> Any:
+        """Call a script with all matches. Raises Unsupported for what no recording holds."""
+        return self._send(lambda: self._run(self._target.element_handles(), expression, arg))
+
+
+def refuse(name: str, owner: str, offered: frozenset[str]) -> NoReturn:
+    """Raise PageInert for an act, AttributeError for any other name."""
+    if name not in ACTS:
+        raise AttributeError(f"{owner!r} object has no attribute {name!r}")
+    raise PageInert(act=name, offered=", ".join(sorted(offered)))
+
+
+def names_of(kind: type) -> frozenset[str]:
+    """Return the names that a class offers by itself."""
+    return frozenset(name for name in dir(kind) if not name.startswith("_"))
+
+
+def offer(found: Any, send: Send, run: Run) -> Any:
+    """Wrap what belongs to the browser's thread."""
+    if isinstance(found, list):
+        return [offer(one, send, run) for one in found]
+    kinds = {"ElementHandle": OfflineElement, "Locator": OfflineLocator}
+    kind = kinds.get(type(found).__name__)
+    return found if kind is None else kind(found, send, run)

@@ -1,0 +1,98 @@
+"""Where a recorded run may be carried out again: roots that the user named, and no other address.
+
+A bundle is somebody else's content. What it says about addresses counts only where it lies under a root
+that is mapped; a URL is read as a browser reads it before it is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import ada_url
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+
+_WEB = ("http:", "https:")
+_PAIR = re.compile(r"(https?://\S+?)=(https?://\S+)")
+
+
+class Addresses(Struct, frozen=True, kw_only=True):
+    """Recorded roots and what stands for them now."""
+
+    pairs: tuple[tuple[str, str], ...]
+    """Recorded root to live root, as a browser writes them, without a slash at the end; longest first."""
+
+    def live(self, url: str) -> str | None:
+        """Return the live URL for a recorded one; None where no root covers it."""
+        said = normal(url)
+        for old, new in self.pairs if said is not None else ():
+            if said is not None and _is_under(said, old):
+                return new + said[len(old) :]
+        return None
+
+    def allows(self, url: str) -> bool:
+        """Whether a live URL lies under one of the live roots."""
+        said = normal(url)
+        return said is not None and any(_is_under(said, new) for _, new in self.pairs)
+
+    def text(self, text: str) -> str:
+        """Return a recorded text with its roots as they are now: pages print their own addresses."""
+        for old, new in self.pairs:
+            text = text.replace(old, new)
+        return text
+
+
+def addresses(
+    recorded: Mapping[str, Sequence[str]],
+    *,
+    sites: Mapping[str, Sequence[str]] | None = None,
+    url_map: Iterable[tuple[str, str]] = (),
+    allow: Iterable[str] = (),
+) -> Addresses:
+    """Return what the user named: sites of the recording by name, pairs of roots, roots as recorded.
+
+    `recorded`: the sites in the header of the story. Raises UsageError for names and roots that mean nothing.
+    """
+    pairs = [*url_map, *((root, root) for root in allow)]
+    for name, roots in (sites or {}).items():
+        if name not in recorded:
+            known = ", ".join(sorted(recorded)) or "none; use --url-map OLD=NEW"
+            raise UsageError(what=f"--site: the recording has no site {name!r}; it has {known}")
+        pairs += [(old, roots[0]) for old in recorded[name]]
+    found = {_root(old): _root(new) for old, new in pairs}
+    return Addresses(pairs=tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))))
+
+
+def parse_url_map(said: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pairs of `OLD=NEW` texts. Raises UsageError."""
+    pairs = []
+    for text in said:
+        found = _PAIR.fullmatch(text)
+        if found is None:
+            raise UsageError(what=f"--url-map: expected OLD=NEW with two http(s) roots, got {text!r}")
+        pairs.append((found[1], found[2]))
+    return pairs
+
+
+def normal(url: str) -> str | None:
+    """Return an http(s) URL as a browser writes it; None for any other text, and for one with a user name."""
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError:
+        return None
+    if parsed.protocol not in _WEB or parsed.username or parsed.password:
+        return None
+    return str(parsed.href)
+
+
+def _root(url: str) -> str:
+    said = normal(url)
+    if said is None or "?" in said or "#" in said:
+        raise UsageError(what=f"expected an http(s) root such as http://127.0.0.1:8000, got {url!r}")
+    return said.rstrip("/")
+
+
+def _is_under(url: str, root: str) -> bool:
+    return url.startswith(root) and url[len(root) : len(root) + 1] in ("", "/", "?", "#")

@@ -1,0 +1,26 @@
+"""What became of a recorded step on a live page."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Became = Literal["done", "skipped", "missing", "changed", "failed", "refused", "not_reached"]
+"""`done`; `skipped`: nothing to do; `missing`, `changed`: its target; `failed`: the act; `refused`: not
+attempted; `not_reached`: the walk had ended before."""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What became of one step on the live page."""
+
+    step: int
+    """Index of the recorded step."""
+    state: Became
+    """`done`; `skipped`: nothing to do; else why the walk ended here."""
+    why: str | None = None
+    """In words, unless it is done as recorded."""
+    before: str | None = None
+    """What the target was, or where."""
+    after: str | None = None
+    """What it is now."""

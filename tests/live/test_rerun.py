@@ -1,0 +1,171 @@
+"""`rerun` in a real browser: shipped recordings done again on the same site, and on one that has changed."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.sites.crm.server import serve as serve_crm
+from fixtures.sites.shop import pages
+from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.verification import verify
+from replaykit.cli.main import run
+from replaykit.errors import UsageError
+from replaykit.recorder.running import BrowserChoice, record_agent
+from replaykit.rerunning.comparing import GATED, KINDS
+from replaykit.rerunning.rerun import rerun
+from replaykit.tasks.suite import load_suite
+from replaykit.testing import trajectory
+from replaykit.trajectory.action import Click, Element, tag_of
+
+if TYPE_CHECKING:
+    from tests.live.conftest import Site
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).resolve().parents[2]
+REFUND = ROOT / "recordings" / "conformance" / "refund-order--good.zst"
+CONFIRM = '<button class="danger" type="submit">Confirm refund</button>'
+
+
+@pytest.fixture
+def choice(browser_path: Path) -> BrowserChoice:
+    return BrowserChoice(path=str(browser_path))
+
+
+def rewritten(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
+    """Have the shop's templates say something else."""
+    before = pages._template.__wrapped__
+
+    @cache
+    def changed(name: str) -> Template:
+        return Template(before(name).template.replace(old, new))
+
+    monkeypatch.setattr(pages, "_template", changed)
+
+
+def test_the_same_site_shows_no_divergence(choice: BrowserChoice, tmp_path: Path) -> None:
+    out = tmp_path / "again.zst"
+    with serve() as shop:
+        found, recorded = rerun(REFUND, out, sites={"shop": (shop.url,)}, browser=choice)
+        assert shop.state.as_json()["orders"]["1004"]["status"] == "Refunded"
+    assert found.diverges_at(KINDS) is None, found.rows
+    # A fast agent left no time for a look at the page after step 1.
+    assert [row.text for row in found.rows] == ["same", "same", "unknown", "same", "same"]
+    assert (recorded.kind, recorded.answer) == ("stopped", None)
+    assert verify(out).findings == ()
+    with open_bundle(REFUND) as before, open_bundle(out) as after:
+        acts = [[tag_of(step.action) for step in one.trajectory.steps] for one in (before, after)]
+        assert acts[0] == acts[1]
+        task = after.trajectory.header.task
+        assert task is not None and task["id"] == "refund-order" and not task.get("checks")
+        assert after.trajectory.header.sites == {"shop": (shop.url,)}
+
+
+def test_a_changed_button_is_where_the_run_diverges_and_ends(
+    choice: BrowserChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewritten(monkeypatch, CONFIRM, CONFIRM.replace("Confirm refund", "Close the order for ever"))
+    with serve() as shop:
+        found, _ = rerun(
+            REFUND, tmp_path / "again.zst", sites={"shop": (shop.url,)}, browser=choice, patience=0.5
+        )
+        assert shop.state.as_json()["orders"]["1004"]["status"] != "Refunded"
+    row = found.diverges_at()
+    assert row is not None and (row.step, row.state) == (3, "changed")
+    (told,) = row.differences
+    assert told.kind == "target" and "Confirm refund" in str(told.before)
+    assert "Close the order for ever" in str(told.after)
+
+
+def test_the_command_tells_what_moved_and_what_reads_differently(
+    browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(monkeypatch, CONFIRM, f"<span>{CONFIRM}</span><em>No way back</em>")
+    out = tmp_path / "again.zst"
+    arguments = [str(REFUND), "-o", str(out), "--browser", str(browser_path), "--format", "json"]
+    with serve() as shop:
+        assert run(["rerun", *arguments, "--site", f"shop={shop.url}"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [one["kind"] for one in rows[-1]["differences"]] == ["place"]
+    (told,) = next(row for row in rows if row["step"] == 2)["differences"]
+    assert (told["kind"], told["new"]) == ("text", ["No way back"])
+    with serve() as shop:
+        said = ["--site", f"shop={shop.url}", "--fail-on", "text", "--force"]
+        assert run(["rerun", *arguments, *said]) == 1
+
+
+def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_path: Path) -> None:
+    bundle = ROOT / "recordings" / "conformance" / "credit-limit--makes_up.zst"
+    with serve_crm() as crm:
+        sites = {name: (root,) for name, root in crm.sites.items()}
+        found, _ = rerun(bundle, tmp_path / "again.zst", sites=sites, browser=choice)
+    assert found.diverges_at() is None, found.rows
+    assert [row.state for row in found.rows] == ["done"] * 5
+
+
+def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Path) -> None:
+    task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("sign-in")
+    first, second, third = (tmp_path / f"{name}.zst" for name in ("first", "second", "third"))
+    with serve() as shop:
+        sites = {"shop": (shop.url,)}
+        record_agent("fixtures.agents.good:good", task, first, sites=sites, browser=choice)
+        refused, _ = rerun(first, second, sites=sites, browser=choice)
+        found, _ = rerun(first, third, sites=sites, browser=choice, fill={1: "harbour-42"})
+    assert [row.state for row in refused.rows] == ["done", "done", "refused", "not_reached"]
+    assert found.diverges_at() is None, found.rows
+    assert [row.state for row in found.rows] == ["done"] * 4
+    with open_bundle(third) as bundle:
+        held = [*bundle.lines, *(bundle.blob(id) for id in bundle.blob_ids)]
+    assert not [part for part in held if b"harbour-42" in part]
+
+
+def test_a_hostile_recording_opens_nothing_and_runs_nothing(
+    choice: BrowserChoice, tmp_path: Path, site: Site
+) -> None:
+    origin, other = site.origin, site.other
+    site.add("/", "<button id=a>Pay</button>")
+
+    def recorded(name: str, url: str, css: str) -> Path:
+        run = trajectory("t1").see("<button id=a>Pay</button>", url=url, role="start")
+        run.step(Click(element=Element(css=css, tag="button", text="Pay")))
+        return run.goto(f"{other}/trap").write(tmp_path / name)
+
+    with pytest.raises(UsageError, match="which no root covers"):
+        rerun(recorded("a.zst", f"{other}/", "#a"), tmp_path / "x.zst", allow=[origin], browser=choice)
+    found, _ = rerun(
+        recorded("b.zst", f"{origin}/", "#a"), tmp_path / "b2.zst", allow=[origin], browser=choice
+    )
+    assert [row.state for row in found.rows] == ["done", "done", "refused"]
+    for number, css in enumerate(
+        ("xpath=//button", "#a >> internal:control=enter-frame", "javascript:hit()")
+    ):
+        bundle = recorded(f"c{number}.zst", f"{origin}/", css)
+        found, _ = rerun(bundle, tmp_path / f"d{number}.zst", allow=[origin], browser=choice, patience=0.2)
+        assert found.rows[1].state == "missing"
+    assert not [path for path in site.asked if "trap" in path]
+
+
+def test_an_unknown_kind_and_a_run_without_steps_are_usage(tmp_path: Path) -> None:
+    bundle = trajectory("t1").see("<p>x</p>", url="http://a.test/", role="start").write(tmp_path / "a.zst")
+    assert run(["rerun", str(bundle), "--allow", "http://a.test"]) == 2
+    assert run(["rerun", str(bundle), "--allow", "http://a.test", "--fail-on", "weather"]) == 2
+    assert run(["rerun", str(tmp_path / "none.zst"), "--allow", "http://a.test"]) == 3
+    assert set(GATED) < set(KINDS)
+
+
+def test_the_recorded_run_and_what_exists_are_never_written_over(tmp_path: Path) -> None:
+    bundle = trajectory("t1").see("<p>x</p>", url="http://a.test/", role="start").write(tmp_path / "a.zst")
+    before = bundle.read_bytes()
+    arguments = ["rerun", str(bundle), "--allow", "http://a.test", "-o"]
+    assert run([*arguments, str(bundle), "--force"]) == 2
+    other = tmp_path / "b.zst"
+    other.write_bytes(b"mine")
+    assert run([*arguments, str(other)]) == 2
+    assert (bundle.read_bytes(), other.read_bytes()) == (before, b"mine")

@@ -1,0 +1,205 @@
+"""docs/harnesses.md: its loop drives a real browser, its scorer scores, its commands run."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.tasks.suite import load_suite
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "docs" / "harnesses.md").read_text("utf-8"), flags=re.S)
+NAME = re.compile(r"# (\S+\.\w+)\n")
+FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
+COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+SET = ROOT / "recordings" / "conformance"
+
+
+def defined(name: str) -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    exec(compile(FILES[name], name, "exec"), space)
+    return space
+
+
+def test_every_block_of_the_page_is_run_or_compared() -> None:
+    assert list(FILES) == ["loop.py", "scorer.py"]
+    assert [line.split()[1] for line in COMMANDS] == ["record", "grade", "rerun"]
+    assert len(BLOCKS) == len(FILES) + 3
+
+
+# The loop
+
+
+class Gym:
+    """An environment with BrowserGym's interface: references are CSS selectors here."""
+
+    def __init__(self, browser: Any, url: str, limit: int = 9) -> None:
+        self.unwrapped, self._browser, self._url, self._left = self, browser, url, limit
+        self._chat: list[dict[str, str]] = []
+
+    def reset(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        self.context = self._browser.new_context()
+        self._page = self.context.new_page()
+        self._page.goto(self._url)
+        return self._seen(), {}
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        call = ast.parse(action, mode="eval").body
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        values = [ast.literal_eval(argument) for argument in call.args]
+        if call.func.id == "send_msg_to_user":
+            self._chat.append({"role": "assistant", "message": values[0]})
+        else:
+            getattr(self._page, call.func.id)(*values)
+        self._left -= 1
+        return self._seen(), 0.0, bool(self._chat), not self._left, {}
+
+    def _seen(self) -> dict[str, Any]:
+        total = self._page.locator("#total")
+        text = total.inner_text() if total.count() else ""
+        return {"url": self._page.url, "total": text, "chat_messages": list(self._chat)}
+
+
+def clerk() -> Callable[[dict[str, Any]], tuple[str, str]]:
+    plan = iter(
+        [
+            "click('.side a[href$=\"orders\"]')",
+            "fill('#q', 'Ines')",
+            "click('#order-search button')",
+            "click('#orders tbody a >> nth=0')",
+        ]
+    )
+
+    def act(observation: dict[str, Any]) -> tuple[str, str]:
+        said = f"send_msg_to_user({observation['total']!r})"
+        return next(plan, said), f"I am at {observation['url']}."
+
+    return act
+
+
+@pytest.fixture
+def browser(browser_path: Path) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser_path, chromium_sandbox=False)
+        yield started
+        started.close()
+
+
+@pytest.mark.live
+def test_the_loop_records_and_grades_an_episode(browser: Any, tmp_path: Path) -> None:
+    task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("order-total")
+    path = tmp_path / "episode.zst"
+    with serve() as shop:
+        env = Gym(browser, shop.url)
+        verdict = defined("loop.py")["record_episode"](env, clerk(), path, task, {"shop": shop.url})
+    assert (verdict.success, verdict.cup) == ("PASS", 1)
+    with open_bundle(path) as bundle:
+        steps = bundle.trajectory.steps
+        assert [step.raw for step in steps][:2] == [
+            "click('.side a[href$=\"orders\"]')",
+            "fill('#q', 'Ines')",
+        ]
+        assert [step.origin for step in steps] == ["both"] * 4 + ["declared"]
+        assert all(step.thought for step in steps)
+
+
+@pytest.mark.live
+def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) -> None:
+    task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("order-total")
+    path = tmp_path / "episode.zst"
+    with serve() as shop:
+        env = Gym(browser, shop.url, limit=2)
+        verdict = defined("loop.py")["record_episode"](env, clerk(), path, task, {"shop": shop.url})
+    assert verdict.success == "FAIL"
+    with open_bundle(path) as bundle:
+        assert bundle.ending is not None
+        assert (bundle.ending.kind, bundle.ending.cause) == ("max_steps", "harness")
+
+
+# The scorer
+
+
+@pytest.fixture
+def inspect_ai(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of inspect_ai that the page imports, as small as they can be."""
+    package, scorers, solvers = (ModuleType(f"inspect_ai{part}") for part in ("", ".scorer", ".solver"))
+    names = {"CORRECT": "C", "INCORRECT": "I", "NOANSWER": "N", "Score": SimpleNamespace, "Target": list}
+    names |= {"accuracy": lambda: "accuracy", "scorer": lambda metrics: lambda function: function}
+    for name, value in names.items():
+        setattr(scorers, name, value)
+    solvers.TaskState = SimpleNamespace  # type: ignore[attr-defined]
+    for module in (package, scorers, solvers):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+@pytest.mark.parametrize(
+    ("sample", "value", "words"),
+    [
+        ("order-total--good", "C", "PASS"),
+        ("order-total--wrong_target", "I", "FAIL"),
+        ("never-recorded", "N", "nothing was recorded"),
+    ],
+)
+def test_the_scorer_takes_the_verdict(sample: str, value: str, words: str, inspect_ai: None) -> None:
+    score = defined("scorer.py")["recorded_run"](SET)
+    found = asyncio.run(score(SimpleNamespace(sample_id=sample), ["never read"]))
+    assert found.value == value
+    assert words in found.explanation
+    if value == "C":
+        assert found.answer == "€84.50" and found.metadata == {"cup": 1, "violations": 0}
+
+
+def test_what_cannot_be_told_is_no_answer(inspect_ai: None, tmp_path: Path) -> None:
+    from replaykit.testing import trajectory
+
+    check = {
+        "type": "page",
+        "url": "http://a.test/",
+        "selector": "#x",
+        "property": "text",
+        "expect": {"equals": "1"},
+    }
+    trajectory({"id": "t", "intent": "Do it.", "checks": [check]}).answer("1").write(tmp_path / "t.zst")
+    score = defined("scorer.py")["recorded_run"](tmp_path)
+    found = asyncio.run(score(SimpleNamespace(sample_id="t"), []))
+    assert found.value == "N"
+    assert "UNDECIDED" in found.explanation
+
+
+# The commands
+
+
+@pytest.mark.live
+def test_the_commands_record_grade_and_do_it_again(browser_path: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "fixtures" / "tasks" / "shop.yaml", tmp_path)
+    (tmp_path / "my_agent.py").write_text("from fixtures.agents.good import good as run\n", "utf-8")
+    environ = {"PYTHONPATH": str(ROOT), "REPLAYKIT_BROWSER": str(browser_path), "PATH": "/usr/bin:/bin"}
+    told = []
+    for line in COMMANDS:
+        with serve() as shop:  # afresh: the first run may have changed it
+            argv = shlex.split(line.replace("http://127.0.0.1:8000", shop.url))
+            done = subprocess.run(
+                [sys.executable, "-m", *argv], cwd=tmp_path, env=environ, capture_output=True, text=True,
+                timeout=120, check=False,
+            )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        told.append(done.stdout)
+    assert '"success_rate"' in (tmp_path / "results.json").read_text("utf-8")
+    (shown,) = [text for kind, text in BLOCKS if kind == "" and "steps done" in text]
+    assert told[2].splitlines()[-1] == shown.splitlines()[-1]
+    assert "<a> Orders -> CLICK" in told[2]
