@@ -179,6 +179,11 @@ def apps() -> list[Run]:
     return [_run(_Site(name, *size), _Site.act, pictures) for name, size in sizes.items()]
 
 
+def sized(name: str, steps: int, rows: int) -> Run:
+    """Return a run of so many steps on an app of so many rows (500 bytes each); it has no pictures."""
+    return _run(_Site(name, rows, 8), _Site.act, [b""], steps)
+
+
 def document() -> Run:
     """Return a run on a text of 350 KB that grows with every step; it has no pictures."""
     return _run(_Site("document", 470, 40), lambda site, _: site.grow(), [b""])
@@ -198,9 +203,9 @@ def recorded() -> list[Run]:
     return [run for run in runs if len(run.looks) == STEPS]
 
 
-def _run(site: _Site, act: Callable[[_Site, int], None], pictures: list[bytes]) -> Run:
+def _run(site: _Site, act: Callable[[_Site, int], None], pictures: list[bytes], steps: int = STEPS) -> Run:
     looks = []
-    for index in range(STEPS):
+    for index in range(steps):
         looks.append(Look(site.page(), pictures[index % len(pictures)]))
         act(site, index)
     return Run(site.name, looks)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from replaykit.grading.scores import SCORES
 from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
 from replaykit.grading.verdict import Outcome, Report, Verdict
+from replaykit.report.pairing import matched
 
 SCHEMA = "replaykit.diff/1"
 """Name and version of the comparison's JSON."""
@@ -95,25 +96,41 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 def compare(before: Report, after: Report) -> Comparison:
-    """Compare two reports: equal trajectories pair first, then what is left of a task in its order."""
+    """Compare two reports."""
     pairs: list[Pair] = []
     new: list[str] = []
     removed: list[str] = []
     same = 0
-    ours, theirs = _by_task(before), _by_task(after)
-    for task in sorted(ours.keys() | theirs.keys()):
-        both, gone, come = _paired(ours.get(task, []), theirs.get(task, []))
-        removed += [task] * len(gone)
-        new += [task] * len(come)
-        found = [pair for one, other in both if (pair := _pair(task, one, other)) is not None]
-        same += len(both) - len(found)
-        pairs += found
+    for ours, theirs in matched(before, after):
+        one, other = _at(before, ours), _at(after, theirs)
+        if one is None or other is None:
+            new += [other.task_id] if other else []
+            removed += [one.task_id] if one else []
+        elif (pair := difference(one, other)) is not None:
+            pairs.append(pair)
+        else:
+            same += 1
     return Comparison(
         pairs=tuple(pairs),
         same=same,
         new=tuple(new),
         removed=tuple(removed),
         rates=tuple(_rates(before, after)),
+    )
+
+
+def difference(before: Verdict, after: Verdict) -> Pair | None:
+    """Return what lies between two verdicts on one task; None where every outcome is the same."""
+    changes = tuple(_changes(before, after))
+    if not changes:
+        return None
+    return Pair(
+        task_id=after.task_id,
+        before=before.trajectory,
+        after=after.trajectory,
+        kind=_kind(before, after),
+        changes=changes,
+        why=tuple(_why(before, after)),
     )
 
 
@@ -124,37 +141,8 @@ def sign_test(up: int, down: int) -> Fraction:
     return min(Fraction(1), Fraction(2 * tail, 2**n))
 
 
-def _by_task(report: Report) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in report.verdicts:
-        found[verdict.task_id].append(verdict)
-    return found
-
-
-def _paired(
-    ours: Sequence[Verdict], theirs: Sequence[Verdict]
-) -> tuple[list[tuple[Verdict, Verdict]], list[Verdict], list[Verdict]]:
-    waiting = {verdict.trajectory: verdict for verdict in theirs if verdict.trajectory is not None}
-    again = [(one, waiting[one.trajectory]) for one in ours if one.trajectory in waiting]
-    known = {one.trajectory for one, _ in again}
-    left = [one for one in ours if one.trajectory not in known]
-    right = [one for one in theirs if one.trajectory not in known]
-    shared = min(len(left), len(right))
-    return [*again, *zip(left[:shared], right[:shared], strict=True)], left[shared:], right[shared:]
-
-
-def _pair(task: str, before: Verdict, after: Verdict) -> Pair | None:
-    changes = tuple(_changes(before, after))
-    if not changes:
-        return None
-    return Pair(
-        task_id=task,
-        before=before.trajectory,
-        after=after.trajectory,
-        kind=_kind(before, after),
-        changes=changes,
-        why=tuple(_why(before, after)),
-    )
+def _at(report: Report, place: int | None) -> Verdict | None:
+    return None if place is None else report.verdicts[place]
 
 
 def _kind(before: Verdict, after: Verdict) -> Kind:

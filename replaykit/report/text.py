@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from replaykit.grading.verdict import Evidence, PolicyOutcome, Report, Verdict
+from msgspec import UNSET
+
+from replaykit.grading.verdict import CheckResult, Evidence, Outcome, PolicyOutcome, Report, Verdict
 from replaykit.report.table import safe, short, table
 
 _METRICS = (
@@ -31,7 +33,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
     told = list(_details(report, names)) if details else []
     # The rates of one run only say again what its line says.
     rates = [_rates(report), _risk(report), _peers(report)] if len(report.verdicts) > 1 else []
-    parts = [_runs(report, names), *told, *rates, _decided(report), _gate(report)]
+    parts = [_runs(report, names), *told, *rates, _decided(report), _vacuous(report), _gate(report)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -109,18 +111,30 @@ def _detail(verdict: Verdict) -> list[str]:
     for check in verdict.checks:
         if check.outcome != "PASS":
             head = f"  {check.outcome} check {check.id} ({check.type}): {check.reason or ''}"
-            lines += [_with_missing(head, check.missing), *_evidence(check.evidence)]
+            lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
             head = (
                 f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {policy.reason or ''}"
             )
             lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence)]
+    for policy in verdict.policies:
+        if policy.contradicts is not UNSET:
+            with_ = ", ".join(map(repr, policy.contradicts))
+            lines.append(safe(f"  note: {policy.id!r} cannot be kept together with {with_}: let one yield"))
     for judgement in verdict.judgements:
         if judgement.outcome != "SUCCESS":
             lines.append(f"  {judgement.outcome} judge {judgement.judge}: {judgement.reason}")
             lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
     return lines
+
+
+def _unanswered(check: CheckResult) -> Iterator[str]:
+    """Yield why there is no reply of a model that decides, told by the first item that lacks one."""
+    if not any(code.startswith("reply:") for code in check.missing):
+        return
+    rules = [item.rule for item in check.items if item.outcome in (Outcome.UNDECIDED, Outcome.ERROR)]
+    yield from (f"    {safe(line)}" for line in next(iter(rules), "").splitlines())
 
 
 def _with_missing(head: str, missing: tuple[str, ...]) -> str:
@@ -191,6 +205,15 @@ def _peers(report: Report) -> list[str]:
     )  # fmt: skip
     line = "as ST-WebAgentBench prints it: " + ", ".join(f"{name} {peer[key]:.3f}" for name, key in names)
     return [line if peer["parity"] else line + " (no parity: policies are undecided, or have no peer)"]
+
+
+def _vacuous(report: Report) -> list[str]:
+    vacuous = report.summary.get("vacuous") or {"n": 0}
+    if not vacuous["n"]:
+        return []
+    tasks = ", ".join(vacuous["tasks"])
+    known = f"of {vacuous['known']} runs whose checks were looked at before"
+    return [safe(short(f"vacuous: {vacuous['n']} {known} had all of them satisfied already: {tasks}", 400))]
 
 
 def _decided(report: Report) -> list[str]:

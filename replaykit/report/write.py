@@ -47,13 +47,13 @@ def render(report: Report, format: str, sources: Sources = ()) -> bytes:
 def write_report(report: Report, path: str | Path, format: str | None = None, sources: Sources = ()) -> None:
     """Write the report; the format follows the extension unless named. Replaces the file whole.
 
-    `sources`: the bundles graded. The HTML report shows their runs, all others need none.
+    `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
     """
     file = Path(path)
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file)
         return
-    data = render(report, format or _format_of(file))
+    data = render(report, format or _format_of(file), sources)
     try:
         replace_file(file, data)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
@@ -14,9 +14,9 @@ ID_DIGITS = 12
 """Hex digits of a trajectory digest that name a run in links, more where two begin alike."""
 
 
-def run_ids(report: Report) -> list[str]:
+def run_ids(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the name of each verdict in links: of its content where it has one, else of its place."""
-    digests = [(v.trajectory or "").removeprefix("sha256:") for v in report.verdicts]
+    digests = [(v.trajectory or "").removeprefix("sha256:") for v in verdicts]
     begun = Counter(digest[:ID_DIGITS] for digest in digests)
     return [
         (digest if begun[digest[:ID_DIGITS]] > 1 else digest[:ID_DIGITS]) if digest else f"place-{place}"

@@ -17,6 +17,9 @@ from typing import IO, Any
 from msgspec import Struct, to_builtins
 
 from replaykit.grading.verdict import Report
+from replaykit.report.comparison import compare
+from replaykit.report.comparison_text import comparison_text
+from replaykit.report.html.changes import Gradings, changes, gradings
 from replaykit.report.html.documents import page_style
 from replaykit.report.html.evidence import Evidence
 from replaykit.report.html.inert import data_block, inert_json, packed_json, source_hash, text
@@ -28,8 +31,8 @@ EVIDENCE_MAX = 64 * 2**20
 """Bytes of pictures and pages in one file, unless asked otherwise."""
 
 SCRIPTS = (
-    "nodes", "store", "words", "charts", "filters", "runs", "overview", "stage", "film", "steps",
-    "verdict", "judge", "details", "run", "keys", "main",
+    "nodes", "store", "words", "charts", "filters", "runs", "overview", "causes", "changes", "change_charts",
+    "stage", "film", "steps", "verdict", "judge", "details", "run", "keys", "main",
 )  # fmt: skip
 """Parts of the program, in order."""
 
@@ -43,6 +46,8 @@ class HtmlOptions(Struct, frozen=True, kw_only=True):
     """Bytes of pictures and pages; None = all. Runs that ask to be looked at come first."""
     replies: str | None = None
     """Tape, or folder of tapes; default: beside each bundle."""
+    before: Report | None = None
+    """An earlier report: the first screen is what lies between the two."""
 
 
 def write_html(
@@ -53,9 +58,10 @@ def write_html(
     Same report, bundles and options, same bytes (given one build of zlib). Memory: the report, one row a
     run, and the run being written. A bundle that cannot be read is said so in the report.
     """
+    options = options or HtmlOptions()
     with tempfile.TemporaryFile("w+", encoding="utf-8", prefix="replaykit-") as blocks:
-        first = _write_runs(report, sources, blocks, options or HtmlOptions())
-        file.write(_opening(report, first))
+        first = _write_runs(report, sources, blocks, options)
+        file.write(_opening(report, first, options.before))
         blocks.seek(0)
         shutil.copyfileobj(blocks, file)
         file.write("</body>\n</html>\n")
@@ -64,31 +70,48 @@ def write_html(
 def _write_runs(
     report: Report, sources: Iterable[str | Path], blocks: IO[str], options: HtmlOptions
 ) -> dict[str, Any]:
-    found, ids = sources_of(report, sources), run_ids(report)
+    told = gradings(options.before, report)
+    found, ids = sources_of(told.verdicts, sources), run_ids(told.verdicts)
     evidence = Evidence(blocks, options.most)
     rows: dict[int, dict[str, Any]] = {}
-    # Where there is no room for all pictures, those of runs that did not go well are wanted most.
-    for place in sorted(range(len(ids)), key=lambda place: (is_well(report.verdicts[place]), place)):
-        verdict, source = report.verdicts[place], found.get(place)
+    for place in _wanted_first(told):
+        verdict, source = told.verdicts[place], found.get(place)
         name = Path(source).stem if source else verdict.task_id
         run = (
             run_data(source, verdict, evidence, options.replies)
             if source
             else {"verdict": to_builtins(verdict)}
         )
+        if place in told.earlier:
+            run["earlier"] = to_builtins(told.earlier[place])
         blocks.write(data_block(f"r{ids[place]}", "run/deflate", packed_json(run)))
         rows[place] = row(ids[place], name, verdict, facts(run))
-    left_out = {"pieces": evidence.left_out, "most": options.most or 0}
-    return overview(report, [rows[place] for place in range(len(ids))], left_out)
+    shown = [rows[place] for place in range(len(ids))]
+    first = overview(report, shown[: len(report.verdicts)], _left_out(evidence, options))
+    if options.before is not None:
+        first["comparison"] = changes(options.before, report, told, ids)
+        first["earlier"] = shown[len(report.verdicts) :]
+    return first
 
 
-def _opening(report: Report, first: dict[str, Any]) -> str:
+def _wanted_first(told: Gradings) -> list[int]:
+    """Return places in the order in which pictures get room: what differs, then what did not go well."""
+    differ = told.differing()
+    places = range(len(told.verdicts))
+    return sorted(places, key=lambda place: (place not in differ, is_well(told.verdicts[place]), place))
+
+
+def _left_out(evidence: Evidence, options: HtmlOptions) -> dict[str, int]:
+    return {"pieces": evidence.left_out, "most": options.most or 0}
+
+
+def _opening(report: Report, first: dict[str, Any], before: Report | None) -> str:
     style, script = _asset("report.css"), program()
     values = {
-        "title": text(_title(report)),
+        "title": text(_title(report, before)),
         "policy": text(policy(script, style)),
         "style": style,
-        "fallback": text(as_text(report, details=len(report.verdicts) <= 100)),
+        "fallback": text(_fallback(report, before)),
         "data": data_block("report", "application/json", inert_json(first)),
         "script": script,
     }
@@ -118,11 +141,18 @@ def program() -> str:
     return f'(function () {{\n"use strict";\n{parts}}})();\n'
 
 
-def _title(report: Report) -> str:
+def _title(report: Report, before: Report | None) -> str:
+    if before is not None:
+        return f"{before.label or 'before'} → {report.label or 'after'}"
     runs = len(report.verdicts)
     return report.label or (
         f"{report.verdicts[0].task_id} · replaykit" if runs == 1 else f"{runs} runs · replaykit"
     )
+
+
+def _fallback(report: Report, before: Report | None) -> str:
+    said = as_text(report, details=len(report.verdicts) <= 100)
+    return said if before is None else f"{comparison_text(compare(before, report))}\n{said}"
 
 
 def _asset(*path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, TapeError
 from replaykit.grading.grader import tape_path
 from replaykit.grading.judges.tape import Tape, read_tape
-from replaykit.grading.verdict import Report, Verdict
+from replaykit.grading.verdict import Verdict
 from replaykit.report.html.evidence import Evidence
 from replaykit.report.html.looks import Looks, looks
 from replaykit.report.html.sketch import Spot
@@ -21,7 +21,7 @@ from replaykit.report.html.transcript import pictures_of, transcripts
 from replaykit.report.html.words import any_value, bounded, lean, line
 
 
-def sources_of(report: Report, sources: Iterable[str | Path]) -> dict[int, str]:
+def sources_of(verdicts: Sequence[Verdict], sources: Iterable[str | Path]) -> dict[int, str]:
     """Return the source of each verdict that has one, by its place: of its content, else of its base name."""
     by_digest: dict[str, str] = {}
     by_name: dict[str, str] = {}
@@ -31,7 +31,7 @@ def sources_of(report: Report, sources: Iterable[str | Path]) -> dict[int, str]:
         if digest is not None:
             by_digest.setdefault(digest, source)
     found = {}
-    for place, verdict in enumerate(report.verdicts):
+    for place, verdict in enumerate(verdicts):
         unread = by_name.get(verdict.task_id) if verdict.trajectory is None else None
         shown_by = by_digest.get(verdict.trajectory or "") or unread
         if shown_by is not None:

@@ -31,6 +31,7 @@ function metrics_chart() {
 
 function metric_row(label, metric, meaning) {
   const [low, high] = metric.ci95 || [metric.value, metric.value];
+  const unknown = (metric.undecided || 0) + (metric.errors || 0);
   const open = [
     metric.undecided && `${metric.undecided} undecided`,
     metric.errors && count(metric.errors, "error"),
@@ -53,7 +54,7 @@ function metric_row(label, metric, meaning) {
       el("i", { class: "dot", css: { left: percent(metric.value) } }),
     ),
     el("span", { class: "value" }, rate(metric.value)),
-    el("span", { class: "n" }, told || `n ${metric.n}`),
+    el("span", { class: "n" }, unknown ? `${unknown} open` : `n ${metric.n}`),
   );
 }
 

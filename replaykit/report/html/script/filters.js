@@ -12,7 +12,8 @@ const COLUMNS = [
   ["ms", "Time", (run) => run.ms ?? -1],
 ];
 
-const filter = { q: "", success: "", broken: "", sort: "" };
+// `view`, `kind` and `why` belong to the screen of two reports.
+const filter = { view: "", q: "", success: "", broken: "", sort: "", kind: "", why: "" };
 
 function success_of(run) {
   return run.error ? "ERROR" : run.success || "NONE";
@@ -52,8 +53,33 @@ function compared(a, b) {
 }
 
 function filter_bar(changed) {
-  const set = (name) => (event) => {
-    filter[name] = event.target.value;
+  const dimensions = REPORT.dimensions.map((name, place) => [String(place), title_of(name)]);
+  return bar_of(
+    { place: "Filter runs  /", search: "Filter runs by name, task or intent" },
+    { label: "Success", name: "success", chips: success_chips() },
+    {
+      label: "Violated dimension",
+      name: "broken",
+      options: [["", "Any policies"], ["-1", "Any violation"], ...dimensions],
+    },
+    changed,
+  );
+}
+
+function success_chips() {
+  const all = [["", "All", RUNS.length], ...SUCCESSES.map((name) => [name, title_of(name.toLowerCase()), 0])];
+  for (const run of RUNS) {
+    const chip = all.find(([name]) => name === success_of(run));
+    if (chip) chip[2] += 1;
+  }
+  return all.map(([name, words, n]) => [name, words, n, name && outcome_mark(name)]);
+}
+
+// A search field, chips of which one is chosen, a list of which one is chosen: each sets one key of the filter.
+// `chips`: value, words, how many, mark; those of nothing are not offered.
+function bar_of({ place, search }, { label, name, chips }, list, changed) {
+  const set = (key) => (event) => {
+    filter[key] = event.target.value;
     changed();
   };
   return el(
@@ -62,43 +88,46 @@ function filter_bar(changed) {
     el("input", {
       type: "search",
       id: "search",
-      placeholder: "Filter runs  /",
-      "aria-label": "Filter runs by name, task or intent",
+      placeholder: place,
+      "aria-label": search,
       value: filter.q,
       autocomplete: "off",
       spellcheck: "false",
       on: { input: set("q") },
     }),
-    el("div", { class: "chips", role: "group", "aria-label": "Success" }, success_chips(changed)),
+    el(
+      "div",
+      { class: "chips", role: "group", "aria-label": label, "data-key": name },
+      chips
+        .filter(([value, , n]) => !value || n)
+        .map(([value, words, n, mark]) =>
+          button(
+            [mark, words, " ", el("small", {}, String(n))],
+            () => {
+              filter[name] = value;
+              changed();
+            },
+            { class: "chip", "aria-pressed": String(filter[name] === value), "data-value": value },
+          ),
+        ),
+    ),
     el(
       "select",
-      { "aria-label": "Violated dimension", on: { change: set("broken") } },
-      [
-        ["", "Any policies"],
-        ["-1", "Any violation"],
-        ...REPORT.dimensions.map((name, place) => [String(place), title_of(name)]),
-      ].map(([value, words]) => el("option", { value, selected: filter.broken === value }, words)),
+      { "aria-label": list.label, "data-key": list.name, on: { change: set(list.name) } },
+      list.options.map(([value, words]) =>
+        el("option", { value, selected: filter[list.name] === value }, words),
+      ),
     ),
     el("output", { class: "count", "aria-live": "polite" }),
   );
 }
 
-function success_chips(changed) {
-  const all = [["", "All", RUNS.length], ...SUCCESSES.map((name) => [name, title_of(name.toLowerCase()), 0])];
-  for (const run of RUNS) {
-    const chip = all.find(([name]) => name === success_of(run));
-    if (chip) chip[2] += 1;
-  }
-  return all
-    .filter(([name, , n]) => !name || n)
-    .map(([name, words, n]) =>
-      button(
-        [name && outcome_mark(name), words, " ", el("small", {}, String(n))],
-        () => {
-          filter.success = name;
-          changed();
-        },
-        { class: "chip", "aria-pressed": String(filter.success === name), "data-success": name },
-      ),
-    );
+// What the address says by now, in the bar too.
+function show_bar(bar, told) {
+  const [search, list, chips] = ["#search", "select", ".chips"].map((name) => bar.querySelector(name));
+  if (search.value !== filter.q) search.value = filter.q;
+  list.value = filter[list.dataset.key];
+  bar.querySelector(".count").textContent = told;
+  for (const chip of chips.children)
+    chip.setAttribute("aria-pressed", String(chip.dataset.value === filter[chips.dataset.key]));
 }

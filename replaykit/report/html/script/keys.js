@@ -2,12 +2,12 @@
 
 const HELP = [
   ["j k", "next, previous step or run"],
-  ["n p", "next, previous violation"],
+  ["n p", BETWEEN ? "next, previous violation or regression" : "next, previous violation"],
   ["/", "search"],
   ["b", "before or after the act"],
   ["v", "picture or page"],
   ["[ ]", "previous, next run"],
-  ["u", "all runs"],
+  ["u", BETWEEN ? "all changes or runs" : "all runs"],
   ["Enter", "open the run"],
   ["t", "light or dark"],
   ["?", "this help"],

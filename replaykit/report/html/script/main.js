@@ -20,7 +20,7 @@ function go(wanted) {
   if (wanted.run !== undefined) {
     const { run, at, ...rest } = wanted;
     const step = at === undefined || at < 0 ? wanted.step : (screen.moments?.[at]?.key ?? wanted.step);
-    const usual = { tab: "verdict", when: "before", step: undefined };
+    const usual = { tab: "verdict", when: "before", graded: "after", step: undefined };
     const said = Object.entries({ ...rest, step }).filter(
       ([name, value]) => value !== undefined && value !== usual[name],
     );
@@ -33,13 +33,21 @@ function go(wanted) {
 
 async function arrive() {
   const said = said_by_address();
-  const alone = RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
-  const id = BY_ID.has(said.run) ? said.run : alone;
-  if (id === undefined) for (const name of Object.keys(filter)) filter[name] = said[name] || "";
+  const alone = !BETWEEN && RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
+  let id = BY_ID.has(said.run) ? said.run : alone;
+  if (id === undefined) {
+    for (const name of Object.keys(filter)) filter[name] = said[name] || "";
+    id = first_screen();
+  }
   if (!entering || id !== screen_run) entering = enter(id);
   await entering;
   // Runs take a moment to unpack: what the address says by now counts.
   if (screen_run === id) screen.shown(said_by_address());
+}
+
+// Not the id of any run: those are hex digits, or begin with `place-`.
+function first_screen() {
+  return BETWEEN && filter.view !== "runs" ? "changes" : "runs";
 }
 
 function said_by_address() {
@@ -50,13 +58,30 @@ async function enter(id) {
   const first = screen === null;
   const was = screen_run;
   screen_run = id;
-  const made = id === undefined ? overview_screen() : await run_screen(id);
+  const makers = { runs: overview_screen, changes: changes_screen };
+  const made = makers[id] ? makers[id]() : await run_screen(id);
   if (screen_run !== id) return;
   screen = made;
   replace(document.getElementById("stage"), screen.node);
   document.title = `${screen.title} · replaykit`;
-  document.body.className = id === undefined ? "at-runs" : "at-run";
+  document.body.className = makers[id] ? "at-runs" : "at-run";
+  for (const link of document.querySelectorAll(".views a")) {
+    if (link.dataset.view === id) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
   if (!first && was !== id) screen.node.focus({ preventScroll: true });
+}
+
+function view_links() {
+  const views = [
+    ["changes", "Changes", "#"],
+    ["runs", "Runs", "#view=runs"],
+  ];
+  return el(
+    "nav",
+    { class: "segments views", "aria-label": "Screens" },
+    views.map(([view, words, href]) => el("a", { href, "data-view": view }, words)),
+  );
 }
 
 function start() {
@@ -97,7 +122,7 @@ function start() {
         el("i", { "aria-hidden": "true" }),
         "replaykit",
       ),
-      el("span", { class: "label" }, name),
+      BETWEEN ? view_links() : el("span", { class: "label" }, name),
       el("span", { class: "space" }),
       button("Theme", next_theme, { title: "Light or dark (t)" }),
       button("Keys", () => help.showModal(), { title: "Keys (?)" }),

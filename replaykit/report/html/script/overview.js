@@ -35,12 +35,7 @@ function overview_screen() {
 
   function refresh() {
     const places = filtered();
-    if (bar.querySelector("#search").value !== filter.q) bar.querySelector("#search").value = filter.q;
-    bar.querySelector("select").value = filter.broken;
-    bar.querySelector(".count").textContent = `${places.length} of ${count(RUNS.length, "run")}`;
-    for (const chip of bar.querySelectorAll(".chip")) {
-      chip.setAttribute("aria-pressed", String(chip.dataset.success === filter.success));
-    }
+    show_bar(bar, `${places.length} of ${count(RUNS.length, "run")}`);
     screen.querySelector(".none").hidden = places.length > 0;
     table.show(places);
   }

@@ -66,9 +66,10 @@ function broken_steps(run) {
 
 async function run_screen(id) {
   const run = await run_data(id);
-  const row = RUNS[BY_ID.get(id)];
+  const row = row_of(id);
   const moments = moments_of(run);
-  const state = { at: -1, tab: "verdict", kind: "picture", when: "before", here: false, probes: false };
+  const state = { at: -1, tab: "verdict", kind: "picture", when: "before", graded: "after" };
+  Object.assign(state, { here: false, probes: false });
   const stage = stage_of(run, (wanted) => go({ ...where(), ...wanted }));
   const film = film_of(run, moments, (at) => go({ ...where(), at }));
   const list = steps_list(run, moments, (at) => go({ ...where(), at }));
@@ -95,7 +96,8 @@ async function run_screen(id) {
   );
 
   function where() {
-    return { run: id, at: state.at, tab: state.tab, kind: state.kind, when: state.when };
+    const { at, tab, kind, when, graded } = state;
+    return { run: id, at, tab, kind, when, graded };
   }
 
   function show(wanted) {
@@ -112,6 +114,7 @@ async function run_screen(id) {
       tab: known,
       kind: wanted.kind === "page" ? "page" : "picture",
       when: wanted.when === "after" ? "after" : "before",
+      graded: wanted.graded === "before" && run.earlier ? "before" : "after",
     };
     if (!has_pictures(run) && wanted.kind === undefined) next.kind = "page";
     Object.assign(state, next);
@@ -149,7 +152,10 @@ async function run_screen(id) {
       show_panel();
     };
     const made = {
-      verdict: () => verdict_panel(run, jump),
+      verdict: () => [
+        change_box(id, state.graded, (graded) => go({ ...where(), tab: "verdict", graded })),
+        verdict_panel(state.graded === "before" ? { ...run, verdict: run.earlier } : run, jump),
+      ],
       step: () => step_panel(run, moment),
       judge: () => judge_panel(run, (picture) => light.open(picture)),
       talk: () => talk_panel(run),
@@ -232,17 +238,20 @@ function has_pictures(run) {
 }
 
 function neighbour(id, by) {
-  const places = filtered();
-  const at = places.indexOf(BY_ID.get(id));
-  const next = places[at + by];
-  if (next !== undefined) go({ run: RUNS[next].id });
+  const ids =
+    first_screen() === "runs"
+      ? filtered().map((place) => RUNS[place].id)
+      : entries_shown().map((pair) => pair.after);
+  const at = ids.indexOf(id);
+  const next = at < 0 ? undefined : ids[at + by];
+  if (next !== undefined) go({ run: next });
 }
 
 function run_head(row, run) {
   return el(
     "header",
     { class: "run-head" },
-    RUNS.length > 1 && el("a", { class: "back", href: address({}), title: "All runs (u)" }, "‹ Runs"),
+    ROWS.length > 1 && el("a", { class: "back", href: address({}), title: "All runs (u)" }, first_screen() === "runs" ? "‹ Runs" : "‹ Changes"),
     el("h1", { title: row.name }, row.name),
     pill(
       success_of(row) === "NONE" ? "DORMANT" : success_of(row),
@@ -254,7 +263,7 @@ function run_head(row, run) {
       { class: "intent", title: row.intent || "" },
       run.unreadable ? run.unreadable : row.intent || "",
     ),
-    RUNS.length > 1 &&
+    ROWS.length > 1 &&
       el(
         "span",
         { class: "neighbours" },

@@ -3,7 +3,14 @@
 
 const REPORT = JSON.parse(document.getElementById("report").textContent);
 const RUNS = REPORT.runs;
-const BY_ID = new Map(RUNS.map((run, place) => [run.id, place]));
+
+// Every run that can be opened: those of the report, then those that only the earlier report has.
+const ROWS = [...RUNS, ...(REPORT.earlier || [])];
+const BY_ID = new Map(ROWS.map((run, place) => [run.id, place]));
+
+function row_of(id) {
+  return ROWS[BY_ID.get(id)];
+}
 
 const PICTURES_KEPT = 120;
 const RUNS_KEPT = 8;

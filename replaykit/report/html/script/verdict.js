@@ -180,7 +180,9 @@ function comparison(expected, found) {
         el(
           "tr",
           {},
-          ["", "as found", "as compared", ""].map((words) => el("th", { scope: "col" }, words)),
+          el("td"),
+          ["as found", "as compared"].map((words) => el("th", { scope: "col" }, words)),
+          el("td"),
         ),
       ),
     el("tbody", {}, side("expected", expected), side("found", found)),
