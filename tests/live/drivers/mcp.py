@@ -83,7 +83,8 @@ class Page:
 
 def main() -> None:
     """Do the errand in the browser that is open."""
-    client = Client("--cdp-endpoint", os.environ["REPLAYKIT_CDP_URL"])
+    # Slow machines need more than the 5 s that it allows an act.
+    client = Client("--cdp-endpoint", os.environ["REPLAYKIT_CDP_URL"], "--timeout-action=60000")
     page = Page(client)
     page.use("browser_click", "link", "Orders")
     page.use("browser_type", "searchbox", "Search", text=SEARCH, slowly=True)
