@@ -1,4 +1,4 @@
-"""What docs/judges.md shows of judging an old run is what the commands say."""
+"""What docs/judges.md and the README show of judging an old run is what the commands say."""
 
 from __future__ import annotations
 
@@ -72,6 +72,12 @@ def test_an_old_run_is_judged_twice_and_compared(
 
 def test_the_page_shows_the_file_of_the_changed_judge() -> None:
     assert OURS in PAGE.read_text()
+
+
+def test_the_readme_shows_the_end_of_the_walk() -> None:
+    shown = BLOCK.search(PAGE.read_text())
+    assert shown is not None
+    assert shown[2][shown[2].index("$ replaykit diff") :] in (ROOT / "README.md").read_text()
 
 
 def _said(line: str, capfd: pytest.CaptureFixture[str]) -> str:
