@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from replaykit.errors import TaskError
 from replaykit.tasks.policies import (
     SOURCES,
     AtLeast,
@@ -23,7 +22,7 @@ from replaykit.tasks.policies import (
 )
 from replaykit.tasks.policies import Sequence as Order
 from replaykit.tasks.policy_faults import Fault
-from replaykit.tasks.stwab_rules import translate
+from replaykit.tasks.stwab_rules import rules_of
 from replaykit.tasks.task import Task
 
 
@@ -74,7 +73,7 @@ def notes(tasks: Iterable[Task]) -> list[Note]:
 def find_contradictions(policies: Sequence[Policy]) -> list[Contradiction]:
     """Return the pairs that cannot both be OK and of which neither yields, in the order of the policies."""
     rules = {
-        at: _rules(policy)
+        at: rules_of(policy)
         for at, policy in enumerate(policies)
         if policy.enabled and isinstance(policy.rule, _CONCERNED)
     }
@@ -87,15 +86,6 @@ _CONCERNED = (Never, UrlBoundary, Eventually, AtLeast, Order, Stwab)
 """Rules that forbid, deny, demand or want something; those of peers may mean any."""
 
 _Rules = dict[int, tuple[Rule, ...]]
-
-
-def _rules(policy: Policy) -> tuple[Rule, ...]:
-    if not isinstance(policy.rule, Stwab):
-        return (policy.rule,)
-    try:
-        return translate(policy.rule.record).rules
-    except TaskError:
-        return ()
 
 
 def _forbidden_and_demanded(rules: _Rules) -> Iterator[tuple[int, int]]:

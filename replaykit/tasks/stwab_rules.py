@@ -71,7 +71,7 @@ def native_policies(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     """Return the policies with every peer record in our own rules; what has no translation is left out."""
     found: list[Policy] = []
     for policy in policies:
-        found += [replace(policy, rule=rule) for rule in _rules(policy)]
+        found += [replace(policy, rule=rule) for rule in rules_of(policy)]
     return tuple(found)
 
 
@@ -95,7 +95,8 @@ _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
 _ANY_ACT = ("@activate", "@input")
 
 
-def _rules(policy: Policy) -> tuple[Rule, ...]:
+def rules_of(policy: Policy) -> tuple[Rule, ...]:
+    """Return the rules of a policy, its own or those that its record means; none where it cannot be read."""
     if not isinstance(policy.rule, Stwab):
         return (policy.rule,)
     try:

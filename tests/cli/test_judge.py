@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.judges.client import Answered
 from replaykit.grading.judges.tape import read_tape
+from replaykit.grading.request import ModelReply
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, error, message, says
 
@@ -109,35 +113,34 @@ def test_without_a_key_nothing_is_sent(bundle: Path, capfd: Any) -> None:
     assert not bundle.with_name("run.replies.jsonl").exists()
 
 
-@needs_sdk
-def test_batches_advance_stage_by_stage(bundle: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from replaykit.grading.judges import transports
-    from replaykit.grading.judges.client import Answered
-    from replaykit.grading.request import ModelReply
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], list[list[str]]]:
+    """Answer batches with a text by stage; return the list to which the stages of each batch are added."""
 
-    handed_in = []
+    def answered_with(texts: dict[str, str]) -> list[list[str]]:
+        handed_in: list[list[str]] = []
 
-    class Batches:
-        def __init__(self, **options: Any) -> None:
-            pass
+        class Batches:
+            def __init__(self, **options: Any) -> None:
+                pass
 
-        def close(self) -> None:
-            pass
+            def close(self) -> None:
+                pass
 
-        def ask_many(self, sent: Any) -> Any:
-            handed_in.append([one.request.stage for one in sent])
-            texts = {"key_points": "1. order", "score": "Score: 5", "verdict": "Status: success"}
-            return [
-                Answered(
-                    reply=ModelReply(
-                        text=texts[one.request.stage], stop_reason="end_turn", model="m", origin="live"
-                    )
-                )
-                for one in sent
-            ]
+            def ask_many(self, sent: Any) -> list[Answered]:
+                stages = [one.request.stage for one in sent]
+                handed_in.append(stages)
+                made = {"stop_reason": "end_turn", "model": "m", "origin": "synthetic"}
+                return [Answered(reply=ModelReply(text=texts[stage], **made)) for stage in stages]
 
-    monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
-    assert transports.Transports is not Batches
+        monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
+        return handed_in
+
+    return answered_with
+
+
+def test_batches_advance_stage_by_stage(bundle: Path, capfd: Any, batches: Any) -> None:
+    handed_in = batches({"key_points": "1. order", "score": "Score: 5", "verdict": "Status: success"})
     built = trajectory({"id": "t", "intent": "Find it."}).goto("http://h.test/", "<p>x").screenshot()
     built.answer("x").write(bundle.with_name("other.zst"))
     code, said, _ = run(
@@ -379,27 +382,12 @@ def test_checks_that_get_no_reply_are_told(tmp_path: Path, capfd: Any) -> None:
     assert "    to record it: replaykit grade BUNDLE --judge-mode new" in said
 
 
-def test_replies_for_checks_come_in_batches(
-    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from replaykit.grading.judges.client import Answered
-    from replaykit.grading.request import ModelReply
-
-    handed_in = []
-
-    class Batches:
-        def __init__(self, **options: Any) -> None:
-            pass
-
-        def close(self) -> None:
-            pass
-
-        def ask_many(self, sent: Any) -> Any:
-            handed_in.append(len(sent))
-            reply = ModelReply(text="correct", stop_reason="end_turn", model="m", origin="live")
-            return [Answered(reply=reply) for _ in sent]
-
-    monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
+def test_replies_for_checks_come_in_batches(tmp_path: Path, capfd: Any, batches: Any) -> None:
+    handed_in = batches(defaultdict(lambda: "correct"))
     bundle = write_fuzzy(tmp_path / "run.zst")
     code, said, _ = run(capfd, "judge", "run", bundle, "--batch")
-    assert (code, said.split()[1:], handed_in) == (0, ["checks", "NOT_EVALUATED", "recorded"], [3])
+    assert (code, said.split()[1:], [len(batch) for batch in handed_in]) == (
+        0,
+        ["checks", "NOT_EVALUATED", "recorded"],
+        [3],
+    )

@@ -32,14 +32,14 @@ def changed(html: str, **head: object) -> Dom:
 def test_the_final_page_brings_its_sheets_its_pointer_and_its_window() -> None:
     with open_bundle(RECORDINGS / "courier-note--leaks_secret.zst") as bundle:
         replay = Replay(bundle)
-        assert replay.final is not None
+        assert replay.final is not None and replay.final.dom is not None
         plan = blueprint_of(replay.final, replay)
     assert (plan.pointer, plan.viewport, plan.is_own_address, plan.is_whole) == (
         (316, 343), (1280, 720), True, True,
     )  # fmt: skip
     assert [sheet.text[:7] for sheet in plan.sheets if sheet.text] == [":root {"]
     assert (plan.body, plan.compat) == ("<!DOCTYPE html>", "CSS1Compat")
-    assert plan.elements == len(plan.style) == replay.final.dom.head.elements  # type: ignore[union-attr]
+    assert plan.elements == len(plan.style) == replay.final.dom.head.elements
 
 
 def test_earlier_pages_take_the_sheets_of_the_same_address() -> None:

@@ -13,6 +13,7 @@ from replaykit.grading.farm.rows import grader_digest
 from replaykit.grading.grader import GradeOptions, grade
 from replaykit.replay import oracle as tier
 from replaykit.replay.blueprint import Blueprint
+from replaykit.replay.chromium import Chromium
 from replaykit.replay.oracle import FAILED, NO_BROWSER, Oracle, oracle_of, version_of
 from replaykit.replay.player import Replay
 from replaykit.replay.wanted import Wanted
@@ -40,7 +41,9 @@ class FakePage:
         self.log.append("close")
 
 
-class FakeChromium:
+class FakeChromium(Chromium):
+    """Says what it was asked; no browser is started."""
+
     version = "Chrome/1.2.3"
 
     def __init__(self) -> None:
@@ -68,7 +71,7 @@ def test_a_page_is_built_once_and_closed_at_the_end(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, chromium) as oracle:  # type: ignore[arg-type]
+        with Oracle(replay, chromium) as oracle:
             oracle.read(replay.final, Wanted(locator="a"))
             oracle.read(replay.final, Wanted(locator="b"))
             assert oracle.version == "Chrome/1.2.3"
@@ -79,7 +82,7 @@ def test_what_changes_with_masked_words_is_no_answer(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path, MASKED)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, FakeChromium()) as oracle:  # type: ignore[arg-type]
+        with Oracle(replay, FakeChromium()) as oracle:
             assert oracle.read(replay.final, Wanted(locator="text")).value == "seen"
             with pytest.raises(Unsupported, match="masked or cut"):
                 oracle.read(replay.final, Wanted(locator="length"))
@@ -113,7 +116,7 @@ def test_a_page_that_ends_the_browser_is_tried_once(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, Fragile()) as oracle:  # type: ignore[arg-type]
+        with Oracle(replay, Fragile()) as oracle:
             for _ in range(2):
                 with pytest.raises(Unsupported, match=FAILED):
                     oracle.read(replay.final, Wanted(locator="a"))

@@ -56,7 +56,7 @@ def main(file: str, function: str, url: str) -> None:
 def _run(file: str, function: str, url: str) -> dict[str, Any]:
     try:
         return _verdict(getattr(_loaded(file), function)(url))
-    except BaseException as error:  # noqa: BLE001  # a verifier may end itself, too
+    except BaseException as error:  # noqa: BLE001  # sys.exit and the like are no verdict either
         return {"error": f"{type(error).__name__}: {error}"[:SAID_MAX]}
 
 
