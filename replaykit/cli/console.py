@@ -8,6 +8,16 @@ from contextlib import contextmanager
 
 import click
 
+format_option = click.option(
+    "--format",
+    "format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format on stdout.",
+)
+"""Of commands that say what they found in words or as data."""
+
 Tick = Callable[[str], None]
 """Called after each piece of work with a few words about it."""
 

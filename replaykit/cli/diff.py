@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.cli.console import notice
+from replaykit.cli.console import format_option, notice
 from replaykit.cli.grade import find_bundles
 from replaykit.errors import SourceError, UsageError
 from replaykit.grading.verdict import Report
@@ -38,14 +38,7 @@ from replaykit.report.write import write_html_file
     metavar="BUNDLE_OR_DIR",
     help="Bundles that the page shows beside the verdicts; may be given again.",
 )
-@click.option(
-    "--format",
-    "format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+@format_option
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 where a verdict got worse (reports only).")
 @click.pass_context
 def command(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from replaykit.cli.console import notice
+from replaykit.cli.console import format_option, notice
 from replaykit.cli.record import declared_secrets
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
@@ -87,14 +87,7 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
 @click.option("--channel", metavar="NAME", help="chromium, chrome, msedge ...")
 @click.option("--headed", is_flag=True, help="Show the browser's window.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-@click.option(
-    "--format",
-    "format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+@format_option
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -54,7 +54,9 @@ class Oracle:
         self.is_first = is_first
         self._replay = replay
         self._chromium = chromium
-        self._built: dict[tuple[int, bool], Rebuilt] = {}
+        self._built: dict[int, Rebuilt] = {}
+        self._veiled: dict[int, Rebuilt] = {}
+        """The same pages, with other words in the place of what is masked or cut."""
         self._failed: set[int] = set()
 
     def __enter__(self) -> Oracle:
@@ -77,10 +79,10 @@ class Oracle:
         if page.place in self._failed:
             raise Unsupported(locator=wanted.locator, reason=FAILED)
         try:
-            plan = blueprint_of(page, self._replay)
-            found = self._page(page, plan, is_veiled=False).read(wanted)
-            if not plan.is_whole and found != self._veiled(page, plan, wanted):
-                raise Unsupported(locator=wanted.locator, reason="it depends on text that is masked or cut")
+            rebuilt = self._page(page)
+            found = rebuilt.read(wanted)
+            if not rebuilt.plan.is_whole:
+                self._confirm(page, wanted, rebuilt.plan, found)
         except (NoBrowser, MissingExtra):
             raise Unsupported(locator=wanted.locator, reason=NO_BROWSER) from None
         except (Unsupported, LocatorLimit, SnapshotInvalid):
@@ -93,24 +95,29 @@ class Oracle:
 
     def close(self) -> None:
         """Close its pages; the browser stays for the next run."""
-        for rebuilt in self._built.values():
-            rebuilt.close()
-        self._built.clear()
+        for built in (self._built, self._veiled):
+            for rebuilt in built.values():
+                rebuilt.close()
+            built.clear()
 
-    def _veiled(self, page: Page, plan: Blueprint, wanted: Wanted) -> Read:
-        """Answer with other words in the place of what is masked or cut: does the answer stay the same?"""
+    def _page(self, page: Page) -> Rebuilt:
+        if page.place not in self._built:
+            self._built[page.place] = self._open(blueprint_of(page, self._replay))
+        return self._built[page.place]
+
+    def _confirm(self, page: Page, wanted: Wanted, plan: Blueprint, found: Read) -> None:
+        """Raise Unsupported unless the answer is the same with other words for what is masked or cut."""
         if page.dom is not None and page.dom.snapshot.omitted:
             raise Unsupported(locator=wanted.locator, reason="the snapshot leaves elements out")
-        tokens = plan.tokens.replace(MASKED, "another text")
-        veiled = replace(plan, tokens=_CUT.sub("and so on", tokens))
-        return self._page(page, veiled, is_veiled=True).read(wanted)
+        if page.place not in self._veiled:
+            tokens = _CUT.sub("and so on", plan.tokens.replace(MASKED, "another text"))
+            self._veiled[page.place] = self._open(replace(plan, tokens=tokens))
+        if self._veiled[page.place].read(wanted) != found:
+            raise Unsupported(locator=wanted.locator, reason="it depends on text that is masked or cut")
 
-    def _page(self, page: Page, plan: Blueprint, *, is_veiled: bool) -> Rebuilt:
-        key = (page.place, is_veiled)
-        if key not in self._built:
-            self._chromium = self._chromium or shared()
-            self._built[key] = self._chromium.open(plan)
-        return self._built[key]
+    def _open(self, plan: Blueprint) -> Rebuilt:
+        self._chromium = self._chromium or shared()
+        return self._chromium.open(plan)
 
 
 def oracle_of(replay: Replay, tier: Tier) -> AbstractContextManager[Oracle | None]:
