@@ -411,12 +411,32 @@ def test_frame_that_goes_away_is_not_shown(tmp_path: Path, context: BrowserConte
     assert found.pages("final") == [("Shop", ["Shop"], [], [])]
 
 
+def again_until_idle(page: Page, frames: int) -> None:
+    """Load a page anew and wait until Chromium has told of its own frames all that it ever will.
+
+    Playwright's driver dies of what it is told of a frame after a crash.
+    Its own `networkidle` is no help, it comes from a clock of its own; nor is a session that began
+    after the page: that is told at once what Playwright's is told when the page has time.
+    """
+    told: dict[str, set[str]] = {"init": set(), "networkIdle": set()}
+    session = page.context.new_cdp_session(page)
+    session.on(
+        "Page.lifecycleEvent", lambda event: told.setdefault(event["name"], set()).add(event["loaderId"])
+    )
+    session.send("Page.enable")
+    session.send("Page.setLifecycleEventsEnabled", {"enabled": True})
+    page.reload()
+    deadline = monotonic() + PATIENCE_S
+    while len(told["init"] & told["networkIdle"]) < frames:
+        assert monotonic() < deadline, f"of {frames} frames: {told}"
+        page.wait_for_timeout(POLL_MS)
+    session.detach()
+
+
 def crash_a_frame(out: Path, browser_path: Path, start: str) -> Recorded:
     def act(page: Page) -> None:
+        again_until_idle(page, frames=2)
         page.frame_locator("#pay").locator("#name").fill("Ann")
-        for frame in page.frames:
-            # Told of a frame that is no more, Playwright's driver dies.
-            frame.wait_for_load_state("networkidle")
         frame = next(frame for frame in page.frames if frame.url.endswith("/pay"))
         crashing = page.context.new_cdp_session(frame)
         with pytest.raises(Error):
