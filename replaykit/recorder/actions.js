@@ -170,9 +170,14 @@ function report(event, control, innermost, { at, lag }) {
   const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
   const reaction = (!trusted && task.isOfUser) || undefined;
   const data = { ...DATA[name]?.(event, innermost, masked), lag, reaction };
-  post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, trusted && BY_USER.has(name));
+  post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, makerOf(event));
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
   if (name === 'change') described.control = null;
+}
+
+function makerOf({ type, isTrusted }) {
+  if (!isTrusted) return 'script';
+  return BY_USER.has(type) ? 'user' : 'browser';
 }
 
 const TYPED = new Set(['keydown', 'beforeinput', 'input']);

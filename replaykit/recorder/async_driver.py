@@ -85,7 +85,7 @@ class AsyncDriver(Driver):
             self.roster.is_whole = True
         await self._mind(browser)
         self.is_attaching = False
-        self.wrapper.wrap(target if isinstance(target, Page) else None, context, browser)
+        self.wrapper.wrap(context, browser)
         await self.ready()
 
     async def _mind(self, browser: Browser | None) -> None:
@@ -113,6 +113,7 @@ class AsyncDriver(Driver):
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
+        await self._wait(lambda: not self._is_adopting and not self.is_arming, CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
             if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self._spawn(self._look(tab))
@@ -202,10 +203,15 @@ class AsyncDriver(Driver):
 
     def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
         if page not in self._adopting:
+            self.wrapper.wrap(page if actor == "agent" else None)
             # Of those that come later the browser tells before, and with their addresses.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
             self._adopting[page] = self._spawn(self._adopted(page, actor, tab))
         return self._adopting[page]
+
+    @property
+    def _is_adopting(self) -> bool:
+        return not all(task.done() for task in self._adopting.values())
 
     async def _adopt(self, page: Page) -> None:
         await self._adoption(page)

@@ -387,6 +387,8 @@ class Tab:
             yield from self._navigated(frame, url, "requested", reason=params["reason"], ahead=1)
 
     def _started(self, params: Params, via: Via) -> Iterator[Input]:
+        if not via and params["loaderId"] == self.loader:
+            return  # the frame tree, read while this event was on its way, shows where it led
         kind = params["navigationType"]
         self._types[params["frameId"]] = kind
         ahead = 0 if "SameDocument" in kind or "sameDocument" in kind else 1

@@ -3,38 +3,41 @@
 // ---- Messages --------------------------------------------------------------------------------------------------
 
 // A page can make events faster than anybody can read them. Acts of a user cannot come in floods, so each of them
-// buys room for the messages that belong to it.
+// buys room for the messages that belong to it. What a script makes has a share of its own: the browser's events, and
+// what is told of the page, find room beside it.
 const FLOOD = { messages: 200, units: 64 * 1024 * 1024, window: 1000 };
 const ACT_CREDIT = 6;
 const PART = 4 * 1024 * 1024;
 
-const flood = { since: 0, messages: 0, units: 0, dropped: 0 };
+const flood = { since: 0, messages: { browser: 0, script: 0 }, units: 0, dropped: 0 };
 let sequence = 0;
 let parts = 0;
 let retired = false;
 
-function post(message, byUser) {
+// `maker`: user, browser or script.
+function post(message, maker) {
   const text = toJSON(message);
-  if (admit(text.length, byUser)) transmit(text);
+  if (admit(text.length, maker)) transmit(text);
   else flood.dropped += 1;
 }
 
-function admit(units, byUser) {
+function admit(units, maker) {
   if (now() - flood.since >= FLOOD.window) openWindow();
-  if (byUser) flood.messages -= ACT_CREDIT;
-  if (flood.messages >= FLOOD.messages || flood.units + units > FLOOD.units) return false;
-  flood.messages += 1;
+  const share = maker === 'script' ? 'script' : 'browser';
+  if (maker === 'user') flood.messages.browser -= ACT_CREDIT;
+  if (flood.messages[share] >= FLOOD.messages || flood.units + units > FLOOD.units) return false;
+  flood.messages[share] += 1;
   flood.units += units;
   return true;
 }
 
 function openWindow() {
-  Object.assign(flood, { since: now(), messages: 0, units: 0 });
+  Object.assign(flood, { since: now(), messages: { browser: 0, script: 0 }, units: 0 });
   if (flood.dropped > 0) gap('flood', flood.dropped);
   flood.dropped = 0;
 }
 
-const isFlooded = () => now() - flood.since < FLOOD.window && flood.messages >= FLOOD.messages;
+const isFlooded = () => now() - flood.since < FLOOD.window && flood.messages.browser >= FLOOD.messages;
 
 function gap(why, count, detail = '') {
   transmit(toJSON({ k: 'gap', seq: sequence++, why, count, detail }));
@@ -123,10 +126,10 @@ function notePace(cost, elements) {
 }
 
 function pushBefore(at) {
-  if (latest.seq < 0 || latest.expected <= HOT_COST) return post(takePush('before', at), true);
+  if (latest.seq < 0 || latest.expected <= HOT_COST) return post(takePush('before', at), 'user');
   const stale = { ms: Math.max(0, Math.round(at - latest.at)), mutations: seen.changes };
   latest.seq = sequence++;
-  return post(pushMessage('before', at, { cost: 0, settled: false, stale }), true);
+  return post(pushMessage('before', at, { cost: 0, settled: false, stale }), 'user');
 }
 
 // ---- Rest ------------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ function pushRest(settled) {
   const message = takePush('rest');
   Object.assign(rest, { taken: rest.taken + 1, owed: false, dirtySince: null });
   rest.notBefore = now() + SHARE * latest.cost;
-  post({ ...message, settled });
+  post({ ...message, settled }, 'browser');
 }
 
 // A page that is left before it comes to rest has shown something all the same: of all but huge ones the first look
@@ -196,7 +199,7 @@ function pushRest(settled) {
 const EARLY_MAX = 3000;
 
 function pushEarly() {
-  if (latest.seq < 0 && documentElements(document, '*').length <= EARLY_MAX) post(takePush('early'));
+  if (latest.seq < 0 && documentElements(document, '*').length <= EARLY_MAX) post(takePush('early'), 'browser');
 }
 
 // While it is left: if nothing has happened since, the latest snapshot still says it all.

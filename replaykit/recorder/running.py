@@ -83,6 +83,7 @@ def record_agent(
     agent: str | Callable[..., Any],
     task: Task | None,
     out: str | Path,
+    /,
     *,
     sites: SitesGiven | None = None,
     browser: BrowserChoice | None = None,
@@ -91,7 +92,8 @@ def record_agent(
 ) -> Recorded:
     """Record `fn(page, task, run)`, sync or async, in this process; its `task` is the agent's view.
 
-    `max_time` in seconds. Other options: `replaykit.recorder.settings.Settings`.
+    `max_time` in seconds. Other options: `replaykit.recorder.settings.Settings`, of which the keyword `agent`
+    says who the agent is.
     """
     act = load_agent(agent) if isinstance(agent, str) else agent
     run_it = _agent_async if inspect.iscoroutinefunction(act) else _agent_sync

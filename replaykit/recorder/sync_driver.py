@@ -79,7 +79,7 @@ class SyncDriver(Greenlets):
             self.roster.is_whole = True
         self._mind()
         self.is_attaching = False
-        self.wrapper.wrap(target if isinstance(target, Page) else None, context, browser)
+        self.wrapper.wrap(context, browser)
         self.ready()
 
     def _mind(self) -> None:
@@ -106,6 +106,7 @@ class SyncDriver(Greenlets):
 
     def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
+        self._wait(lambda: not (self._adopting or self.is_arming), CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
             if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self.spawn(snapshot(tab, "final"), partial(self._looked, tab))
@@ -175,6 +176,7 @@ class SyncDriver(Greenlets):
         if page in self._pages or page in self._adopting or page.is_closed():
             return
         self._adopting.add(page)
+        self.wrapper.wrap(page if actor == "agent" else None)
         # Of those that come later the browser tells before, and with their addresses.
         tab = None if self._minds else self._link(page, self.new_tab(actor))
         self.under_way += 1

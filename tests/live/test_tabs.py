@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.async_api import Page as AsyncPage
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
@@ -58,6 +59,14 @@ def act(page, task, run):
         page.click("#away")
     opened.value.click("#go")
     opened.value.wait_for_function("document.title === 'gone'")
+"""
+
+GLANCE = """
+def act(page, task, run):
+    with page.expect_popup() as opened:
+        page.click("#away")
+    opened.value.locator("#go").wait_for()
+    opened.value.close()
 """
 
 LEFT = """
@@ -126,6 +135,36 @@ def lost(tab: Watched, *arguments: Any, **options: Any) -> Any:
     """Arm nothing: what a tab is left with that is gone too soon."""
     yield from ()
     raise Refused("gone")
+
+
+async def glance(page: AsyncPage, told: Any, run: Any) -> None:
+    """Do what GLANCE does."""
+    async with page.expect_popup() as opened:
+        await page.click("#away")
+    other = await opened.value
+    await other.locator("#go").wait_for()
+    await other.close()
+
+
+@pytest.fixture(params=["sync", "async"])
+def looked(request: pytest.FixtureRequest, record: Record, task: Task, tmp_path: Path) -> Trajectory:
+    """What is recorded of an agent in this process that glances at a tab."""
+    if request.param == "sync":
+        return record(GLANCE)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(record_agent, glance, task, tmp_path / "run.zst", max_time=60).result()
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        return bundle.trajectory
+
+
+@pytest.mark.parametrize("record", ["agent"], indirect=True)
+def test_tab_that_an_agent_closes_at_once_was_seen(looked: Trajectory) -> None:
+    # The navigation that the link led to may have begun before anybody listened: no act of its own.
+    assert [tag_of(step.action) for step in looked.steps] == ["click", "close_tab"]
+    closing = looked.steps[-1]
+    assert closing.before is not None
+    assert (closing.before.title, closing.before.snapshot is not None) == ("Away", True)
+    assert {(gap.channel, gap.why) for gap in looked.of_type(Gap)} <= {("network", "tab.late")}
 
 
 def test_tab_that_is_soon_gone_is_a_visit(record: Record, tmp_path: Path) -> None:

@@ -140,9 +140,12 @@ def test_link_that_opens_a_tab_navigates_nothing_here() -> None:
     assert hear(seated(), ("Page.frameRequestedNavigation", params)) == []
 
 
-def test_document_of_the_frame_tree_is_not_counted_twice() -> None:
+@pytest.mark.parametrize("has_event", [False, True])
+def test_document_of_the_frame_tree_is_not_counted_twice(has_event: bool) -> None:
     tab = seated({"frame": {"id": "M", "loaderId": "L1", "url": PAGE}})
-    assert hear(tab, committed("L1")) == []
+    params = {"frameId": "M", "url": PAGE, "loaderId": "L1", "navigationType": "differentDocument"}
+    began = [("Page.frameStartedNavigating", params)]
+    assert hear(tab, *began, *([committed("L1")] if has_event else [])) == []
     assert tab.document == 0
 
 
