@@ -27,7 +27,7 @@ HTML, SVG, MATHML, OTHER, TEXT, COMMENT, INSTRUCTION, SHADOW, DOCUMENT, OMITTED 
 
 _STARTS = {"<": HTML, "%": SVG, "&": MATHML, "^": OTHER}
 _LEAVES = {"=": TEXT, "!": COMMENT, "?": INSTRUCTION}
-_PLAIN = {mark: kind for mark, kind in (_STARTS | _LEAVES).items() if kind in (HTML, SVG, MATHML, TEXT)}
+_PLAIN = {mark: kind for mark, kind in _STARTS.items() if kind != OTHER}
 # Of a plain mark, and yet not plain: a name is missing, or a tree of its own begins.
 _ODD = frozenset({"<", "%", "&", "<template"})
 # What the token before asks for, whatever comes.
@@ -243,8 +243,9 @@ class _Rows:
         self.inner: dict[int, Inner] = {}
         self.namespace: dict[int, str] = {}
         self.omitted: dict[int, int] = {}
-        # End by row of every node that can hold others, and those of them that start a tree of their own.
-        self.ends: dict[int, int] = {}
+        # A node ends where the next one begins, unless it holds others; more rows than these cannot come.
+        self.end = list(range(1, len(tokens) + 2))
+        # Rows that start a tree of their own.
         self.roots: list[int] = []
         self.stack = [0]
         # What the token before allows: "tag" attributes and state, "named" state; "inner" and "omit" want
@@ -252,23 +253,18 @@ class _Rows:
         self.after = ""
         self.place = 0
         self._read(tokens)
+        del self.end[len(self.kind) :]
+        self.end[0] = len(self.kind)
 
     def columns(self) -> dict[str, Any]:
-        derived = {"end": self._end(), "scope": self._scope(), "number": self._number()}
+        derived = {"scope": self._scope(), "number": self._number()}
         names = set(Snapshot.__struct_fields__) - {"head", "style", "box", *derived}
         return {name: getattr(self, name) for name in names} | derived
-
-    def _end(self) -> list[int]:
-        end = list(range(1, len(self.kind) + 1))
-        end[0] = len(end)
-        for row, last in self.ends.items():
-            end[row] = last
-        return end
 
     def _scope(self) -> list[int]:
         scope = [0] * len(self.kind)
         for root in self.roots:
-            scope[root + 1 : self.ends[root]] = [root] * (self.ends[root] - root - 1)
+            scope[root + 1 : self.end[root]] = [root] * (self.end[root] - root - 1)
         return scope
 
     def _number(self) -> list[int]:
@@ -279,30 +275,36 @@ class _Rows:
 
     def _read(self, tokens: _Tokens) -> None:
         kind, name, parent, nodes, stack = self.kind, self.name, self.parent, self.nodes, self.stack
-        ends, attributes, intern = self.ends, self.attributes, sys.intern
+        end, attributes = self.end, self.attributes
+        # Kind and name of the start tokens met so far: pages repeat a few dozen of them.
+        starts: dict[str, tuple[int, str]] = {}
         top, row, after = 0, 1, ""
+        # No token makes more than one row: where so many come, every one is counted.
+        is_few = is_free = len(tokens) < NODES_MAX
         for place, token in enumerate(tokens):
-            if type(token) is int:
-                if 1 <= token < len(stack) and after not in _WAITING:
-                    for closed in stack[-token:]:
-                        ends[closed] = row
-                    del stack[-token:]
-                    top, after = stack[-1], ""
-                    continue
+            if not is_free:
+                pass
             elif type(token) is str:
-                plain = _PLAIN.get(token[:1])
-                if plain is not None and token not in _ODD and row < NODES_MAX and after not in _WAITING:
-                    kind.append(plain)
+                if token[:1] == "=":
+                    kind.append(TEXT)
+                    name.append(token[1:])
                     parent.append(top)
-                    if plain == TEXT:
-                        name.append(token[1:])
-                        after = ""
-                    else:
-                        name.append(intern(token[1:]))
-                        nodes.append(row)
-                        stack.append(row)
-                        top, after = row, "tag"
-                    row += 1
+                    row, after = row + 1, ""
+                    continue
+                start = starts.get(token) or _plain_start(token, starts)
+                if start is not None:
+                    kind.append(start[0])
+                    name.append(start[1])
+                    parent.append(top)
+                    nodes.append(row)
+                    stack.append(row)
+                    top, row, after = row, row + 1, "tag"
+                    continue
+            elif type(token) is int:
+                if 1 <= token < len(stack):
+                    for _ in range(token):
+                        end[stack.pop()] = row
+                    top, after = stack[-1], ""
                     continue
             elif after == "tag" and type(token) is list and token and not len(token) % 2:
                 attributes[top] = token
@@ -311,6 +313,7 @@ class _Rows:
             self.place, self.after = place, after
             self._unusual(token)
             top, row, after = stack[-1], len(kind), self.after
+            is_free = is_few and after not in _WAITING
         self.after = after
         self._finish(len(tokens))
 
@@ -417,6 +420,15 @@ class _Rows:
             return msgspec.convert(token, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             raise SnapshotInvalid(place=f"token {self.place}", what=str(error)) from error
+
+
+def _plain_start(token: str, starts: dict[str, tuple[int, str]]) -> tuple[int, str] | None:
+    """Return kind and name of an element of which its start token tells all, and keep them."""
+    kind = _PLAIN.get(token[:1])
+    if kind is None or token in _ODD:
+        return None
+    made = starts[token] = (kind, sys.intern(token[1:]))
+    return made
 
 
 def _tokens(snapshot: Snapshot) -> _Tokens:

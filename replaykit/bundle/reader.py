@@ -11,7 +11,7 @@ from replaykit.bundle.container import Container
 from replaykit.bundle.content import content_digest
 from replaykit.bundle.format import Layout, Limits
 from replaykit.bundle.opening import open_container
-from replaykit.bundle.story import decode_line
+from replaykit.bundle.story import decode_story
 from replaykit.errors import BlobMissing, LimitExceeded
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Ending, Event, Header, Trajectory
@@ -75,9 +75,7 @@ class Bundle:
     @cached_property
     def trajectory(self) -> Trajectory:
         """Header and events. Raises BundleDamaged, DigestMismatch, EventInvalid, LimitExceeded."""
-        name, version = self.name, self.format
-        lines = enumerate(self._container.lines(), -1)
-        decoded = [decode_line(line, number, name, version) for number, line in lines]
+        decoded = decode_story(self._container.lines(), self.name, self.format)
         header, events = cast(Header, decoded[0]), cast("list[Event | Unknown]", decoded[1:])
         trajectory = Trajectory(header=header, events=tuple(events))
         self._check_steps(len(trajectory.steps))

@@ -7,6 +7,7 @@ of their range. What cannot be read is refused, apart from tags of newer version
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeAlias, get_args
 
 import msgspec
@@ -63,20 +64,40 @@ def encode_line(event: Line, number: int, source: str) -> tuple[bytes, int]:
     return line, 0
 
 
+def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT_VERSION) -> list[Line]:
+    """Return header and events of a story, each as `decode_line` returns it. Raises EventInvalid."""
+    told = list(lines)
+    if format_found == FORMAT_VERSION:
+        # Nearly always every line is what it should be: which one is not can be found out then.
+        with suppress(*_FAILURES):
+            story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
+            if all(map(_is_text, told)) and all(map(_is_in_range, story)):
+                return story
+    return [decode_line(line, number, source, format_found) for number, line in enumerate(told, -1)]
+
+
 def decode_line(line: bytes, number: int, source: str, format_found: int = FORMAT_VERSION) -> Line:
     """Return the event of a line; number -1 is the header. Raises EventInvalid."""
     try:
         if format_found < FORMAT_VERSION:
             line = _encoder.encode(upgrade(msgspec.json.decode(line), format_found))
-        if not line.isascii():
-            line.decode("utf-8")  # msgspec does not look at the bytes of fields that it skips
+        _is_text(line)
         event: Line = _header.decode(line) if number < 0 else _decode_event(line)
     except _FAILURES as error:
         raise _invalid(error, number, source) from error
-    free = _FREE.get(type(event))
-    if free is not None and not all(map(numbers_fit, free(event))):
+    if not _is_in_range(event):
         raise EventInvalid(source=source, number=number, path="$", reason="a number over 2^53")
     return event
+
+
+def _is_text(line: bytes) -> bool:
+    """Raise UnicodeError for anything else: msgspec does not look at the bytes of fields that it skips."""
+    return line.isascii() or line.decode("utf-8") is not None
+
+
+def _is_in_range(event: Line) -> bool:
+    free = _FREE.get(type(event))
+    return free is None or all(map(numbers_fit, free(event)))
 
 
 def _encode(event: Line) -> bytes:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.story import decode_line, encode_line
+from replaykit.bundle.story import decode_line, decode_story, encode_line
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, Click, Element, Fill, Goto, ToolCall, Unknown
 from replaykit.trajectory.exchange import Console, Exchange, Imported, Message
@@ -61,6 +63,27 @@ def test_round_trip(event: Event) -> None:
     assert b"\n" not in line
     assert repaired == 0
     assert decode_line(line, 0, "test") == event
+
+
+lines = st.one_of(
+    events.map(lambda event: encode_line(event, 0, "test")[0]),
+    st.sampled_from([b'{"type":"hologram","t":5}', b'{"type":"step"}', b'{"type":"tab","x":"\xff"}', b"{}", b""]),
+    st.just(b'{"type":"imported","kind":"label","value":%d}' % 2**60),
+)  # fmt: skip
+
+
+@given(st.lists(lines, max_size=4))
+def test_a_story_is_its_lines(told: list[bytes]) -> None:
+    story = [encode_line(Header(channels={}), -1, "test")[0], *told]
+
+    def outcome(read: Callable[[], object]) -> object:
+        try:
+            return read()
+        except EventInvalid as error:
+            return error.fields
+
+    one_by_one = outcome(lambda: [decode_line(line, at, "test") for at, line in enumerate(story, -1)])
+    assert outcome(lambda: decode_story(story, "test")) == one_by_one
 
 
 @given(st.dictionaries(st.text(), json_values, max_size=4), st.text())
