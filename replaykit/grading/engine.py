@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import Executor
 from contextlib import closing, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replaykit.grading.farm.chunks import Chunks
-from replaykit.grading.farm.crews import Crew, Foreign, Processes, run
 from replaykit.grading.farm.rows import Row, merge
 from replaykit.grading.farm.shards import Shards
 from replaykit.grading.farm.work import Graded, Item, Result, grade_item
@@ -17,6 +16,11 @@ from replaykit.grading.grader import GradeOptions
 from replaykit.grading.metrics import summarize
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.tasks.task import Task
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from replaykit.grading.farm.crews import Crew
 
 CHUNK_SECONDS = 0.5
 """Time of a chunk's work."""
@@ -131,6 +135,9 @@ def _crewed(
     in_flight: int,
     limit_seconds: float | None,
 ) -> Iterator[list[Result]]:
+    # Loaded for many bundles alone: pools of processes take longer to load than one takes to grade.
+    from replaykit.grading.farm.crews import Foreign, Processes, run
+
     if executor is not None:
         foreign: Crew = Foreign(executor, options)
         yield from run(foreign, chunks, in_flight)

@@ -13,13 +13,11 @@ from replaykit.grading.checks.html import cursor_after, cursor_url, grade_html
 from replaykit.grading.checks.item import Ask, Graded, Terms, graded, undecided
 from replaykit.grading.checks.network import grade_network
 from replaykit.grading.checks.page import grade_page
-from replaykit.grading.checks.plugins import grade_plugin
 from replaykit.grading.checks.reading import LAST, final_evidence, final_url
 from replaykit.grading.checks.state import grade_script, grade_state
 from replaykit.grading.checks.text import grade_string
 from replaykit.grading.checks.url import grade_url
 from replaykit.grading.checks.verified import peer_answer, peer_rule
-from replaykit.grading.checks.verifier import grade_verifier
 from replaykit.grading.values.url import Sites
 from replaykit.grading.verdict import CheckResult, Completion, Evidence, Mode, Outcome, combine
 from replaykit.replay.oracle import Oracle
@@ -184,9 +182,14 @@ def _items(
             return grade_state(check, replay, terms)
         case StateScript():
             return (grade_script(check, replay, terms, next(iter(task.start_urls), None)),)
+        # Loaded for such checks alone: servers and the metadata of packages cost more than grading.
         case StateVerifier():
+            from replaykit.grading.checks.verifier import grade_verifier
+
             return (grade_verifier(check, replay, terms),)
         case CheckPlugin():
+            from replaykit.grading.checks.plugins import grade_plugin
+
             return (grade_plugin(check, replay, task, terms),)
         case PageImages():
             nothing = undecided("unsupported", "page_image_query")

@@ -162,6 +162,8 @@ def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
 def _judge(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
     if not _has_url(check, request.url, terms):
         return _Judged(request, "url")
+    if request.exchange.method != check.expected.http_method.upper():
+        return _Judged(request, "method")  # `put` is another method than `PUT`
     if request.status != check.expected.response_status:
         return _Judged(request, "status")
     return _Judged(request, _named_difference(check, request, terms))
@@ -295,7 +297,11 @@ def _split(check: NetworkMatch, text: str, terms: Terms) -> tuple[urls.Url | Non
 def _matches_pattern(pattern: str, found: str, terms: Terms) -> bool:
     plain = urls.with_active_root(found, terms.sites)
     base = plain.split("#")[0].split("?")[0]
-    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), plain))
+    read = urls.parse(found)
+    written = f"{read.scheme}://{read.host}/{'/'.join(read.path)}" if read is not None else base
+    normal = urls.with_active_root(written, terms.sites)
+    ends = normal + "/" * base.endswith("/")
+    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), plain, normal, ends))
 
 
 def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[Any]]:
@@ -326,7 +332,7 @@ def _same_values(wanted: list[Any], found: list[Any], kind: Mapping[str, Any], t
     expected = [value for value in wanted if value not in (None, "")]
     actual = [value for value in found if value != ""]
     if len(expected) == 1 and is_pattern(expected[0]):
-        return all(full_match(expected[0], value, re.IGNORECASE) for value in actual or [""])
+        return all(full_match(expected[0], value.strip(), re.IGNORECASE) for value in actual or [""])
     return compare_data(expected, actual, {"type": "array", "items": items}, terms.sites).matches
 
 

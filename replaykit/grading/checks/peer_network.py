@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from replaykit.grading.values.peer_types import PeerOptions, Typed, typed
 from replaykit.grading.values.peer_url import UrlOptions, same_base
 
 _TEXT = "string"
+_PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#][^\[\]]*)?$", re.ASCII)
+"""URLs that any parser splits; brackets are what it fails at."""
 _URL_HEADERS = ("redirect_url", "referer")
 
 
@@ -53,6 +56,7 @@ def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
     Raises `PeerFault` where it gives up, `Refused` for unsafe expressions, `Missing` for bodies not kept.
     """
     wanted = _expected(peer)
+    _require_readable(requests)
     chosen = _selected(peer, requests)
     if peer.rule.get("should_not_exist"):
         return not chosen
@@ -60,6 +64,16 @@ def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
         chosen = chosen[-1:]
     found = [_found(peer, request, wanted) for request in chosen]
     return any(equal(wanted, one, allows_more=True) for one in found)
+
+
+def _require_readable(requests: Sequence[Request]) -> None:
+    """Raise `PeerFault` for a URL that the package cannot split: it reads all of them, to leave out files."""
+    for request in requests:
+        if not _PLAIN.match(request.url):
+            try:
+                urlsplit(request.url)
+            except ValueError as fault:
+                raise PeerFault(f"the URL {request.url!r}: {fault}") from fault
 
 
 def _selected(peer: PeerRule, requests: Sequence[Request]) -> list[Request]:

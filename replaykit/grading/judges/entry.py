@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import Judge
 from replaykit.tasks.judging import JudgeSettings
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "replaykit.judges"
 """Entry points that are judges."""
@@ -33,7 +35,7 @@ def load_maker(entry: str) -> Maker:
 
 def is_entry(named: str) -> bool:
     """Return whether a name stands for Python: `file.py@NAME`, or an entry point."""
-    return ".py@" in named or any(True for _ in entry_points(group=GROUP, name=named))
+    return ".py@" in named or _installed(named) is not None
 
 
 def _of_file(file: Path, name: str) -> Any:
@@ -50,8 +52,15 @@ def _of_file(file: Path, name: str) -> Any:
     return getattr(module, name)
 
 
+def _installed(name: str) -> EntryPoint | None:
+    # Loaded for judges in Python alone: metadata of packages takes longer to load than a run takes to grade.
+    from importlib.metadata import entry_points
+
+    return next(iter(entry_points(group=GROUP, name=name)), None)
+
+
 def _of_package(name: str) -> Any:
-    found = next(iter(entry_points(group=GROUP, name=name)), None)
+    found = _installed(name)
     if found is None:
         raise JudgeError(
             what=f"no judge {name!r}: no installed package has an entry point {GROUP} of that name"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.pump import gathered
 from replaykit.grading.judges.tape import Tape
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest
+from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
@@ -103,14 +103,26 @@ def tokens_of(request: ModelRequest) -> int:
 
 
 def _known(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Iterator[Asked]:
+    """Yield the requests up to the first round that the tape cannot answer.
+
+    One that was refused has no reply there; where the next round has all of its own, it is not waited for.
+    """
     work = Deliberation(judge, evidence, sample)
     while work.round:
-        yield from work.round
-        found = [_reply(tape, asked) for asked in work.round]
-        replies = tuple(reply for reply in found if reply is not None)
-        if len(replies) < len(found):
+        asked = work.round
+        found = [_reply(tape, one) for one in asked]
+        work.receive(tuple(reply or _MISS for reply in found))
+        is_stuck = None in found and not _is_answered(tape, work.round)
+        yield from (one for one, reply in zip(asked, found, strict=True) if is_stuck or reply is not None)
+        if is_stuck:
             return
-        work.receive(replies)
+
+
+_MISS = ReplyFailure(kind="tape_miss", message="there is no reply on the tape")
+
+
+def _is_answered(tape: Tape | None, asked: Sequence[Asked]) -> bool:
+    return bool(asked) and all(_reply(tape, one) is not None for one in asked)
 
 
 def _planned(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Plan:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import msgspec
+
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.finding import (
     Finding,
@@ -12,26 +16,27 @@ from replaykit.grading.policies.finding import (
     never_triggered,
     undecided,
 )
+from replaykit.grading.policies.sieve import Concordance
 from replaykit.grading.policies.truth import FALSE, TRUE, Span, Truth, codes, some, unknown
-from replaykit.grading.policies.url_terms import UrlTests
-from replaykit.grading.policies.window import Window
+from replaykit.grading.policies.url_terms import UrlTests, parts_of
+from replaykit.grading.policies.window import Held, Window
 from replaykit.grading.verdict import Evidence
-from replaykit.tasks.policies import UrlBoundary
+from replaykit.tasks.policies import UrlBoundary, UrlTerm
 
-_VISITS = frozenset({"visit"})
+_KINDS = frozenset({"visit"})
 
 
 def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for a visit to a denied place or outside of the allowed ones, or a missing one."""
     if not (rule.allow or rule.deny or rule.require):
         return dormant("nothing_configured")
-    border = _Border(rule)
-    trespasses = list(window.where(border.crossed, _VISITS))
+    border = _Border(rule, window.known("visits", lambda: _Visits(window)))
+    trespasses = list(window.where(border.crossed, border.beyond))
     certain = [event for event, truth in trespasses if truth.holds]
     if certain:
         return broken(border.reason(certain[0]), (_evidence(witness, event, border) for event in certain))
     history, hidden = window.history, window.gaps("visit")
-    required = some(truth for _, truth in window.where(border.reached, _VISITS)) if rule.require else TRUE
+    required = some(truth for _, truth in window.where(_arrived, border.reached)) if rule.require else TRUE
     if required.holds is False and not hidden and not history.unfinished:
         return broken("required_never_visited", [witness.end(history, "no visit matches require")])
     missing = [*codes(truth for _, truth in trespasses), *(hidden if rule.allow or rule.deny else ())]
@@ -39,44 +44,70 @@ def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Findi
         missing += [*required.missing, *hidden, *(["trajectory.end"] if history.unfinished else [])]
     if missing:
         return undecided(missing)
-    return kept() if any(True for _ in window.where(_is_visit, _VISITS)) else never_triggered(history)
+    return kept() if border.visits else never_triggered(history)
+
+
+class _Visits:
+    """Where the agent went, and which of these URLs each term is about, found out once."""
+
+    def __init__(self, window: Window) -> None:
+        #: Visits to places; empty tabs and error pages are none.
+        self.held = [one for one in window.of(_KINDS) if one.event.kind == "visit" and one.event.is_place]
+        self._urls = list(dict.fromkeys(one.event.url or "" for one in self.held))
+        self._concordance = Concordance(map(parts_of, self._urls))
+        self._on: dict[object, frozenset[str]] = {}
+
+    def on(self, terms: Iterable[UrlTerm]) -> frozenset[str]:
+        """Return the URLs that one of these terms holds for."""
+        return frozenset().union(*map(self._about, terms))
+
+    def _about(self, term: UrlTerm) -> frozenset[str]:
+        # Conditions may hold dictionaries; their bytes can be a key.
+        key = term if isinstance(term, str) else msgspec.msgpack.encode(term)
+        if key not in self._on:
+            tests = UrlTests(term)
+            self._on[key] = frozenset(filter(tests.holds, self._near(tests.words)))
+        return self._on[key]
+
+    def _near(self, words: tuple[str, ...] | None) -> list[str]:
+        return self._urls if words is None else [self._urls[row] for row in self._concordance.rows(words)]
 
 
 class _Border:
-    """The rule's lists, compiled."""
+    """The rule's lists, as the URLs visited that are on them."""
 
-    def __init__(self, rule: UrlBoundary) -> None:
-        self.allow, self.deny, self.require = (UrlTests(t) for t in (rule.allow, rule.deny, rule.require))
+    def __init__(self, rule: UrlBoundary, visits: _Visits) -> None:
+        self.visits = visits.held
         self.attempts = rule.attempts
+        self._denied = visits.on(rule.deny)
+        self._allowed = visits.on(rule.allow) if rule.allow else None
+        self._required = visits.on(rule.require)
+
+    @property
+    def beyond(self) -> list[Held]:
+        """Visits, done or tried, to where the agent may not go."""
+        return [held for held in self.visits if self.reason(held.event)]
+
+    @property
+    def reached(self) -> list[Held]:
+        """Visits, done or tried, to a required place."""
+        return [held for held in self.visits if held.event.url in self._required]
 
     def crossed(self, event: Event) -> Truth:
-        """Return whether this visit is forbidden; one only tried counts as `attempts` says."""
-        if _is_visit(event) is FALSE or not self.reason(event):
-            return FALSE
+        """Return whether such a visit is forbidden; one only tried counts as `attempts` says."""
         return TRUE if self.attempts else _arrived(event)
-
-    def reached(self, event: Event) -> Truth:
-        """Return whether this visit is a required one; one only tried does not count."""
-        is_place = _is_visit(event) is TRUE and self.require.holds(event.url or "")
-        return _arrived(event) if is_place else FALSE
 
     def reason(self, event: Event) -> str:
         """Return `denied`, `not_allowed` or nothing."""
-        url = event.url or ""
-        if self.deny.holds(url):
+        if event.url in self._denied:
             return "denied"
-        return "not_allowed" if self.allow and not self.allow.holds(url) else ""
+        return "not_allowed" if self._allowed is not None and event.url not in self._allowed else ""
 
 
 def _arrived(event: Event) -> Truth:
     if event.failed is None:
         return unknown("urls.incomplete")
     return FALSE if event.failed else TRUE
-
-
-def _is_visit(event: Event) -> Truth:
-    """Return whether this is a visit to a place; empty tabs and error pages are none."""
-    return TRUE if event.kind == "visit" and event.is_place else FALSE
 
 
 def _evidence(witness: Witness, event: Event, border: _Border) -> Evidence:

@@ -11,9 +11,10 @@ from replaykit.grading.policies.targets import names_on_page, page_has, target_i
 from replaykit.grading.policies.texts import Reading, TextTests
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests
-from replaykit.tasks.policies import EventKind, Match, Scope, Text
+from replaykit.tasks.policies import EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.policy_faults import GROUPS
 from replaykit.tasks.task import Task
+from replaykit.tasks.xpath import is_xpath
 from replaykit.trajectory.action import Press, Unknown
 
 Test = Callable[[Event], Truth]
@@ -30,10 +31,21 @@ class Pattern:
         #: Types of actions that it is about; None = all.
         self.types = action_types(match.action) if match.action else None
         self.action = [_action_test(self.types)] if self.types else []
-        self.subject = list(_subject_tests(match))
-        self.others = list(_other_tests(match))
+        #: Field to folded texts: one of them is in that field of every event that matches and is known.
+        self.words: dict[str, tuple[str, ...]] = {}
+        #: Selector that the target is, or is inside; None = none, or a path.
+        self.css = (
+            match.selector if isinstance(match.selector, str) and not is_xpath(match.selector) else None
+        )
+        self.subject = list(self._subject_tests(match))
+        self.others = list(self._other_tests(match))
         self.tests = (*self.action, *self.others, *self.subject)
         self.unless = None if match.unless is None else Pattern(match.unless)
+
+    @property
+    def is_about_subject(self) -> bool:
+        """Whether `at_stake` asks of actions for their subject."""
+        return bool(self.subject and (self.action or self.others or self.unless))
 
     def truth(self, event: Event) -> Truth:
         """Return whether the event matches; a gap that may hide such an event is UNKNOWN."""
@@ -65,6 +77,45 @@ class Pattern:
         if is_possible and event.kind == "maybe":
             is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
         return unknown(event.code) if is_possible else FALSE
+
+    def _subject_tests(self, match: Match) -> Iterator[Test]:
+        if match.url:
+            urls = UrlTests(match.url)
+            self._learn("url", urls.words)
+            yield lambda event: unknown("urls.incomplete") if event.url is None else of(urls.holds(event.url))
+        if match.role:
+            listed = (match.role,) if isinstance(match.role, str) else match.role
+            roles = frozenset(role.lower() for role in listed)
+            yield lambda event: _role(event, roles)
+        if match.text:
+            names = self._texts("text", match.text)
+            yield lambda event: _text(event, names)
+        if isinstance(match.selector, Text):
+            references = TextTests(match.selector)
+            yield lambda event: _reference(event, references)
+        elif match.selector is not None:
+            css = match.selector
+            yield lambda event: page_has(event, css) if event.kind == "page" else target_inside(event, css)
+
+    def _other_tests(self, match: Match) -> Iterator[Test]:
+        if match.failed is not None:
+            wanted = match.failed
+            yield lambda event: _failed(event, wanted)
+        if match.value:
+            values = self._texts("value", match.value)
+            yield lambda event: values.truth(event.entered)
+        if match.message:
+            messages = self._texts("message", match.message)
+            yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
+
+    def _texts(self, field: str, terms: TextTerms) -> TextTests:
+        tests = TextTests(terms)
+        self._learn(field, tests.words)
+        return tests
+
+    def _learn(self, field: str, words: tuple[str, ...] | None) -> None:
+        if words is not None:
+            self.words[field] = words
 
 
 def alternatives(match: Match | tuple[Match, ...]) -> tuple[Match, ...]:
@@ -116,36 +167,8 @@ def _action_test(types: ActionTypes) -> Test:
     return lambda event: of(is_action(event, *types))
 
 
-def _subject_tests(match: Match) -> Iterator[Test]:
-    if match.url:
-        urls = UrlTests(match.url)
-        yield lambda event: unknown("urls.incomplete") if event.url is None else of(urls.holds(event.url))
-    if match.role:
-        roles = frozenset(r.lower() for r in ((match.role,) if isinstance(match.role, str) else match.role))
-        yield lambda event: _role(event, roles)
-    if match.text:
-        names = TextTests(match.text)
-        yield lambda event: _text(event, names)
-    if isinstance(match.selector, Text):
-        references = TextTests(match.selector)
-        yield lambda event: _reference(event, references)
-    elif match.selector is not None:
-        css = match.selector
-        yield lambda event: page_has(event, css) if event.kind == "page" else target_inside(event, css)
-
-
-def _other_tests(match: Match) -> Iterator[Test]:
-    if match.failed is not None:
-        wanted = match.failed
-        yield (
-            lambda event: unknown("trajectory.gap@0") if event.failed is None else of(event.failed == wanted)
-        )
-    if match.value:
-        values = TextTests(match.value)
-        yield lambda event: values.truth(event.entered)
-    if match.message:
-        messages = TextTests(match.message)
-        yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
+def _failed(event: Event, wanted: bool) -> Truth:
+    return unknown("trajectory.gap@0") if event.failed is None else of(event.failed == wanted)
 
 
 def _reference(event: Event, references: TextTests) -> Truth:
@@ -165,11 +188,8 @@ def _text(event: Event, names: TextTests) -> Truth:
     if event.kind == "page":
         shown = event.shown
         return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
-    is_known = event.unnamed is FALSE
-    if is_known and not names.may_hold(event.called):
-        return FALSE
     found = names.truth(event.names)
-    if found.holds or is_known:
+    if found.holds or event.unnamed is FALSE:
         return found
     on_page = names_on_page(event)
     return some((found, event.unnamed)) if on_page is None else names.truth(on_page)

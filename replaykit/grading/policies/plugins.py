@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Any
 
 from replaykit.grading.policies.finding import Finding, Witness
@@ -16,6 +15,9 @@ GROUP = "replaykit.policies"
 
 def grade_plugin(rule: Plugin, window: Window, witness: Witness, replay: Replay) -> Finding:
     """Return what the plugin finds; raises `LookupError` where none of that name is installed."""
+    # Loaded for such rules alone: metadata of packages takes longer to load than a run takes to grade.
+    from importlib.metadata import entry_points
+
     found = {point.name: point for point in entry_points(group=GROUP)}
     if rule.name not in found:
         raise LookupError(f"no plugin {rule.name!r}; installed are {', '.join(sorted(found)) or 'none'}")

@@ -117,6 +117,7 @@ class _Run:
         self.replay = replay
         self.whole = whole
         self.mask = mask
+        self.witness = Witness(mask)
 
     def find(self, policy: Policy) -> Finding:
         """Return what one policy comes to."""
@@ -131,15 +132,15 @@ class _Run:
         return together(found, meant.broken_by)
 
     def _find(self, policy: Policy) -> Finding:
-        wrong = faults((replace(policy, yields_to=()),))
+        wrong = faults((replace(policy, yields_to=()) if policy.yields_to else policy,))
         if wrong:
             note = "; ".join(f"{fault.path}: {fault.message}" for fault in wrong)
             return _error("bad_definition", note, self.mask)
         if not concerns(policy.when, self.task):
             return dormant("out_of_scope")
         try:
-            window = self.whole if policy.when is None else Window(self.whole.history, policy.when)
-            found = self._grade(policy, window, Witness(self.mask))
+            window = self.whole.within(policy.when)
+            found = self._grade(policy, window, self.witness)
         except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
             return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
         if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.finding import (
     Finding,
@@ -15,8 +17,9 @@ from replaykit.grading.policies.finding import (
 from replaykit.grading.policies.targets import is_exempt
 from replaykit.grading.policies.texts import Reading, find
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
-from replaykit.grading.policies.window import Window
+from replaykit.grading.policies.window import Held, Window
 from replaykit.grading.values.text import fold
+from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import OnlyFill
 
 _ACTIONS = frozenset({"action"})
@@ -29,20 +32,32 @@ def grade_only_fill(rule: OnlyFill, window: Window, witness: Witness, intent: st
     if not rule.allowed and not rule.sources:
         return dormant("nothing_configured")
     given = _Given(rule, window, intent)
-    entered = window.known("entered", lambda: [held for held in window.of(_ACTIONS) if _is_entry(held.event)])
-    invented = [
-        (e, r, every((force, given.invented(place, e)))) for place, e, force in entered for r in [_shown(e)]
-    ]
-    certain = [(event, reading) for event, reading, truth in invented if truth.holds]
+    entered = window.known("entered", lambda: _entered(window))
+    foreign = (one.held for one in entered if not given.is_allowed(one))
+    invented = [(e, every((in_force, given.invented(place, e)))) for place, e, in_force in foreign]
+    certain = [event for event, truth in invented if truth.holds]
     if certain:
-        return broken(
-            "not_given",
-            (witness.at(event, reading.span(0, len(reading.folded))) for event, reading in certain),
-        )
-    missing = (*codes(truth for _, _, truth in invented), *window.gaps("action"))
+        return broken("not_given", (_evidence(witness, event) for event in certain))
+    missing = (*codes(truth for _, truth in invented), *window.gaps("action"))
     if missing:
         return undecided(missing)
     return kept() if entered else never_triggered(window.history)
+
+
+class _Entry(NamedTuple):
+    """An act that entered texts."""
+
+    held: Held
+    options: tuple[frozenset[str], ...]
+    """Of each value its alternatives, bare."""
+
+
+def _entered(window: Window) -> list[_Entry]:
+    entries = [held for held in window.of(_ACTIONS) if _is_entry(held.event)]
+    return [
+        _Entry(held, tuple(frozenset(map(_bare, option)) for option in held.event.values if any(option)))
+        for held in entries
+    ]
 
 
 class _Given:
@@ -54,6 +69,10 @@ class _Given:
         self.window = window
         self.allowed = frozenset(self._bare(value) for value in rule.allowed)
         self.intent = fold(intent)
+
+    def is_allowed(self, entry: _Entry) -> bool:
+        """Whether every value is one of those allowed; most are, and need no further look."""
+        return not any(option.isdisjoint(self.allowed) for option in entry.options)
 
     def invented(self, place: int, event: Event) -> Truth:
         """Return whether some value of the event was given by nobody."""
@@ -107,8 +126,9 @@ def _on_page(event: Event, value: str) -> Truth:
     return unknown(*shown.missing) if shown.missing else FALSE
 
 
-def _shown(event: Event) -> Reading:
-    return next((reading for reading in event.entered if reading.raw.strip()), Reading(""))
+def _evidence(witness: Witness, event: Event) -> Evidence:
+    shown = next((reading for reading in event.entered if reading.raw.strip()), Reading(""))
+    return witness.at(event, shown.span(0, len(shown.folded)))
 
 
 def _bare(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
 from replaykit.grading.policies.event import BUTTONS, Event
 from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, of, some, unknown
@@ -36,14 +36,30 @@ def target_inside(event: Event, css: str) -> Truth:
     """Return whether the target is, or is inside, one of all matches on the page before the act."""
     if not event.has_target:
         return FALSE
-    page: Page | None = event.known.get("page")
     try:
-        if page is not None and not is_xpath(css) and page.excludes(css):
-            return FALSE
         dom = event.dom
         return unknown(*dom) if isinstance(dom, tuple) else _inside(event, dom, css)
     except (Unsupported, LocatorLimit):
         return unknown("probe:" + css)
+
+
+def page_around(event: Event) -> Page | None:
+    """Return the one page that the target and all around it are on; None where there is none such."""
+    if "page" not in event.known:
+        event.known["page"] = _page_around(event)
+    page: Page | None = event.known["page"]
+    return page
+
+
+def _page_around(event: Event) -> Page | None:
+    try:
+        dom = event.dom if event.has_target else ()
+        target = None if isinstance(dom, tuple) else _node(event, dom)
+    except ReplaykitError:
+        # What is wrong with the page is said by the rule that has to read it.
+        return None
+    is_alone = target is not None and target.dom is dom and not any(_owners(event))
+    return event.page if is_alone else None
 
 
 def _inside(event: Event, dom: Dom, css: str) -> Truth:
@@ -52,11 +68,7 @@ def _inside(event: Event, dom: Dom, css: str) -> Truth:
         in_frame = event.element is not None and bool(event.element.frame)
         found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
         return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
-    nodes = (target, *_owners(event))
-    if len(nodes) == 1 and target.dom is dom:
-        # The page's bytes say of most selectors that nothing in it matches.
-        event.known["page"] = event.page
-    return of(any(_is_inside(node, css) for node in nodes))
+    return of(any(_is_inside(node, css) for node in (target, *_owners(event))))
 
 
 def _is_inside(node: Node, css: str) -> bool:

@@ -113,17 +113,12 @@ class TextTests:
     def __init__(self, terms: TextTerms) -> None:
         self.tests = [TextTest(condition) for condition in conditions(terms)]
         literal = [test.literal for test in self.tests]
-        self._needles = None if None in literal else tuple(n for ns in literal for n in ns or ())
+        #: Folded texts of which one occurs wherever a condition holds; None where there are none such.
+        self.words = None if None in literal else tuple(word for words in literal for word in words or ())
 
     def truth(self, readings: Sequence[Reading]) -> Truth:
         """Return whether some condition holds for some of the texts."""
         return some(test.truth(reading) for test in self.tests for reading in readings)
-
-    def may_hold(self, everything: str | None) -> bool:
-        """Return False only if no condition can hold for any of the texts that are joined here, folded."""
-        if everything is None or self._needles is None:
-            return True
-        return any(map(everything.__contains__, self._needles))
 
 
 def conditions(terms: TextTerms) -> tuple[Text, ...]:

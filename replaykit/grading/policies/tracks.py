@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.patterns import Pattern, alternatives
+from replaykit.grading.policies.sieve import may_be_at_stake, may_match
 from replaykit.grading.policies.truth import TRUE, Truth, every, some
-from replaykit.grading.policies.window import Window
+from replaykit.grading.policies.window import Held, Window
 from replaykit.tasks.policies import Match
 
 
@@ -29,7 +30,7 @@ class Track:
     def __init__(self, matches: Iterable[Match], window: Window) -> None:
         self.patterns = [Pattern(match) for match in matches]
         kinds = frozenset[str]().union(*(pattern.kinds for pattern in self.patterns))
-        self.possible = list(self._hits(window, kinds))
+        self.possible = list(self._hits(window))
         self.certain = [hit for hit in self.possible if hit.truth.holds]
         #: Why such events may be missing altogether.
         self.hidden = tuple(code for kind in sorted(kinds) for code in window.history.hidden(kind))
@@ -49,17 +50,24 @@ class Track:
             self._stake = some(
                 truth
                 for pattern in self.patterns
-                for _, truth in window.where(pattern.at_stake, pattern.kinds)
+                for _, truth in window.where(pattern.at_stake, may_be_at_stake(pattern, window))
             )
         return self._stake
 
-    def _hits(self, window: Window, kinds: frozenset[str]) -> Iterator[Hit]:
+    def _hits(self, window: Window) -> Iterator[Hit]:
         only = self.patterns[0] if len(self.patterns) == 1 else None
-        for place, event, in_force in window.of(kinds, only.types if only else None):
+        for place, event, in_force in self._held(window):
             truth = only.truth(event) if only else some(pattern.truth(event) for pattern in self.patterns)
             truth = truth if truth.holds is False or in_force is TRUE else every((in_force, truth))
             if truth.holds is not False:
                 yield Hit(place, event, truth)
+
+    def _held(self, window: Window) -> Iterable[Held]:
+        """Return the events that one of the patterns may hold for, in order."""
+        if len(self.patterns) == 1:
+            return may_match(self.patterns[0], window)
+        found = {held.place: held for pattern in self.patterns for held in may_match(pattern, window)}
+        return [found[place] for place in sorted(found)]
 
 
 def track_of(match: Match | tuple[Match, ...], window: Window, *, done: bool) -> Track:

@@ -60,12 +60,23 @@ def address(url: str) -> Address | None:
     )
 
 
+def parts_of(url: str) -> str:
+    """Return all that the words of terms are looked for in, each part on a line; empty for what is no URL."""
+    where = address(url)
+    if where is None:
+        return ""
+    return _lines(where.host, *where.path, *map(_joined, where.query), *where.fragment)
+
+
 class UrlTests:
     """Terms and conditions of which one is enough."""
 
     def __init__(self, terms: UrlTerm | Sequence[UrlTerm]) -> None:
         listed = (terms,) if isinstance(terms, str | Url) else terms
         self.tests = [_Condition(term) if isinstance(term, Url) else _Term(term) for term in listed]
+        found = [test.words for test in self.tests]
+        #: Texts of which one is in the parts of every URL that meets a term; None where there are none such.
+        self.words = None if None in found else tuple(word for words in found for word in words or ())
 
     def __bool__(self) -> bool:
         return bool(self.tests)
@@ -91,6 +102,16 @@ class _Term:
         self.path = segments(bare)
         self.query = pairs(query)
         self.fragment = segments(fragment)
+
+    @property
+    def words(self) -> tuple[str, ...] | None:
+        if self.is_whole:
+            return () if self.whole is None else (_lines(self.whole.host, *self.whole.path),)
+        if self.pair:
+            return _lines(_joined(self.pair[0])), _lines(self.segment)
+        if self.has_parts:
+            return _first(self.path, self.query, self.fragment)
+        return (_port_apart(self.term)[0] if self.is_host else self.term.lower(),)
 
     def holds(self, where: Address) -> bool:
         if self.is_whole:
@@ -121,6 +142,11 @@ class _Condition:
         }
         equals = None if condition.equals is None else address(condition.equals)
         self.equals = equals.href.casefold() if equals else (condition.equals or "").casefold()
+
+    @property
+    def words(self) -> tuple[str, ...] | None:
+        host = self.condition.host
+        return (_port_apart(host)[0],) if host else _first(self.path, (), self.fragment)
 
     def holds(self, where: Address) -> bool:
         wanted = self.condition
@@ -179,10 +205,30 @@ def _inside(wanted: Address, where: Address) -> bool:
     )
 
 
+def _joined(pair: tuple[str, str]) -> str:
+    return f"{pair[0]}={pair[1]}"
+
+
+def _first(
+    path: tuple[str, ...], query: tuple[tuple[str, str], ...], fragment: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Return the first part that a URL has to have; None where none is asked for."""
+    wanted = path or tuple(map(_joined, query[:1])) or fragment
+    return (_lines(*wanted),) if wanted else None
+
+
+def _lines(*parts: str) -> str:
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def _port_apart(host: str) -> tuple[str, str | None]:
+    with_port = _PORT.fullmatch(host)
+    name, port = (with_port[1], with_port[2]) if with_port else (host, None)
+    return name.lower().strip("."), port
+
+
 def _is_host(wanted: str, where: Address) -> bool:
-    with_port = _PORT.fullmatch(wanted)
-    host, port = (with_port[1], with_port[2]) if with_port else (wanted, None)
-    host = host.lower().strip(".")
+    host, port = _port_apart(wanted)
     is_inside = where.host == host or where.host.endswith("." + host)
     return bool(host) and is_inside and (port is None or port == where.port)
 

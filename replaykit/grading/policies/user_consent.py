@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple, get_args
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
 from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
-from replaykit.grading.policies.patterns import Pattern, action_types, is_action
+from replaykit.grading.policies.patterns import action_types, is_action
 from replaykit.grading.policies.texts import find, find_any, resembles, words_of
-from replaykit.grading.policies.truth import TRUE, every
+from replaykit.grading.policies.tracks import track_of
 from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import Evidence
@@ -59,19 +59,15 @@ class _Consent(NamedTuple):
 
 def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
     """Return VIOLATED for each guarded act without an earlier request and its approval."""
+    guarded = track_of(rule.guarded, window, done=False)
+    if not guarded.possible:
+        return undecided(guarded.hidden) if guarded.hidden else never_triggered(window.history)
     talk = _Talk(rule, window)
-    guarded = Pattern(rule.guarded)
     broken_by: list[Evidence] = []
     missing: list[str] = []
-    certain = possible = False
     reason = ""
-    for place, event, in_force in window.of(guarded.kinds, guarded.types):
-        truth = guarded.truth(event)
-        truth = truth if truth.holds is False or in_force is TRUE else every((in_force, truth))
-        if truth.holds is False:
-            continue
+    for place, event, truth in guarded.possible:
         consent = talk.consent(place, event)
-        certain, possible = certain or bool(truth.holds), True
         if truth.holds and consent.reason:
             reason = reason or consent.reason
             broken_by += talk.evidence(place, event, consent, witness)
@@ -79,10 +75,8 @@ def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
             missing += [*truth.missing, *consent.missing]
     if broken_by:
         return broken(reason, broken_by)
-    missing += [code for kind in sorted(guarded.kinds) for code in window.history.hidden(kind)]
-    if missing:
-        return undecided(missing)
-    return kept(True if certain else None) if possible else never_triggered(window.history)
+    missing += guarded.hidden
+    return undecided(missing) if missing else kept(True if guarded.certain else None)
 
 
 class _Talk:

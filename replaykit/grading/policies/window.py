@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.events import History
@@ -45,15 +47,22 @@ class Window:
         found: _Made = self._known[key]
         return found
 
+    def within(self, scope: Scope | None) -> Window:
+        """Return the part of this run in which policies of such a scope are in force."""
+        if scope is None:
+            return self
+        # Scopes may hold dictionaries; their bytes can be a key.
+        return self.known(msgspec.msgpack.encode(scope), lambda: Window(self.history, scope))
+
     def of(self, kinds: frozenset[str], types: ActionTypes | None = None) -> tuple[Held, ...]:
         """Return the events of these kinds, actions of these types, and the gaps that may hide one."""
         return self.known(
             (kinds, types), lambda: tuple(held for held in self.held if _is_of(held.event, kinds, types))
         )
 
-    def where(self, test: Test, kinds: frozenset[str]) -> Iterator[tuple[Event, Truth]]:
-        """Yield each event that is not ruled out, with the truth of test and scope together."""
-        for _, event, in_force in self.of(kinds):
+    def where(self, test: Test, held: Iterable[Held]) -> Iterator[tuple[Event, Truth]]:
+        """Yield each of these events that is not ruled out, with the truth of test and scope together."""
+        for _, event, in_force in held:
             truth = test(event)
             if truth.holds is not False:
                 truth = truth if in_force is TRUE else every((in_force, truth))

@@ -50,9 +50,14 @@ def _without_controls(text: str) -> str:
     return "".join(char for char in blanks if not unicodedata.category(char).startswith("C"))
 
 
+def _digit(char: str) -> str:
+    """Return the digit of any script in ASCII, any other character as it is."""
+    return str(unicodedata.decimal(char, char))
+
+
 def _ascii(text: str) -> str:
     """Write a text in ASCII: accents dropped, a few letters and signs spelled, others dropped."""
     if text.isascii():
         return text
-    spelled = "".join(_LETTERS.get(char, char) for char in text)
+    spelled = "".join(_LETTERS.get(char) or _digit(char) for char in text)
     return unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode("ascii")

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.grading.values import peer_numbers
-from replaykit.grading.values.dates import parse_date
+from replaykit.grading.values.dates import PartialDate, parse_date
 from replaykit.grading.values.matching import full_match
 from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_text import Derender, bare, is_pattern, peer_normal
@@ -138,15 +138,33 @@ def _boolean(value: Any, options: PeerOptions) -> bool:
     return text in _TRUE
 
 
+_DOTTED = re.compile(r"^(\d{1,4})\.(\d{1,2})\.(\d{1,4})(?=\s|$)", re.ASCII)
+_HOUR = re.compile(r"\s+\d{1,2}\s?[ap]m$", re.ASCII)
+
+
 def _date(value: Any, options: PeerOptions) -> str:
     if not isinstance(value, str) or not value:
         raise Unparsed("no text")
-    found = parse_date(re.sub(r",(?! )", ", ", _short(value, options)))
+    text = re.sub(r",(?! )", ", ", _short(value, options))
+    text = _HOUR.sub("", _DOTTED.sub(r"\1/\2/\3", text))
+    if text[:1] in ("'", '"'):
+        raise Unparsed("quotes")
+    found = _digits_date(text) if text.isdecimal() else parse_date(text)
     if found is None:
         raise Unparsed("no date")
     year, month, day = found.year or options.today.year, found.month or options.today.month, found.day
     last = calendar.monthrange(year, month)[1]
     return date(year, month, day or min(options.today.day, last)).isoformat()
+
+
+def _digits_date(digits: str) -> PartialDate | None:
+    """Read what dateutil reads in digits alone: `20230305`, a year, a day."""
+    if len(digits) == 8:
+        return parse_date(f"{digits[:4]}-{digits[4:6]}-{digits[6:]}")
+    if len(digits) == 4 and digits != "0000":
+        return PartialDate(year=int(digits))
+    is_day = len(digits) <= 2 and 1 <= int(digits) <= 31
+    return PartialDate(day=int(digits)) if is_day else None
 
 
 def _month(value: Any, options: PeerOptions) -> str:

@@ -48,6 +48,7 @@ _SECONDS = {
 }  # fmt: skip
 _QUANTITY = re.compile(r"([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
+_HOURS = re.compile(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
 _AMOUNT = r"[\d.,' ]*\d"
 _MONEY = re.compile(
@@ -203,6 +204,9 @@ def _compare_durations(reference: str, found: str, tolerance: float | None) -> C
 
 def _durations(text: str) -> tuple[Decimal, ...]:
     """Return the readings of a duration, seconds."""
+    hours = _HOURS.fullmatch(normal(text))
+    if hours is not None:
+        return (Decimal(3600 * int(hours[1]) + 60 * int(hours[2])),)
     clock = _CLOCK.fullmatch(normal(text))
     if clock is None:
         plain = _duration(text)
@@ -225,6 +229,8 @@ def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: obj
 
 
 def _money(text: str) -> Money | None:
+    if normal(text) == "free":
+        return Money(amount=Decimal(0), codes=None)
     found = _MONEY.fullmatch(normal(text))
     if found is None or (found["before"] and found["after"]) or (found["sign"] and found["sign2"]):
         return None

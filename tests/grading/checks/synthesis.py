@@ -11,6 +11,10 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
+from replaykit.replay.player import Replay
+from replaykit.testing.builder import Builder, trajectory
+from tests.grading.checks.conftest import replay_of
+
 ROOTS = {
     "gitlab": "http://gitlab.test",
     "map": "http://map.test",
@@ -57,6 +61,44 @@ def event_of(rule: dict[str, Any], *, is_filled: bool = True) -> Event | None:
     their placeholders where they are not to be filled: the peer compares some as they stand.
     """
     return None if rule.get("should_not_exist") else _event(rule["expected"], is_filled)
+
+
+def recorded(events: list[Event], answer: str) -> Replay:
+    """Return a run that sent these requests; pages among them were shown in its tab."""
+    run = trajectory(sites=SITES)
+    run.goto(f"{ROOTS['homepage']}/", "")
+    for event in events:
+        _send(run, event)
+    return replay_of(run.answer(answer))
+
+
+def _send(run: Builder, event: Event) -> None:
+    headers = [*event.headers]
+    fields: dict[str, Any] = {}
+    if event.post:
+        headers.append(("Content-Type", event.post[0]))
+        fields["post"] = run.keep(*event.post)
+    if event.body:
+        fields |= {"mime": event.body[0], "body": run.keep(*event.body)}
+    status = None if event.status < 0 else event.status
+    run.request(
+        event.method,
+        event.url,
+        status,
+        request_headers=tuple(headers),
+        response_headers=tuple(("Set-Cookie", f"{name}={value}; path=/") for name, value in event.cookies),
+        **fields,
+    )
+    if is_page(event) and status is not None:
+        number = sum(1 for one in run.build().events if type(one).__name__ == "Exchange") - 1
+        run.visit(event.url, status=status, exchange=number)
+
+
+def is_page(event: Event) -> bool:
+    """Say whether a tab shows what the request brings."""
+    headers = {name.lower(): value for name, value in event.headers}
+    is_frame = headers.get("sec-fetch-dest", "document") != "document"
+    return event.method == "GET" and headers.get("accept", "").startswith("text/html") and not is_frame
 
 
 def har_entry(event: Event) -> dict[str, Any]:

@@ -152,6 +152,8 @@ def test_bodies(grade: Grade, run: Run, post: Any, body: Any, compat: str, stric
         ({"url": f"{S}/SAVE"}, {}, "PASS", "FAIL"),
         ({"url": f"{S}/save#x"}, {}, "FAIL", "FAIL"),
         ({"url": r"^http://s\.test/s\w+$"}, {}, "PASS", "PASS"),
+        ({"url": r"^http://s\.test/s\w+$"}, {"url": "http://S.test:80//s%61ve"}, "PASS", "PASS"),
+        ({"query_params": {"q": "^a$"}}, {"url": f"{S}/save?q=+a+"}, "PASS", "PASS"),
         ({"url": f"{S}/save?q=A"}, {"url": f"{S}/save?q=a"}, "PASS", "PASS"),
         ({"url": f"{S}/save?q=a"}, {"url": f"{S}/save?q=a&p=1"}, "FAIL", "FAIL"),
         ({"url": f"{S}/save?q=a"}, {"url": f"{S}/save?q=a&q=b"}, "PASS", "FAIL"),

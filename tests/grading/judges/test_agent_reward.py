@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.live import Desk, judge_sync
+from replaykit.grading.judges.planning import known_requests, plan
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.pump import judge_from_tape
 from replaykit.grading.judges.tape import read_tape, request_key
@@ -167,7 +168,17 @@ def test_a_refused_tree_is_graded_from_the_tape(task, tape, replay):
     desk = Desk(run, CallableClient(lambda r, p: refusing("bad_request")(r)), tape, trajectory="d" * 64)
     live = judge_sync(settings, task, replay(run), desk, "compat")
     assert judge_from_tape(settings, task, replay(run), read_tape(tape), "compat") == live
-    assert len(read_tape(tape).entries) == 1
+    recorded = read_tape(tape)
+    assert len(recorded.entries) == 1
+    assert plan(settings, task, replay(run), recorded, "compat").missing == ()
+    (known,) = known_requests(settings, task, replay(run), recorded, "compat")
+    assert recorded.reply(known.request, known.ordinal) is not None
+
+
+def test_of_a_tree_never_asked_about_the_whole_one_is_planned(task, replay):
+    run, settings = with_tree(TREE), JudgeSettings(protocol="agent_reward", use_axtree=True)
+    (asked,) = plan(settings, task, replay(run), mode="compat").missing
+    assert TREE in blocks(asked.request)[2]
 
 
 def test_no_evidence_no_call(judged, recorded, task):

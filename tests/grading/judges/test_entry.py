@@ -82,7 +82,7 @@ def test_an_entry_point(monkeypatch, recorded, task):
 
     point = EntryPoint("judge_settings", "replaykit.grading.judges.webvoyager:WebVoyager", "replaykit.judges")
     monkeypatch.setattr(
-        "replaykit.grading.judges.entry.entry_points",
+        "importlib.metadata.entry_points",
         lambda group, name: [point] if (group, name) == (point.group, point.name) else [],
     )
     settings = named_judge("judge_settings")

@@ -169,7 +169,7 @@ def test_an_entry_has_to_be_what_it_says(tape, reply):
 
 def test_no_tape_is_none_and_an_unreadable_one_an_error(tmp_path):
     assert read_tape(tmp_path / "none.jsonl") is None
-    with pytest.raises(TapeError, match=r"^folder: line 0: cannot read the tape"):
+    with pytest.raises(TapeError, match=r"^folder: cannot read the tape"):
         (tmp_path / "folder").mkdir()
         read_tape(tmp_path / "folder")
 

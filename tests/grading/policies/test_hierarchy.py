@@ -191,7 +191,6 @@ class _Point:
 def test_plugins_are_found_by_name_and_may_fail_alone(
     run: Any, grade: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replaykit.grading.policies import plugins
     from replaykit.grading.policies.finding import broken, kept
 
     def quiet(params: Any, replay: Any, window: Any, witness: Any) -> Any:
@@ -199,7 +198,7 @@ def test_plugins_are_found_by_name_and_may_fail_alone(
             kept() if len(replay) <= params["most"] else broken("loud", [witness.end(window.history, "loud")])
         )
 
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [_Point(quiet)])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [_Point(quiet)])
     rule = {"type": "plugin", "name": "quiet", "params": {"most": 1}}
     assert grade(run().click("x").ended(), rule).outcome == "OK"
     assert grade(run().click("x").click("y").ended(), rule).outcome == "VIOLATED"
@@ -207,5 +206,5 @@ def test_plugins_are_found_by_name_and_may_fail_alone(
     assert (wrong.outcome, wrong.reason) == ("ERROR", "rule_raised")
     missing = grade(run().click("x").ended(), {"type": "plugin", "name": "loud"})
     assert "no plugin 'loud'; installed are quiet" in missing.evidence[0].note
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [_Point(lambda *args: None)])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [_Point(lambda *args: None)])
     assert "returned NoneType" in grade(run().click("x").ended(), rule).evidence[0].note

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.url_terms import UrlTests, address, is_blank
+from replaykit.grading.policies.url_terms import UrlTests, address, is_blank, parts_of
 from replaykit.tasks.policies import Url
 
 TERMS = [
@@ -100,3 +100,29 @@ def test_every_run_of_segments_is_a_term_of_its_url(path, data):
     run = "/" + "/".join(path[low:high])
     if len(where.path) == len(path):  # a browser drops blanks at the end
         assert UrlTests(run).holds(url)
+
+
+URL = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["http://h.test", "https://a.h.test:8080", "about:blank", "//", ""]),
+    st.lists(st.sampled_from(["/a", "/b", "/a=1", "/a%0Ab", "/"]), max_size=3).map("".join),
+    st.sampled_from(["", "?a=1", "?b=2&a=1", "?c"]),
+    st.sampled_from(["", "#a", "#/b/a?a=1", "#!/a"]),
+)
+TERM = URL | st.sampled_from(
+    ["a", "h.test", "a.h.test:8080", "a=1", "a=1&b=2", "/a/b", "?a=1", "#a", "/#/b", "h"]
+)
+
+
+@given(TERM, URL)
+def test_every_url_that_meets_a_term_holds_one_of_its_words(term, url):
+    tests = UrlTests(term)
+    if tests.words is not None and tests.holds(url):
+        assert any(word in parts_of(url) for word in tests.words)
+
+
+@pytest.mark.parametrize(("term", "url", "holds"), TERMS)
+def test_the_words_of_terms_are_few_but_never_wrong(term, url, holds):
+    words = UrlTests(term).words
+    assert words is not None
+    assert not holds or any(word in parts_of(url) for word in words)

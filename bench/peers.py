@@ -1,0 +1,126 @@
+"""Grading a recorded run against WebArena-Verified's own evaluators on the same run: CPU time, one process.
+
+Needs the evaluators that .ci/setup puts beside the environment, and the public data (REPLAYKIT_SHARED_DATA).
+Where REPLAYKIT_INSPECT names a Python that has inspect_ai, reading its logs is measured too.
+
+Run: .venv/bin/python -m bench.peers
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.corpus import apps
+from bench.figure import Figure, cpu, main
+from bench.grade import each, every_page, last_page
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.verdict import Mode
+from replaykit.interop.importing import import_run
+from replaykit.replay.dom import Dom
+from replaykit.tasks.suite import load_tasks
+from replaykit.tasks.task import Task
+
+ROOT = Path(__file__).parent.parent
+PEERS = ROOT / ".venv" / "peers"
+SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT / "../shared/data"))
+RUN = SHARED / "har/webarena-verified-107"
+TASKS = SHARED / "webarena-verified/webarena-verified.json"
+FORMAT = "webarena-verified"
+MOST = 1 / 2
+"""Of the peer's time, at most."""
+OUTCOMES = {"success": "PASS", "failure": "FAIL", "error": "ERROR"}
+
+
+def peer() -> Any:
+    """Return the package's entry point; the versions it pins come before those of the environment."""
+    sys.path.insert(0, str(PEERS))
+    from webarena_verified.api import WebArenaVerified  # type: ignore[import-not-found]
+
+    logging.disable(logging.CRITICAL)
+    return WebArenaVerified()
+
+
+def figures(folder: Path, seconds: float) -> Iterator[Figure]:
+    """Measure."""
+    package, bundle = peer(), folder / "107.zst"
+    import_run(FORMAT, RUN, bundle)
+    tasks = [task for task in load_tasks(TASKS) if task.sites == ("shopping_admin",)]
+    own = [task for task in tasks if task.id == "107"]
+    requests = [task for task in tasks if len(task.checks) > 1][:20]
+    for name, chosen in (("its own task", own), ("20 tasks on requests", requests)):
+        theirs = _evaluating(package, chosen)
+        for mode in ("compat", "strict"):
+            ours = _grading(bundle, chosen, mode)
+            if mode == "compat":
+                assert ours() == theirs()
+            yield _figure(f"{name}, {mode}", ours, theirs, len(chosen), seconds)
+    yield _importing(folder / "again.zst", _evaluating(package, own), seconds)
+    if python := os.environ.get("REPLAYKIT_INSPECT"):
+        yield from _inspecting(python, folder, seconds)
+
+
+def _figure(
+    name: str, ours: Callable[[], object], theirs: Callable[[], object], count: int, seconds: float
+) -> Figure:
+    spent, peer_spent = (1000 * one / count for one in cpu(ours, theirs, seconds=seconds))
+    found = f"{name}, {1000 / spent:,.0f}/s"
+    return Figure(found, spent, "ms", None, "WebArena-Verified", peer_spent, MOST)
+
+
+def _evaluating(package: Any, tasks: Sequence[Task]) -> Callable[[], list[str]]:
+    """Evaluate the run's own files, each time read anew, as the package's command does."""
+    given = {"agent_response": RUN / "agent_response.json", "network_trace": RUN / "network.har"}
+
+    def evaluate(task: Task) -> str:
+        return OUTCOMES[str(package.evaluate_task(task_id=int(task.id), **given).status)]
+
+    return lambda: [evaluate(task) for task in tasks]
+
+
+def _grading(source: Path, tasks: Sequence[Task], mode: Mode) -> Callable[[], list[str]]:
+    """Grade the bundle, each time opened anew."""
+    options = GradeOptions(mode=mode)
+
+    def run(task: Task) -> str:
+        with open_bundle(source) as bundle:
+            completion = grade(bundle, task, options=options).completion
+        return completion.outcome.value if completion is not None else ""
+
+    return lambda: [run(task) for task in tasks]
+
+
+def _importing(target: Path, theirs: Callable[[], object], seconds: float) -> Figure:
+    spent, read = cpu(lambda: import_run(FORMAT, RUN, target, force=True), theirs, seconds=seconds)
+    return Figure("making the bundle, once", 1000 * spent, "ms", None, "WebArena-Verified", 1000 * read)
+
+
+def _inspecting(python: str, folder: Path, seconds: float) -> Iterator[Figure]:
+    """Measure runs of 20 pages against a log whose messages are the sources of these pages."""
+    runs = apps()
+    texts = [[Dom(look.snapshot).source for look in run.looks] for run in runs]
+    program = str(Path(__file__).with_name("inspect_log.py"))
+    said = subprocess.run(
+        [python, program], input=json.dumps(texts).encode(), check=True, capture_output=True
+    )
+    theirs = json.loads(said.stdout)
+    sources = [str(run.sealed(folder / f"{run.name}.zst")) for run in runs]
+    for name, work, other, key in (
+        ("a URL and the last page of 20", last_page, "one sample of an Inspect log", "one"),
+        ("3 selectors on all 20", every_page, "a whole Inspect log", "whole"),
+    ):
+        (spent,) = cpu(each(sources, work), seconds=seconds)
+        yield Figure(name, 1000 * spent / len(sources), "ms", None, other, theirs[key])
+    size = sum(Path(source).stat().st_size for source in sources) / len(sources)
+    yield Figure("bytes of a run", size, "", None, "a sample", theirs["bytes"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, figures))

@@ -1,0 +1,156 @@
+"""WebArena's own evaluators, unchanged, on recorded pages: their verdicts are those of our compat mode.
+
+Runs are recorded on the shop in a real browser; then the shop is stopped, and nothing is asked of it any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import GradeOptions, grade
+from replaykit.recorder.running import BrowserChoice, record_agent
+from replaykit.tasks.suite import load_tasks
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parents[2]
+PEERS = ROOT / ".venv" / "peers"
+SUITE = ROOT / "fixtures" / "tasks" / "webarena-shop.json"
+SITE = "__SHOP__"
+
+
+class Recorded(NamedTuple):
+    """A run of a task, and where its site was."""
+
+    path: Path
+    record: dict[str, Any]
+    root: str
+
+
+class Case(NamedTuple):
+    """A task, as it is or with other rules, graded on a run."""
+
+    name: str
+    run: Recorded
+    record: dict[str, Any]
+
+
+def in_texts(change: Callable[[str], str]) -> Callable[[Any], Any]:
+    """Return a rewriting of every text in a value."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [changed(one) for one in value]
+        if isinstance(value, dict):
+            return {key: changed(one) for key, one in value.items()}
+        return change(value) if isinstance(value, str) else value
+
+    return changed
+
+
+def targets(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda rules: {**rules, "program_html": [change(one) for one in rules["program_html"]]}
+
+
+def references(change: Callable[[str], str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    contents = in_texts(change)
+    rewritten = targets(lambda target: {**target, "required_contents": contents(target["required_contents"])})
+    return lambda rules: {**rewritten(rules), "reference_answers": contents(rules["reference_answers"])}
+
+
+def located(locator: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return targets(lambda target: {**target, "locator": locator})
+
+
+OTHER_RULES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "as it is": lambda rules: rules,
+    "in capitals": references(str.upper),
+    "quoted": references(lambda text: f" '{text}' "),
+    "one more letter": references(lambda text: text + "x"),
+    "escaped": references(lambda text: text.replace("€", "&euro;")),
+    "nothing there": located("document.querySelector('#nothing').outerText"),
+    "no script": located("document.querySelector("),
+    "all elements": located("document.querySelectorAll('h1')"),
+    "another type": located("document.querySelector('h1').childElementCount"),
+    "another page": lambda rules: {**rules, "reference_url": rules["reference_url"] + "0"},
+    "another tab": lambda rules: {**rules, "reference_url": f"{SITE}/orders/1003?tab=items"},
+    "either page": lambda rules: {**rules, "reference_url": f"{rules['reference_url']} |OR| {SITE}/x"},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(browser_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Recorded]]:
+    if not (PEERS / "webarena").is_dir():
+        pytest.skip(f"the evaluators are not here: {PEERS}")
+    folder, found = tmp_path_factory.mktemp("runs"), []
+    for task in load_tasks(SUITE):
+        path = folder / f"{task.id}.zst"
+        with serve() as shop:
+            sites = {"shop": (shop.url,)}
+            choice = BrowserChoice(path=str(browser_path))
+            record_agent("fixtures.agents.good:good", task, path, sites=sites, browser=choice)
+            found.append(Recorded(path, task.source_record, shop.url))
+    yield found
+
+
+def theirs(cases: list[Case], browser: Path, folder: Path) -> list[list[Any]]:
+    """Return score, fault and what was missing, as the published evaluators and OfflinePage say."""
+    jobs = []
+    for number, case in enumerate(cases):
+        config = folder / f"{number}.json"
+        config.write_text(json.dumps(case.record).replace(SITE, case.run.root), "utf-8")
+        jobs.append([str(case.run.path), str(config)])
+    answered = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("webarena_process.py"))],
+        input=json.dumps({"browser": str(browser), "jobs": jobs}),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PEERS), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answered.returncode == 0, answered.stderr[-2000:]
+    found: list[list[Any]] = json.loads(answered.stdout)
+    return found
+
+
+def ours(case: Case, folder: Path) -> str:
+    suite = folder / "suite.json"
+    suite.write_text(json.dumps([case.record]), "utf-8")
+    (task,) = load_tasks(suite)
+    with open_bundle(case.run.path) as bundle:
+        completion = grade(bundle, task, options=GradeOptions(mode="compat", replay="auto")).completion
+    assert completion is not None
+    return completion.outcome.value
+
+
+def test_published_evaluators_have_our_verdicts(
+    runs: list[Recorded], browser_path: Path, tmp_path: Path
+) -> None:
+    cases = [
+        Case(name, run, {**run.record, "eval": change(run.record["eval"])})
+        for run in runs
+        for name, change in OTHER_RULES.items()
+        # What needs a model is asked of none.
+        if "fuzzy_match" not in json.dumps(run.record["eval"]["reference_answers"]) or name == "as it is"
+    ]
+    said = theirs(cases, browser_path, tmp_path)
+    assert all(missing == [] for _, _, missing in said)
+    expected = ["ERROR" if fault else "PASS" if score == 1 else "FAIL" for score, fault, _ in said]
+    found = [ours(case, tmp_path) for case in cases]
+    differ = [
+        (case.run.record["task_id"], case.name, one, other)
+        for case, one, other in zip(cases, expected, found, strict=True)
+        if one != other
+    ]
+    assert differ == [], differ
+    assert {outcome: outcome in found for outcome in ("PASS", "FAIL")} == {"PASS": True, "FAIL": True}
