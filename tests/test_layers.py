@@ -57,6 +57,8 @@ CAGES = {
     "click": ("cli",),
     "rich": ("cli",),
     "pytest": ("pytest_plugin",),
+    "a2a": (),
+    "atif": (),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from replaykit.cli.record import declared_secrets
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
 from replaykit.recorder.running import BrowserChoice, Recorded
-from replaykit.report.table import safe
 from replaykit.rerunning.addresses import parse_url_map
 from replaykit.rerunning.comparing import GATED, KINDS, Rerun
 from replaykit.rerunning.rerun import PATIENCE_S, rerun
@@ -54,6 +53,12 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     multiple=True,
     metavar="STEP=NAME",
     help="Variable with the text of a step whose own was masked, such as a password.",
+)
+@click.option(
+    "--upload",
+    multiple=True,
+    metavar="STEP=FILE",
+    help="File that a step uploads, again for each further one: no recording holds their content.",
 )
 @click.option(
     "--secret-env",
@@ -98,6 +103,7 @@ def command(
     sites: tuple[str, ...],
     url_map: tuple[str, ...],
     fill: tuple[str, ...],
+    upload: tuple[str, ...],
     secret_env: tuple[str, ...],
     fail_on: str,
     browser: str | None,
@@ -120,14 +126,15 @@ def command(
         url_map=parse_url_map(url_map),
         task=_task(task_file),
         fill=_texts(fill),
+        upload=_files(upload),
         secrets=declared_secrets(secret_env),
         browser=BrowserChoice(path=browser, channel=channel, headed=headed),
         **said,
     )
     click.echo(rerun_text(found, kinds) if format == "text" else _json(found), nl=False)
     for words in recorded.notices:
-        notice(safe(words))
-    notice(f"{safe(str(recorded.path))} {found.rerun}")
+        notice(words)
+    notice(f"{recorded.path} {found.rerun}")
     ctx.exit(exit_code(found, recorded, kinds))
 
 
@@ -157,14 +164,26 @@ def _task(file: str | None) -> Task | None:
 
 def _texts(said: Iterable[str]) -> dict[int, str]:
     found = {}
-    for text in said:
-        step, _, name = text.partition("=")
-        if not step.isdecimal() or len(step) > 6 or not name:
-            raise UsageError(what=f"--fill: expected STEP=NAME of a variable, got {text!r}")
+    for step, name in _of_steps("--fill: expected STEP=NAME of a variable", said):
         if not os.environ.get(name):
             raise UsageError(what=f"--fill: {name} is not set")
-        found[int(step)] = os.environ[name]
+        found[step] = os.environ[name]
     return found
+
+
+def _files(said: Iterable[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for step, name in _of_steps("--upload: expected STEP=FILE", said):
+        found.setdefault(step, []).append(name)
+    return found
+
+
+def _of_steps(expected: str, said: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for text in said:
+        step, _, rest = text.partition("=")
+        if not step.isdecimal() or len(step) > 6 or not rest:
+            raise UsageError(what=f"{expected}, got {text!r}")
+        yield int(step), rest
 
 
 def _default_name(bundle: str) -> Path:

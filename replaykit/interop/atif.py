@@ -27,6 +27,9 @@ VERSIONS = range(9)
 EXTRA = "replaykit"
 """Key of `extra` that holds what ATIF has no place for."""
 
+KINDS = ("say", "ask", "reply")
+"""Kinds of messages that an export names."""
+
 _VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -65,6 +68,7 @@ class Turn(Struct, kw_only=True):
     tool_calls: list[ToolCall] | None = None
     observation: Seen | None = None
     is_copied_context: bool | None = None
+    extra: dict[str, Any] | None = None
 
 
 class Agent(Struct, kw_only=True):
@@ -109,9 +113,10 @@ def read_atif(run: Run, name: str) -> None:
         run.header.update(created=stamp(base.start), clock="source")
     _task(run, name, root, turns)
     folder = PurePosixPath(name).parent
+    last = _answering(turns)
     for turn in turns:
-        _turn(run, turn, base, folder)
-    run.header["answer"] = _answer(turns)
+        _turn(run, turn, base, folder, is_answer=turn is last)
+    run.header["answer"] = None if last is None else _words(last.message)
     has_shots = run.pictures > 0
     run.fills(actions="recorded", targets="partial", thoughts="recorded", messages="partial")
     run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
@@ -147,8 +152,7 @@ def _turns(run: Run, name: str, root: Root) -> list[Turn]:
 
 
 def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
-    told = (root.extra or {}).get(EXTRA)
-    task = told.get("task") if isinstance(told, dict) else None
+    task = _told(root.extra).get("task")
     if isinstance(task, dict) and isinstance(task.get("id"), str) and isinstance(task.get("intent"), str):
         run.task(task["id"], **{key: value for key, value in task.items() if key != "id"})
         return
@@ -156,29 +160,40 @@ def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
     run.task(root.session_id or PurePosixPath(name).stem, intent=asked)
 
 
-def _turn(run: Run, turn: Turn, base: Base, folder: PurePosixPath) -> None:
-    t, words = base.ms(moment(turn.timestamp)), _words(turn.message)
-    if turn.source == "user":
-        role = "say" if not run.steps else "reply"
-        run.add(Message(role="user", kind=role, text=words, t=t))
+def _turn(run: Run, turn: Turn, base: Base, folder: PurePosixPath, *, is_answer: bool) -> None:
+    if turn.source == "system":
         return
-    if turn.source != "agent":
-        return
-    first = run.steps
+    t, first = base.ms(moment(turn.timestamp)), run.steps
     for call in turn.tool_calls or ():
         run.step(
             t=t, action=_action(run, call), thought=turn.reasoning_content or None, turn=turn.step_id,
             raw={"function_name": call.function_name, "arguments": call.arguments}, **_extra(call),
         )  # fmt: skip
-    if words and turn.tool_calls:
-        run.add(Message(role="agent", kind="say", text=words, t=t))
+    _message(run, turn, t, is_answer=is_answer)
     ids = [call.tool_call_id for call in turn.tool_calls or ()]
     for result in turn.observation.results if turn.observation else ():
         of = first + ids.index(result.source_call_id) if result.source_call_id is not None else run.steps - 1
         _result(run, result, of, t, folder)
 
 
+def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
+    """Add what was said in a turn, but for the task's own words and for the answer."""
+    told, words = _told(turn.extra), _words(turn.message)
+    role, kind = ("user" if turn.source == "user" else "agent"), told.get("kind")
+    is_silent = role == "agent" and (not words or (is_answer and not turn.tool_calls))
+    if is_silent or kind == "task":
+        return
+    if kind not in KINDS:
+        kind = "reply" if role == "user" and run.steps else "say"
+    approved = told.get("approved") if isinstance(told.get("approved"), bool) else None
+    step = run.steps - 1 if run.steps else None
+    run.add(Message(role=role, kind=kind, text=words, approved=approved, t=t, step=step))
+
+
 def _action(run: Run, call: ToolCall) -> Action:
+    raw = call.arguments.get("raw")
+    if _told(call.extra).get("unknown") is True and isinstance(raw, str):
+        return Unknown(name=call.function_name, raw=raw)
     tag = run.options.tools.get(call.function_name, call.function_name)
     try:
         action: Action = msgspec.convert({**call.arguments, "type": tag}, Action)
@@ -190,20 +205,18 @@ def _action(run: Run, call: ToolCall) -> Action:
 
 def _extra(call: ToolCall) -> dict[str, Any]:
     """Return fields of the step that ATIF has no place for."""
-    told = (call.extra or {}).get(EXTRA)
+    told = _told(call.extra)
     fields: dict[str, Any] = {}
-    if isinstance(told, dict):
-        if isinstance(told.get("url"), str):
-            fields["url"] = told["url"]
-        error = told.get("error")
-        if isinstance(error, dict) and isinstance(error.get("name"), str):
-            fields["error"] = Threw(name=error["name"], message=str(error.get("message", "")))
+    if isinstance(told.get("url"), str):
+        fields["url"] = told["url"]
+    error = told.get("error")
+    if isinstance(error, dict) and isinstance(error.get("name"), str):
+        fields["error"] = Threw(name=error["name"], message=str(error.get("message", "")))
     return fields
 
 
 def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixPath) -> None:
-    told = (result.extra or {}).get(EXTRA)
-    seen = told if isinstance(told, dict) else {}
+    seen = _told(result.extra)
     shot = next((found for part in _parts(result.content) if (found := _picture(run, part, folder))), None)
     if of < 0 or (shot is None and not seen):
         return
@@ -233,9 +246,19 @@ def _words(message: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _answer(turns: list[Turn]) -> str | None:
-    said = [_words(turn.message) for turn in turns if turn.source == "agent"]
-    return said[-1] if said and said[-1] else None
+def _answering(turns: list[Turn]) -> Turn | None:
+    """Return the agent's last turn, whose words are the answer; None where it said nothing, or no answer."""
+    said = [turn for turn in turns if turn.source == "agent"]
+    is_answer = (
+        bool(said) and bool(_words(said[-1].message)) and _told(said[-1].extra).get("kind") not in KINDS
+    )
+    return said[-1] if is_answer else None
+
+
+def _told(extra: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what an export of ours says in a place that ATIF leaves free."""
+    told = (extra or {}).get(EXTRA)
+    return told if isinstance(told, dict) else {}
 
 
 def _is_one(plain: Any) -> bool:

@@ -64,23 +64,34 @@ class _Writer:
     def steps(self, run: Trajectory) -> list[dict[str, Any]]:
         """Return all steps of a run."""
         intent = (run.header.task or {}).get("intent")
-        said = [m for m in run.of_type(Message) if m.role == "user"]
-        if intent and not (said and said[0].text == intent):
-            self._add("user", str(intent), None)
+        said = _said(run)
+        first = said[0][1] if said else None
+        if intent and (first is None or (first.role, first.text) != ("user", intent)):
+            self._add("user", str(intent), None, extra={EXTRA: {"kind": "task"}})
         acts = [
             step for step in run.steps if not isinstance(step.action, Answer) or step is not run.steps[-1]
         ]
         groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
         turns = [list(group) for _, group in groups]
-        for message in [m for m in said if not run.steps or (m.step is None and m is said[0])]:
-            self._add("user", message.text, message.t)
-        for turn in turns:
+        starts = [turn[0].index for turn in turns]
+        self._messages(said, -1, starts[0] if starts else None)
+        for turn, end in zip(turns, [*starts[1:], None], strict=False):
             self._turn(turn)
+            self._messages(said, turn[0].index, end)
         if run.answer is not None:
             last = run.steps[-1] if run.steps else None
             thought = last.thought if last is not None and isinstance(last.action, Answer) else None
             self._add("agent", run.answer, None, reasoning_content=thought)
         return self._steps
+
+    def _messages(self, said: list[tuple[int, Message]], start: int, end: int | None) -> None:
+        """Add what was said after a step from `start` on, before the one of index `end`."""
+        for step, message in said:
+            if start <= step and (end is None or step < end):
+                told = {"kind": message.kind, "approved": message.approved}
+                extra = {name: value for name, value in told.items() if value is not None}
+                role = "user" if message.role == "user" else "agent"
+                self._add(role, message.text, message.t, extra={EXTRA: extra})
 
     def _turn(self, steps: list[Step]) -> None:
         calls = [_call(step) for step in steps]
@@ -124,6 +135,17 @@ class _Writer:
         self._steps.append({**step, **{name: value for name, value in fields.items() if value is not None}})
 
 
+def _said(run: Trajectory) -> list[tuple[int, Message]]:
+    """Return what was said but for the answer, each with the index of the step before it, or -1."""
+    found, last = [], -1
+    for event in run.events:
+        if isinstance(event, Step):
+            last = event.index
+        elif isinstance(event, Message) and event.kind != "answer":
+            found.append((last if event.step is None else event.step, event))
+    return found
+
+
 def _later(start: datetime, ms: int) -> datetime:
     return start + timedelta(milliseconds=ms)
 
@@ -137,7 +159,11 @@ def _call(step: Step) -> dict[str, Any]:
     element = fields.get("element")
     if isinstance(element, dict):
         element.pop("node", None)  # the snapshot that it points into stays in the bundle
-    extra = {"url": step.url, "error": None if step.error is None else msgspec.to_builtins(step.error)}
+    extra = {
+        "url": step.url,
+        "error": None if step.error is None else msgspec.to_builtins(step.error),
+        "unknown": isinstance(action, Unknown) or None,
+    }
     told = {name: value for name, value in extra.items() if value is not None}
     return {
         "tool_call_id": f"call-{step.index}",

@@ -134,6 +134,8 @@ def _judged(order: Order, client: Callable[[], Client]) -> Found:
 
 def _verdict(order: Order, client: Callable[[], Client]) -> Found:
     settings = _settings(order)
+    if order.replies is not None and not order.replies.is_file():
+        raise JudgeError(what=f"there is no tape {order.replies} to answer from")
     task = _task(order, settings)
     answer, count = _recorded(order, task)
     told = {"answer": answer, "model": settings.model, "n_available": count}
@@ -211,6 +213,8 @@ def _mode(order: Order) -> str:
 def _task(order: Order, settings: JudgeSettings) -> Task:
     """Return the task: its words and nothing that grades it."""
     source = Folder("harbor", order.tests, SourceLimits())
+    if TRUTH not in source:
+        raise JudgeError(what=f"{TRUTH} is missing in {order.tests}; --tests names another folder")
     plain = source.json(TRUTH)
     words = plain.get("task") if isinstance(plain, dict) else None
     if not isinstance(words, str) or not words.strip():

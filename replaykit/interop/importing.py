@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -103,6 +104,8 @@ def _import(one: Importer, candidate: Candidate, target: Path, options: Options,
     if target.is_dir():
         raise BundleWriteError(source=str(target), operation="write the bundle", reason="it is a folder")
     source = open_source(one.name, candidate.root, options.limits)
+    if candidate.root.is_dir():
+        source.name = _shown(candidate)  # of many files in a folder, errors name this one
     try:
         with Run(source, candidate.name, options) as run:
             one.read(run, candidate)
@@ -119,8 +122,8 @@ def _chosen(format: str, path: Path) -> Importer:
         return importer(format)
     found = resembled(path)
     if found is None:
-        known = "; ".join(f"{name}: {importer(name).looks_for}" for name in IMPORTERS)
-        raise UnknownLayout(format=format, source=str(path), found=_kind(path), expected=known)
+        known = [f"{name}: {importer(name).looks_for}" for name in IMPORTERS]
+        raise _unknown(format, path, _kind(path), "\n".join(["one of these", *known]))
     return found
 
 
@@ -136,15 +139,27 @@ def _found(one: Importer, path: Path) -> Iterator[Candidate]:
     if first is None:
         other = resembled(path)
         hint = f"{_kind(path)}, which resembles {other.name}" if other else _kind(path)
-        raise UnknownLayout(format=one.name, source=str(path), found=hint, expected=one.looks_for)
+        raise _unknown(one.name, path, hint, one.looks_for)
     yield first
     yield from found
 
 
+def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
+    wanted = "a file or folder" if found == MISSING else expected
+    return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
+
+
 def _kind(path: Path) -> str:
+    """Return what there is at a path, so that a person sees what was meant."""
     if not path.exists():
         return MISSING
-    return "a folder" if path.is_dir() else "a file"
+    if path.is_dir():
+        return "a folder" if any(path.iterdir()) else "an empty folder"
+    if path.is_file() and not path.stat().st_size:
+        return "an empty file"
+    if path.suffix.lower() == ".zip":
+        return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
+    return "a file"
 
 
 def _shown(candidate: Candidate) -> str:

@@ -6,6 +6,7 @@ a task does not have is left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from replaykit.interop.toml_text import toml_text
@@ -13,6 +14,9 @@ from replaykit.tasks.task import Sites, Task, agent_view
 
 LEVELS = ("easy", "medium", "hard")
 """In their order in a scenario."""
+
+OF_A_LEVEL = 3
+"""Tasks of a level that WABE samples."""
 
 
 def scenario_tables(tasks: Sequence[Task], sites: Sites, seed: int) -> str:
@@ -23,6 +27,14 @@ def scenario_tables(tasks: Sequence[Task], sites: Sites, seed: int) -> str:
         *(_table(task, sites) for task in ordered),
     ]
     return "\n".join(tables)
+
+
+def scarce(tasks: Sequence[Task], count: int) -> list[str]:
+    """Return a remark for each level of a sample that has fewer tasks than were asked for."""
+    levels = Counter(_level(task) or "none" for task in tasks)
+    return [
+        f"level {name}: {n} of {count} tasks, there are no more" for name, n in levels.items() if n < count
+    ]
 
 
 def _table(task: Task, sites: Sites) -> str:

@@ -1,6 +1,7 @@
 """Reports as the results JSON of WABE: the leaderboard's query reads it as it is.
 
-`success_rate` is the judge's word alone; `success` of a task may be a fallback, and says so.
+`success_rate` counts what a judge said, or the checks where no judge spoke; `success` of a task may be a
+fallback, and says so.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
-from replaykit.grading.verdict import Report, Verdict
+from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.rendering import MESSAGES, render_step
 
@@ -44,25 +45,26 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
             told = bundle.header.agent
             agent = (told.name if told is not None else None) or agent
             tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
-    judged = sum(_judged(verdict) == SUCCESS for verdict in report.verdicts)
+    graded = sum(task["success"] and task["success_source"] in ("judge", "checks") for task in tasks)
     successful = sum(task["success"] for task in tasks)
     detail = {
-        "success_rate": 100.0 * judged / len(tasks),
+        "success_rate": 100.0 * graded / len(tasks),
         "successful_tasks": successful,
         "total_tasks": len(tasks),
         "tasks": tasks,
         "judge": report.summary.get("judges", {}),
-        "divergence": _divergence(successful, judged),
+        "divergence": _divergence(successful, graded),
     }
     plain = {"participants": {ROLE: agent}, "results": [{"detail": detail}]}
     return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
 
 
-def _divergence(successful: int, judged: int) -> str | None:
+def _divergence(successful: int, graded: int) -> str | None:
     """Return why the two figures that a leaderboard shows do not go together, if so."""
-    if successful == judged:
+    if successful == graded:
         return None
-    return f"{successful} tasks count as successful, {judged} of them by a judge: rank by success_rate"
+    told = f"{successful} tasks count as successful, {graded} of them by a judge or checks"
+    return f"{told}: rank by success_rate"
 
 
 def _digest(path: str | Path) -> Iterable[str]:
@@ -97,14 +99,13 @@ def _finished(bundle: Bundle | None, taken: int, limit: Any) -> bool:
     return ending is not None and ending.kind == "answered" and within
 
 
-def _judged(verdict: Verdict) -> str | None:
-    return next((str(one.outcome) for one in verdict.judgements), None)
-
-
 def _success(verdict: Verdict, *, is_finished: bool, has_fallback: bool) -> tuple[bool, str]:
     one = next(iter(verdict.judgements), None)
     if one is not None and one.outcome in (SUCCESS, FAILURE):
         return one.outcome == SUCCESS, "judge"
     if one is not None and one.outcome == ABSTAIN and one.reason != _NO_PICTURES:
         return False, "judge_abstain"  # the agent's own word would fail open
+    if verdict.checks:
+        return verdict.success is Outcome.PASS, "checks"
+    has_fallback = has_fallback and verdict.error is None  # what could not be graded is no success
     return (is_finished, "loop_fallback") if has_fallback else (False, "none")

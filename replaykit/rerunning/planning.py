@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,6 +42,8 @@ class Move(Struct, frozen=True, kw_only=True):
     """Live URL at which its tab is due after the act; None = not known."""
     actions: tuple[acts.Action, ...]
     """What to do, in order; values of secrets filled in."""
+    files: tuple[Path, ...] = ()
+    """What an upload among them chooses."""
     dialogs: tuple[Dialog, ...]
     """Native dialogs that came up, and how they were answered."""
     skipped: str | None = None
@@ -66,12 +69,14 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """Texts that the recording does not hold, because they are secret."""
+    """What the recording does not hold: texts that are secret, contents of files."""
 
     secrets: Mapping[str, str] = {}
     """Id of a declared secret to its value."""
     texts: Mapping[int, str] = {}
     """Step to what is entered in it."""
+    files: Mapping[int, tuple[Path, ...]] = {}
+    """Step to what is uploaded in it."""
 
 
 def plan_rerun(replay: Replay, places: Addresses, given: Given) -> Plan:
@@ -81,11 +86,26 @@ def plan_rerun(replay: Replay, places: Addresses, given: Given) -> Plan:
     unknown = sorted(set(given.texts) - {step.index for step in replay.steps if _entered(step)})
     if unknown:
         raise UsageError(what=f"--fill: nothing was entered in step {unknown[0]}")
+    _check_files(replay, given)
     return Plan(
         start=tuple(_start(start_urls(replay).values(), places)),
         tabs=tab_order(replay),
         moves=tuple(_moves(replay, places, given)),
     )
+
+
+def _check_files(replay: Replay, given: Given) -> None:
+    for number, files in given.files.items():
+        step = next((step for step in replay.steps if step.index == number), None)
+        meant = _uploaded(step) if step is not None else []
+        if not meant:
+            raise UsageError(what=f"--upload: nothing was uploaded in step {number}")
+        if len(files) != len(meant):
+            held = f"step {number} uploads {len(meant)} files, {_names(meant)}"
+            raise UsageError(what=f"--upload: {held}; given are {len(files)}")
+        for file in files:
+            if not file.is_file():
+                raise UsageError(what=f"--upload: there is no file {file}")
 
 
 def _start(urls: Collection[str], places: Addresses) -> Iterator[str]:
@@ -126,8 +146,8 @@ def _skipped(step: Step) -> str | None:
         return "words to the user"
     if isinstance(step.action, _PAUSES):
         return "nothing to do"
-    if isinstance(step.action, acts.ToolCall | acts.Unknown):
-        return "no act in the browser that is known"
+    if all(isinstance(act, acts.ToolCall) for act in _meant(step)):
+        return "a tool of the agent, no act in the browser"
     return None
 
 
@@ -138,7 +158,7 @@ def _filled(move: Move, step: Step, places: Addresses, given: Given) -> Move:
         if isinstance(made, str):
             return replace(move, refused=made)
         done.append(made)
-    return replace(move, actions=tuple(done))
+    return replace(move, actions=tuple(done), files=given.files.get(step.index, ()))
 
 
 def _meant(step: Step) -> list[acts.Action]:
@@ -151,8 +171,10 @@ def _meant(step: Step) -> list[acts.Action]:
 
 def _live(action: acts.Action, step: int, places: Addresses, given: Given) -> acts.Action | str:
     """Return the action as it is carried out now; a text where it cannot be."""
+    if isinstance(action, acts.Unknown):
+        return f"a kind of act that is not known: {action.name[:80]!r}"
     if isinstance(action, acts.UploadFile):
-        return "a recording never holds the content of files"
+        return action if step in given.files else _not_held(action, step)
     if isinstance(action, acts.Goto | acts.NewTab) and action.url not in (None, "", "about:blank"):
         url = action.url or ""
         live = places.live(url)
@@ -171,6 +193,20 @@ def _entry(action: acts.Action, given: Given) -> acts.Action | str:
     if hidden is None:
         return replace(action, value=value)
     return f"the recording holds {hidden[0]} instead of its text: say it with --secret-env or --fill"
+
+
+def _not_held(action: acts.UploadFile, step: int) -> str:
+    names = _names(action.files) or "files"
+    given = " ".join(f"--upload {step}=FILE" for _ in action.files)
+    return f"it uploads {names}, and no recording holds the content of files: give {given}"
+
+
+def _uploaded(step: Step) -> list[acts.FileInfo]:
+    return [file for act in _meant(step) if isinstance(act, acts.UploadFile) for file in act.files]
+
+
+def _names(files: Iterable[acts.FileInfo]) -> str:
+    return ", ".join(repr(file.name[:80]) for file in files)
 
 
 def _entered(step: Step) -> bool:

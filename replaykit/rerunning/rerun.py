@@ -20,7 +20,7 @@ from replaykit.rerunning.addresses import Addresses, addresses
 from replaykit.rerunning.comparing import Rerun, compare_runs
 from replaykit.rerunning.planning import Given, plan_rerun
 from replaykit.tasks.task import Task
-from replaykit.trajectory.step import Header
+from replaykit.trajectory.step import AgentInfo, Header
 
 PATIENCE_S = 5.0
 """How long a target may take to appear."""
@@ -35,6 +35,7 @@ def rerun(
     allow: Iterable[str] = (),
     task: Task | None = None,
     fill: Mapping[int, str] | None = None,
+    upload: Mapping[int, Sequence[str | Path]] | None = None,
     secrets: Mapping[str, str] | None = None,
     browser: BrowserChoice | None = None,
     max_time: float | None = None,
@@ -45,8 +46,9 @@ def rerun(
 
     `sites`: names of the recording to live roots; `url_map`: pairs of recorded and live root; `allow`: roots
     that stay as they are. `task`: recorded with the new run, so that it can be graded; without it, id and
-    intent alone. `fill`: step to a text that the recording does not hold. Times in seconds; other options:
-    `replaykit.recorder.settings.Settings`. Raises UsageError, BundleError, RecorderError, NoBrowser.
+    intent alone. `fill`: step to a text that the recording does not hold; `upload`: step to the files that it
+    chooses. Times in seconds; other options: `replaykit.recorder.settings.Settings`; the new run's agent is
+    called `rerun` unless `agent` says otherwise. Raises UsageError, BundleError, RecorderError, NoBrowser.
     """
     walk_type = _walk_type()
     _check_places(Path(bundle), Path(out), is_forced=bool(options.get("force")))
@@ -55,7 +57,8 @@ def rerun(
         before = Replay(opened)
         header = before.trajectory.header
         places = addresses(header.sites, sites=sites, url_map=url_map, allow=allow)
-        plan = plan_rerun(before, places, Given(secrets=secrets or {}, texts=fill or {}))
+        files = {step: tuple(map(Path, names)) for step, names in (upload or {}).items()}
+        plan = plan_rerun(before, places, Given(secrets=secrets or {}, texts=fill or {}, files=files))
         if not plan.count:
             raise UsageError(what=f"{opened.name} has no step that could be done again")
         walk = walk_type(plan, places, patience)
@@ -67,7 +70,7 @@ def rerun(
             browser=_like(header, browser or BrowserChoice()),
             max_time=max_time,
             secrets={**(secrets or {}), **texts},
-            **options,
+            **{"agent": _agent(opened.digest), **options},
         )
         with open_bundle(out) as made:
             rows = compare_runs(before, Replay(made), plan, walk.outcomes, places)
@@ -82,6 +85,11 @@ def _check_places(bundle: Path, out: Path, *, is_forced: bool) -> None:
         )
     if out.exists() and not is_forced:
         raise UsageError(what=f"{out} exists: name another file with -o, or --force")
+
+
+def _agent(digest: str) -> AgentInfo:
+    """Return who acts in the new run: nobody may take it for the agent of the recorded one."""
+    return AgentInfo(name="rerun", harness="replaykit", extra={"recorded": f"sha256:{digest}"})
 
 
 def _walk_type() -> Any:

@@ -48,7 +48,8 @@ def _summary(found: Rerun, kinds: Collection[str]) -> str:
     first = found.diverges_at(kinds)
     if first is None:
         ended = next((row for row in steps if row.state not in ("done", "skipped")), None)
-        return f"{counts}, no divergence" + (f" up to step {ended.step}" if ended else "")
+        there = f" up to step {ended.step}: {_WORDS[ended.state]}" if ended else ""
+        return f"{counts}, no divergence{there}"
     place = "at the start" if first.step is None else f"at step {first.step}"
     named = [one.kind for one in first.differences if one.kind in kinds]
     return f"{counts}, diverges {place} ({', '.join(dict.fromkeys(named))})"

@@ -6,7 +6,9 @@ that were recorded, such as a click on whatever stands where a button was.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from replaykit.rerunning.addresses import Addresses
 from replaykit.rerunning.finding import Found, look
 from replaykit.rerunning.outcomes import Became, Outcome
 from replaykit.rerunning.planning import Move, Plan
-from replaykit.trajectory.action import Act, Action, DragAndDrop, Element
+from replaykit.trajectory.action import Act, Action, DragAndDrop, Element, UploadFile
 from replaykit.trajectory.exchange import Dialog
 
 if TYPE_CHECKING:
@@ -100,14 +102,14 @@ class Walk:
             page = self._page(move)
             self._dialogs = list(move.dialogs)
             for action in move.actions:
-                found = self._act(action, page)
+                found = self._act(action, page, move.files)
                 moved = found if found is not None and found.state == "moved" else moved
             self._arrive(page, move.leads_to)
             for one in {page, self._tabs[-1]}:
                 self._rest(one)
         return moved
 
-    def _act(self, action: Action, page: Page) -> Found | None:
+    def _act(self, action: Action, page: Page, files: Sequence[Path]) -> Found | None:
         limit = self._patience * 1000
         if action.element is None:
             if not on_page(action, page, limit):
@@ -117,6 +119,9 @@ class Walk:
         to = action.to if isinstance(action, DragAndDrop) else None
         if isinstance(action, DragAndDrop) and to is None:
             raise _Halt("refused", "the recording does not say where it was dropped")
+        if isinstance(action, UploadFile):
+            found.locator.set_input_files(list(files), timeout=limit)
+            return found
         on_element(action, found.locator, self._target(page, to).locator if to else None, limit)
         return found
 

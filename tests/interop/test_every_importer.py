@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -227,3 +228,40 @@ def test_the_table_has_a_row_per_format() -> None:
     rows = matrix()
     assert [row["format"] for row in rows] == list(IMPORTERS)
     assert all(set(row) == {"format", *FACTS, *CHANNELS} for row in rows)
+
+
+def broken(folder: Path, name: str, data: bytes) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "data", "says"),
+    [
+        (
+            "har",
+            "cut.har",
+            b'{"log": {"version": "1.2", "entries": [',
+            r"from \S*cut\.har: cut\.har is not JSON",
+        ),
+        ("har", "none.har", b"", r"from \S*none\.har: none\.har is empty"),
+        ("playwright-trace", "cut.zip", b"PK\x03\x04cut", "it is no whole zip archive; expected trace.zip"),
+        ("atif", "none.json", b"", r"it is an empty file; expected \*\.json with schema_version"),
+        ("auto", "list.json", b"[]", r"it is a file; expected one of these\nwebvoyager: "),
+    ],
+)
+def test_what_is_broken_is_named_by_its_file(
+    format: str, name: str, data: bytes, says: str, tmp_path: Path
+) -> None:
+    path = broken(tmp_path / "in", name, data)
+    (done,) = import_runs(format, [path], tmp_path / "out")
+    assert done.error is not None and re.search(says, str(done.error)), done.error
+
+
+def test_what_is_empty_or_missing_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    empty, missing = import_runs("har", [tmp_path / "empty", tmp_path / "none"], tmp_path / "out")
+    assert "it is an empty folder; expected *.har" in str(empty.error)
+    assert str(missing.error).endswith("it is missing; expected a file or folder")

@@ -164,8 +164,6 @@ def test_a_recorded_run_as_atif(tmp_path: Path, imported: Importing) -> None:
     assert second.header.task == {"id": "t1", "intent": "Buy tea.", "start_urls": ["http://shop.test/"]}
     steps = json.loads((target / "trajectory.json").read_text())["steps"]
     assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
-    allowed = {"step_id", "timestamp", "source", "message", "reasoning_content", "tool_calls", "observation"}
-    assert all(set(step) <= allowed for step in steps)
 
 
 def test_a_trace_comes_back(tmp_path: Path, imported: Importing) -> None:

@@ -365,3 +365,8 @@ def test_the_verifier_in_one_file_runs_on_a_bare_interpreter(order: Order, tmp_p
     assert (done.stdout, done.returncode) == ("1.0\n", 0), done.stderr
     assert (tmp_path / "bare/reward.txt").read_text() == "1.0\n"
     assert list(scratch.iterdir()) == []
+
+
+def test_a_tape_that_is_not_there_is_said_to_be(order: Order, tmp_path: Path) -> None:
+    found = verify_trial(msgspec.structs.replace(order, replies=tmp_path / "none.jsonl"), Model())
+    assert found.reward == 0.0 and "there is no tape" in str(found.error)

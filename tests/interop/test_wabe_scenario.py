@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -59,6 +60,22 @@ def test_only_what_an_agent_may_see_is_told() -> None:
             "max_steps": 9,
         }
     ]
+
+
+def test_a_scenario_has_three_tasks_of_a_level_and_a_seed_that_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    levels = ["easy"] * 5 + ["hard"] * 2
+    tasks = [{"id": f"t{n}", "intent": "Act.", "metadata": {"level": one}} for n, one in enumerate(levels)]
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"schema": "replaykit.suite/1", "tasks": tasks}), "utf-8")
+    assert run(["tasks", "sample", str(suite), "--toml"]) == 0
+    drawn = capsys.readouterr()
+    assert [row["level"] for row in tomllib.loads(drawn.out)["tasks"]] == ["easy"] * 3 + ["hard"] * 2
+    assert drawn.err == "level hard: 2 of 3 tasks, there are no more\n"
+    seed = drawn.out.splitlines()[0].rpartition(" ")[2]
+    assert run(["tasks", "sample", str(suite), "--toml", "--seed", seed]) == 0
+    assert capsys.readouterr().out == drawn.out
 
 
 def test_on_the_command_line_the_same_seed_gives_the_same_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,8 @@ from replaykit.rerunning.comparing import GATED, KINDS
 from replaykit.rerunning.rerun import rerun
 from replaykit.tasks.suite import load_suite
 from replaykit.testing import trajectory
-from replaykit.trajectory.action import Click, Element, tag_of
+from replaykit.trajectory.action import Click, Element, UploadFile, tag_of
+from replaykit.trajectory.step import AgentInfo
 
 if TYPE_CHECKING:
     from tests.live.conftest import Site
@@ -124,6 +125,44 @@ def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Pat
     with open_bundle(third) as bundle:
         held = [*bundle.lines, *(bundle.blob(id) for id in bundle.blob_ids)]
     assert not [part for part in held if b"harbour-42" in part]
+
+
+def test_an_upload_is_not_made_up_and_is_done_with_a_file(
+    browser_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = ROOT / "recordings" / "conformance" / "import-leads--uploads_wrong.zst"
+    with open_bundle(bundle) as recorded:
+        step = next(one for one in recorded.trajectory.steps if isinstance(one.action, UploadFile))
+    assert isinstance(step.action, UploadFile)
+    (info,) = step.action.files
+    out, file = tmp_path / "again.zst", tmp_path / info.name
+    file.write_text("Name,Company\nAda,Analytical\n", "utf-8")
+    with serve_crm() as crm:
+        sites = [f"--site={name}={root}" for name, root in crm.sites.items()]
+        arguments = ["rerun", str(bundle), *sites, "-o", str(out), "--browser", str(browser_path)]
+        assert run(arguments) == 3
+        told = capsys.readouterr().out
+        assert f"it uploads '{info.name}'" in told and f"--upload {step.index}=FILE" in told
+        assert f"up to step {step.index}: not attempted" in told
+        run([*arguments, "--force", "--upload", f"{step.index}={file}"])
+    with open_bundle(out) as made:
+        again = [one.action for one in made.trajectory.steps if isinstance(one.action, UploadFile)]
+        assert [[one.name for one in action.files] for action in again] == [[info.name]]
+        agent = made.header.agent
+        assert agent is not None and agent.name == "rerun" and agent.extra["recorded"].startswith("sha256:")
+
+
+def test_the_harness_may_name_the_agent(choice: BrowserChoice, tmp_path: Path) -> None:
+    me = AgentInfo(name="night shift", version="2")
+    with serve() as shop:
+        sites, out = {"shop": (shop.url,)}, tmp_path / "again.zst"
+        rerun(REFUND, out, sites=sites, browser=choice, patience=0.5, agent=me)
+        with open_bundle(out) as made:
+            assert made.header.agent == me
+        named = tmp_path / "named.zst"
+        record_agent(lambda page, told, run: run.answer("x"), None, named, browser=choice, agent=me)
+        with open_bundle(named) as made:
+            assert made.header.agent == me
 
 
 def test_a_hostile_recording_opens_nothing_and_runs_nothing(

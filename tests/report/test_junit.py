@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import (
     CheckResult,
+    ErrorInfo,
     Evidence,
     Judgement,
     JudgeOutcome,
@@ -136,6 +137,22 @@ def test_results_of_wabe(tmp_path: Path) -> None:
         json.loads(as_wabe(graded, [path], has_fallback=False))["results"][0]["detail"]["successful_tasks"]
         == 0
     )
+
+
+def test_checks_decide_where_no_judge_does(tmp_path: Path) -> None:
+    path = trajectory().click("#b", "<p>x</p>").answer("Done").write(tmp_path / "a.zst")
+    (graded,) = grade_many([str(path)]).verdicts
+    cases = [
+        ({"checks": (check(Outcome.PASS),), "success": Outcome.PASS}, 100.0, True, "checks"),
+        ({"checks": (check(Outcome.FAIL),), "success": Outcome.FAIL}, 0.0, False, "checks"),
+        ({"checks": (check(Outcome.UNDECIDED),), "success": Outcome.UNDECIDED}, 0.0, False, "checks"),
+        ({"error": ErrorInfo(kind="x")}, 0.0, False, "none"),
+    ]
+    for fields, rate, success, source in cases:
+        one = msgspec.structs.replace(graded, **fields)
+        detail = json.loads(as_wabe(build_report([one]), [path]))["results"][0]["detail"]
+        told = detail["tasks"][0]
+        assert (detail["success_rate"], told["success"], told["success_source"]) == (rate, success, source)
 
 
 def test_a_judge_decides_alone_and_an_abstention_is_no_success(tmp_path: Path) -> None:

@@ -50,7 +50,6 @@ def test_acts_are_planned_with_live_addresses(tmp_path: Path) -> None:
         (acts.SendMsgToUser(text="hello"), "words to the user"),
         (acts.Wait(ms=10), "nothing to do"),
         (acts.ToolCall(name="bash", arguments={"command": "rm -rf /"}), "no act in the browser"),
-        (acts.Unknown(name="evaluate", raw="alert(1)"), "no act in the browser"),
     ],
 )
 def test_what_is_no_act_in_the_browser_is_passed_over(
@@ -71,7 +70,8 @@ def test_what_failed_then_is_passed_over(tmp_path: Path) -> None:
         (acts.Goto(url="http://evil.test/"), "no root covers"),
         (acts.Goto(url="javascript:alert(1)"), "no root covers"),
         (acts.NewTab(url="file:///etc/passwd"), "no root covers"),
-        (acts.UploadFile(files=(acts.FileInfo(name="a.csv"),)), "never holds the content of files"),
+        (acts.UploadFile(files=(acts.FileInfo(name="a.csv"),)), "--upload 0=FILE"),
+        (acts.Unknown(name="evaluate", raw="alert(1)"), "not known: 'evaluate'"),
         (acts.Fill(element=acts.Element(css="#p"), value="⟦masked⟧"), "--fill"),
         (acts.Type(element=acts.Element(css="#p"), value="x⟦secret:KEY⟧"), "--secret-env"),
     ],
@@ -90,6 +90,29 @@ def test_texts_that_were_taken_out_are_given(tmp_path: Path) -> None:
     assert [getattr(move.actions[0], "value", None) for move in moves] == ["harbour-42", "k=hush"]
     with pytest.raises(UsageError, match="nothing was entered in step 7"):
         planned(run, tmp_path, texts={7: "x"})
+
+
+def test_a_tool_that_acted_in_the_browser_is_done_by_its_acts(tmp_path: Path) -> None:
+    tool = acts.ToolCall(name="browse", arguments={})
+    move = only(begun().step(tool, observed=(acts.Click(element=acts.Element(css="#a")),)), tmp_path)
+    assert [type(action) for action in move.actions] == [acts.Click] and move.skipped is None
+
+
+def test_files_are_given(tmp_path: Path) -> None:
+    file, names = tmp_path / "a.csv", (acts.FileInfo(name="a.csv"), acts.FileInfo(name="b.csv"))
+    file.write_text("x", "utf-8")
+    one = begun().step(acts.UploadFile(element=acts.Element(css="#f"), files=names[:1]))
+    move = only(one, tmp_path, files={0: (file,)})
+    assert (move.refused, move.files) == (None, (file,))
+    two = begun().click("#a").step(acts.UploadFile(element=acts.Element(css="#f"), files=names))
+    for files, says in [
+        ({0: (file,)}, "nothing was uploaded in step 0"),
+        ({7: (file,)}, "nothing was uploaded in step 7"),
+        ({1: (file,)}, "step 1 uploads 2 files, 'a.csv', 'b.csv'; given are 1"),
+        ({1: (file, tmp_path / "b.csv")}, "there is no file .*b.csv"),
+    ]:
+        with pytest.raises(UsageError, match=says):
+            planned(two, tmp_path, files=files)
 
 
 def test_a_step_of_several_acts_leaves_out_those_of_scripts(tmp_path: Path) -> None:

@@ -1,0 +1,186 @@
+"""ATIF beside the package of its maintainers: exports are valid there, what it writes is read here."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import atif
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import CannotExport
+from replaykit.interop.exporting import export_run, picture
+from replaykit.interop.importing import import_run
+from replaykit.testing import trajectory
+from replaykit.trajectory.action import Answer, Unknown
+from replaykit.trajectory.exchange import Message
+from tests.interop.conftest import Importing
+from tests.interop.samples import SAMPLES
+
+RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
+
+
+def exported(bundle: str | Path, folder: Path) -> tuple[Path, atif.Trajectory]:
+    """Export, and parse with the models; fields that they do not know are refused."""
+    file = export_run("atif", bundle, folder) / "trajectory.json"
+    return file, atif.Trajectory.model_validate_json(file.read_bytes(), strict=True)
+
+
+def told(bundle: Bundle) -> dict[str, Any]:
+    """What an export says of a run, all of it."""
+    run = bundle.trajectory
+    steps = [step for step in run.steps if not isinstance(step.action, Answer)]
+    return {
+        "acts": [_bare(step.action) for step in steps],
+        "steps": [(step.url, step.error) for step in steps],
+        "said": [(m.role, m.kind, m.text, m.approved) for m in run.of_type(Message) if m.kind != "answer"],
+        "seen": [(seen.url, seen.title) for step in steps if (seen := run.after(step)) is not None],
+        "answer": run.answer,
+    }
+
+
+def _bare(action: Any) -> Any:
+    plain = msgspec.to_builtins(action)
+    for place in ("element", "to"):
+        if isinstance(plain.get(place), dict):
+            plain[place].pop("node", None)
+    return plain
+
+
+def shots(bundle: Bundle) -> list[bytes]:
+    run = bundle.trajectory
+    seen = [one.screenshot for step in run.steps if (one := run.after(step)) is not None]
+    return [data for one in seen if (data := picture(bundle, one)) is not None]
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_a_recording_is_valid_and_comes_back(path: Path, tmp_path: Path, imported: Importing) -> None:
+    file, model = exported(path, tmp_path / "out")
+    assert model.has_multimodal_content()
+    again = imported("atif", file)
+    with open_bundle(path) as first:
+        assert told(again) == told(first)
+        assert shots(again) == shots(first) != []
+
+
+@pytest.mark.parametrize("format", SAMPLES)
+def test_an_imported_run_is_valid(format: str, tmp_path: Path, imported: Importing) -> None:
+    first = imported(format, SAMPLES[format](tmp_path / "in"))
+    if not first.trajectory.steps and first.trajectory.answer is None:
+        with pytest.raises(CannotExport, match="neither steps nor an answer"):
+            exported(first.name, tmp_path / "exported")
+        return
+    file, _ = exported(first.name, tmp_path / "exported")
+    again = imported("atif", file)
+    assert told(again) == told(first)
+
+
+def test_a_conversation_keeps_its_place(tmp_path: Path, imported: Importing) -> None:
+    run = trajectory({"id": "t1", "intent": "Refund it."}).click("#a", "<p>x</p>")
+    run.say("May I?", "ask").reply("No.", approved=False).click("#b", "<p>y</p>")
+    file, model = exported(run.answer("Not done.").write(tmp_path / "run.zst"), tmp_path / "out")
+    assert [(step.source, step.message) for step in model.steps] == [
+        ("user", "Refund it."),
+        ("agent", ""),
+        ("agent", "May I?"),
+        ("user", "No."),
+        ("agent", ""),
+        ("agent", "Not done."),
+    ]
+    assert [m.step for m in imported("atif", file).trajectory.of_type(Message)][:2] == [0, 0]
+
+
+def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, imported: Importing) -> None:
+    run = trajectory({"id": "t1", "intent": "Refund it."}).click("#a", "<p>x</p>").say("May I?", "ask").end()
+    file, _ = exported(run.write(tmp_path / "run.zst"), tmp_path / "out")
+    again = imported("atif", file).trajectory
+    assert again.answer is None and [m.kind for m in again.of_type(Message)] == ["ask"]
+
+
+# What the models write
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+images = st.builds(
+    atif.ContentPart,
+    type=st.just("image"),
+    source=st.builds(atif.ImageSource, media_type=st.sampled_from(["image/png", "image/webp"]), path=words),
+)
+texts = st.builds(atif.ContentPart, type=st.just("text"), text=words)
+sounds = st.builds(
+    atif.ContentPart,
+    type=st.just("audio"),
+    source=st.builds(atif.AudioSource, media_type=st.just("audio/wav"), path=words),
+)
+contents = words | st.lists(texts | images | sounds, max_size=3)
+arguments = st.one_of(
+    st.just({}),
+    st.just({"url": "http://x.test/"}),
+    st.dictionaries(words, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | words, max_size=3),
+)
+names = st.sampled_from(["click", "goto", "scroll", "send_msg_to_user", "web_click", "raw", ""])
+whens = st.none() | st.datetimes().map(lambda at: at.isoformat() + "Z")
+
+
+@st.composite
+def agent_steps(draw: st.DrawFn) -> dict[str, Any]:
+    called = draw(st.lists(st.tuples(names, arguments), max_size=3))
+    calls = [
+        atif.ToolCall(tool_call_id=f"c{at}", function_name=name, arguments=given)
+        for at, (name, given) in enumerate(called)
+    ]
+    of = st.sampled_from([None, *(call.tool_call_id for call in calls)])
+    result = st.builds(atif.ObservationResult, source_call_id=of, content=st.none() | contents)
+    results = draw(st.none() | st.lists(result, max_size=3))
+    return {
+        "source": "agent",
+        "reasoning_content": draw(st.none() | words),
+        "tool_calls": draw(st.sampled_from([calls, calls or None])),
+        "observation": None if results is None else atif.Observation(results=results),
+        "is_copied_context": draw(st.none() | st.booleans()),
+    }
+
+
+others = st.fixed_dictionaries({"source": st.sampled_from(["system", "user"])})
+
+
+@st.composite
+def trajectories(draw: st.DrawFn) -> atif.Trajectory:
+    steps = [
+        atif.Step(step_id=number, message=draw(contents), timestamp=draw(whens), **fields)
+        for number, fields in enumerate(draw(st.lists(agent_steps() | others, min_size=1, max_size=5)), 1)
+    ]
+    minor, agent = draw(st.integers(6, 8)), atif.Agent(name=draw(words), version=draw(words))
+    return atif.Trajectory(schema_version=f"ATIF-v1.{minor}", agent=agent, steps=steps)
+
+
+@given(trajectories(), st.booleans())
+@settings(max_examples=60)
+def test_what_the_models_write_is_read_and_written_again(model: atif.Trajectory, has_nulls: bool) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "in.json").write_text(model.model_dump_json(exclude_none=not has_nulls), "utf-8")
+        import_run("atif", folder / "in.json", folder / "first.zst")
+        calls = [
+            call
+            for step in model.steps
+            if step.source == "agent" and not step.is_copied_context
+            for call in step.tool_calls or ()
+        ]
+        with open_bundle(folder / "first.zst") as first:
+            run = first.trajectory
+            names = [s.action.name if isinstance(s.action, Unknown) else None for s in run.steps]
+            assert len(names) == len(calls)
+            assert all(
+                name in (None, call.function_name, "call") for name, call in zip(names, calls, strict=True)
+            )
+            if not calls and run.answer is None:
+                return
+            file, _ = exported(folder / "first.zst", folder / "out")
+            import_run("atif", file, folder / "second.zst")
+            with open_bundle(folder / "second.zst") as second:
+                assert told(second) == told(first)
