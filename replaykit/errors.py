@@ -56,6 +56,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+_WHOLE = "{source}: {reason}"
+
 
 class ReplaykitError(Exception):
     """The root of the family: fields by keyword, rendered by the class's template."""
@@ -63,10 +65,13 @@ class ReplaykitError(Exception):
     template: ClassVar[str] = "{what}"
     hint: ClassVar[str] = ""
     exit_code: ClassVar[int] = 3
+    whole: ClassVar[tuple[str, object] | None] = None
+    """Field and value that stand for no place in a file but all of it: source and reason say enough."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
-        super().__init__(self.template.format_map(fields))
+        is_whole = self.whole is not None and fields.get(self.whole[0]) == self.whole[1]
+        super().__init__((_WHOLE if is_whole else self.template).format_map(fields))
 
     @property
     def message(self) -> str:
@@ -175,9 +180,10 @@ class BundleBusy(BundleWriteError):
 
 
 class TaskError(ReplaykitError):
-    """A task, suite or policy file is wrong. Fields: source, path (JSON path), reason."""
+    """A task, suite or policy file is wrong. Fields: source, path (JSON path, `$` = all of it), reason."""
 
     template = "{source}: {reason} - at `{path}`"
+    whole = ("path", "$")
 
 
 class UnknownTask(TaskError):
@@ -265,15 +271,17 @@ class JudgeError(ReplaykitError):
 
 
 class TapeError(JudgeError):
-    """A tape of replies is damaged. Fields: source, line, reason."""
+    """A tape of replies is damaged. Fields: source, line (0 = all of it), reason."""
 
     template = "{source}: line {line}: {reason}"
+    whole = ("line", 0)
 
 
 class LabelError(JudgeError):
-    """A file of labels cannot be read. Fields: source, line, reason."""
+    """A file of labels cannot be read. Fields: source, line (0 = all of it), reason."""
 
     template = "{source}: line {line}: {reason}"
+    whole = ("line", 0)
 
 
 class EngineError(ReplaykitError):

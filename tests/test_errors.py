@@ -53,6 +53,20 @@ def test_it_renders_with_its_fields_and_survives_a_process_border(kind: type[Rep
     assert str(again) == str(error)
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (errors.TaskError(source="t.yaml", path="$", reason="no such file"), "t.yaml: no such file"),
+        (errors.TaskError(source="t.yaml", path="$.id", reason="no"), "t.yaml: no - at `$.id`"),
+        (errors.TapeError(source="t.jsonl", line=0, reason="cannot read"), "t.jsonl: cannot read"),
+        (errors.LabelError(source="l.csv", line=0, reason="cannot read"), "l.csv: cannot read"),
+        (errors.LabelError(source="l.csv", line=2, reason="no label"), "l.csv: line 2: no label"),
+    ],
+)
+def test_an_error_of_a_whole_file_names_no_place_in_it(error: ReplaykitError, words: str) -> None:
+    assert str(error) == words
+
+
 @pytest.mark.parametrize("kind", FAMILY)
 def test_its_docstring_names_its_fields(kind: type[ReplaykitError]) -> None:
     if kind is not ReplaykitError:

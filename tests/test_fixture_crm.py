@@ -16,7 +16,7 @@ import pytest
 from fixtures.sites.crm import seed as seeds
 from fixtures.sites.crm.server import Site, serve
 from fixtures.sites.crm.state import Crm
-from tests.crm_client import Client, Links, multipart
+from tests.site_client import Client, Links, multipart
 
 ROOT = Path(__file__).resolve().parents[1]
 VIEWS = (

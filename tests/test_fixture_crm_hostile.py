@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fixtures.sites.crm.server import Site, serve
-from tests.crm_client import Client
+from tests.site_client import Client
 
 
 @pytest.fixture

@@ -7,15 +7,14 @@ import json
 import re
 import subprocess
 import sys
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
+
+from tests.site_client import JSON, Client, Links
 
 ROOT = Path(__file__).resolve().parents[1]
 VIEWS = (
@@ -40,63 +39,6 @@ def load(name: str) -> Any:
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     return importlib.import_module(f"fixtures.sites.shop.{name}")
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args: Any) -> None:
-        return None
-
-
-class Client:
-    """Requests without following redirects and without a proxy."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.cookie = ""
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stay())
-
-    def ask(
-        self,
-        path: str,
-        form: Mapping[str, Any] | bytes | None = None,
-        method: str | None = None,
-        **headers: str,
-    ) -> tuple[int, str, Any]:
-        body = form if form is None or isinstance(form, bytes) else urlencode(form, doseq=True).encode()
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        if self.cookie:
-            sent["Cookie"] = self.cookie
-        request = urllib.request.Request(self.url + path, data=body, headers=sent, method=method)
-        try:
-            with self._opener.open(request, timeout=10) as reply:
-                return reply.status, reply.read().decode(), reply.headers
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode(), error.headers
-
-    def page(self, path: str) -> str:
-        status, text, _ = self.ask(path)
-        assert status == 200, (path, status)
-        return text
-
-    def post(self, path: str, form: Mapping[str, Any] | bytes = b"", **headers: str) -> str:
-        """Post a form that the shop accepts; return where it leads."""
-        status, _, reply = self.ask(path, form, **headers)
-        assert status == 303, (path, status)
-        return str(reply["Location"])
-
-    def state(self) -> Any:
-        return json.loads(self.page("/api/state"))
-
-
-class Links(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value for name, value in attrs if name in ("href", "src", "action") and value]
 
 
 @pytest.fixture
@@ -196,10 +138,10 @@ def test_cancel_is_for_orders_that_have_not_left(client: Client) -> None:
 
 def test_note_is_added_through_the_api(client: Client) -> None:
     body = json.dumps({"text": " Ring <twice>\nat the door "}).encode()
-    status, text, _ = client.ask("/api/orders/1005/notes", body, Content_Type="application/json")
+    status, text, _ = client.ask("/api/orders/1005/notes", body, headers=JSON)
     assert (status, json.loads(text)) == (201, {"by": "clerk", "text": "Ring <twice>\nat the door"})
     assert "Ring &lt;twice&gt;\nat the door" in client.page("/orders/1005")
-    assert client.ask("/api/orders/1005/notes", b'{"text": " "}', Content_Type="application/json")[0] == 422
+    assert client.ask("/api/orders/1005/notes", b'{"text": " "}', headers=JSON)[0] == 422
 
 
 def test_product_form_saves_what_it_shows(client: Client) -> None:
@@ -242,7 +184,8 @@ def test_settings_are_saved_from_a_multipart_form(client: Client) -> None:
         f"--{boundary}\r\nContent-Disposition: form-data; {file}\r\n\r\n\x89PNG\r\n--{boundary}--\r\n"
     )
     content = f"multipart/form-data; boundary={boundary}"
-    assert client.post("/settings", "".join(parts).encode(), Content_Type=content) == "/settings?done=saved"
+    sent = client.post("/settings", "".join(parts).encode(), **{"Content-Type": content})
+    assert sent == "/settings?done=saved"
     assert client.state()["settings"] == {
         "shop_name": "Quay",
         "contact_email": "q@quay.test",

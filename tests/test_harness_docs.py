@@ -24,7 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "docs" / "harnesses.md").read_text("utf-8"), flags=re.S)
 NAME = re.compile(r"# (\S+\.\w+)\n")
 FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
-COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+LINES = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+COMMANDS = [line for line in LINES if line.startswith("replaykit ")]
+SERVERS = [line for line in LINES if line not in COMMANDS]
+AGENTS = ("assessor", "participant")
 SET = ROOT / "recordings" / "conformance"
 
 
@@ -37,7 +40,8 @@ def defined(name: str) -> dict[str, Any]:
 def test_every_block_of_the_page_is_run_or_compared() -> None:
     assert list(FILES) == ["loop.py", "scorer.py"]
     assert [line.split()[1] for line in COMMANDS] == ["record", "grade", "rerun"]
-    assert len(BLOCKS) == len(FILES) + 3
+    assert [line.split()[2] for line in SERVERS] == [f"fixtures.agents.a2a_{name}" for name in AGENTS]
+    assert len(BLOCKS) == len(FILES) + 5
 
 
 # The loop

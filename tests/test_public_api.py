@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import replaykit
 
@@ -51,3 +52,11 @@ def test_help_loads_nothing_heavy() -> None:
 def test_grade_loads_neither_driver_nor_model_client() -> None:
     code = "from replaykit.cli.main import run; assert run(['grade', 'no-such-file.zst']) == 3"
     assert loaded_by(code, ("playwright", "anthropic", "openai", "replaykit.recorder.session")) == set()
+
+
+def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> None:
+    bundle = Path(__file__).parent.parent / "recordings" / "conformance" / "order-total--good.zst"
+    code = f"from replaykit.cli.main import run; assert run(['grade', {str(bundle)!r}]) == 0"
+    readers = ("yaml", "tomllib", "importlib.metadata", "html.parser", "xml.sax.saxutils")
+    others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
+    assert loaded_by(code, (*HEAVY, *readers, *others)) == set()

@@ -10,6 +10,7 @@ import msgspec
 
 from replaykit.grading.calibration import agree, calibration
 from replaykit.report.table import safe, table
+from replaykit.report.write import write_file
 
 _SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
 
@@ -32,7 +33,8 @@ def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, out
     """
     agreed = agree(labels, other)
     if output is not None:
-        output.write_bytes(msgspec.json.format(msgspec.json.encode(calibration(agreed)), indent=1) + b"\n")
+        plain = msgspec.json.encode(calibration(agreed))
+        write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
     if is_json:
         click.echo(msgspec.json.format(msgspec.json.encode(agreed), indent=1))
     else:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import click
 
+from replaykit.report.table import safe
+
 format_option = click.option(
     "--format",
     "format",
@@ -25,13 +27,18 @@ Tick = Callable[[str], None]
 def notice(words: str) -> None:
     """Say something on stderr, unless `--quiet`."""
     if not _settings().get("quiet"):
-        click.echo(words, err=True)
+        click.echo(harmless(words), err=True)
 
 
 def detail(words: str) -> None:
     """Say something on stderr with `--verbose`."""
     if _settings().get("verbose"):
-        click.echo(words, err=True)
+        click.echo(harmless(words), err=True)
+
+
+def harmless(words: str) -> str:
+    """Return lines without anything that a terminal would obey: names of files may be a stranger's."""
+    return "\n".join(map(safe, words.splitlines()))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import click
 from replaykit.browser import find
 from replaykit.cli.console import notice
 from replaykit.demo.data import demo_path
-from replaykit.errors import MissingExtra, NoBrowser, RecorderError
+from replaykit.errors import MissingExtra, NoBrowser, RecorderError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
@@ -37,7 +37,7 @@ def command(folder: Path) -> None:
 
     Needs no key, no network and no browser. Writes into DIR (default: replaykit-demo).
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make(folder)
     recorded = _record(folder)
     shipped = sorted(demo_path("recordings", "conformance").glob("*.zst"))
     names: dict[str, str] = {}
@@ -58,6 +58,13 @@ def command(folder: Path) -> None:
     write_report(report, folder / "report.json")
     write_report(report, folder / "report.html", sources=shipped)
     click.echo("\n".join(_next(folder, shipped[0], recorded)))
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(what=f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def _one_violation(report: Report, names: dict[str, str]) -> str:

@@ -20,7 +20,7 @@ from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.load import is_report, load_report
 from replaykit.report.parting import part
 from replaykit.report.parting_text import parting_text
-from replaykit.report.write import write_html_file
+from replaykit.report.write import write_html_file, write_parting_file
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
@@ -30,13 +30,13 @@ from replaykit.report.write import write_html_file
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it as a page (.html; reports only) instead of printing it.",
+    help="Write it as a page (.html) instead of printing it.",
 )
 @click.option(
     "--runs",
     multiple=True,
     metavar="BUNDLE_OR_DIR",
-    help="Bundles that the page shows beside the verdicts; may be given again.",
+    help="Bundles that the page shows beside verdicts of reports; may be given again.",
 )
 @format_option
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 where a verdict got worse (reports only).")
@@ -57,44 +57,62 @@ def command(
              differs with them: run, task, tape, mode, dialect, semantics;
              rates over the tasks of both, with intervals and an exact test.
              As a page: each change leads to its run, graded both ways.
-    Bundles  where the runs part, step by step, and how they end.
+    Bundles  where the runs part, step by step, and how they end. As a
+             page: their steps side by side, with what the pages looked like.
     """
     if _is_report(before) != _is_report(after):
         raise UsageError(what=f"diff compares two reports or two bundles, not {before} with {after}")
     if runs and output is None:
         raise UsageError(what="--runs are shown by a page: name it with -o FILE.html")
+    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(what=f"diff writes pages, and {output} does not end in .html; --format prints json")
     if not _is_report(before):
-        _refuse_verdicts(output, fail_on_regression)
-        with open_bundle(before) as one, open_bundle(after) as other:
-            parting = part(one, other)
-        click.echo(parting_text(parting) if format == "text" else _json(parting), nl=False)
+        _refuse_verdicts(runs, fail_on_regression)
+        _compare_runs(before, after, output, format)
         return
     ours, theirs = load_report(before), load_report(after)
     found = compare(ours, theirs)
     if output is not None:
-        _write_page(_named(ours, before), _named(theirs, after), runs, output)
+        names = _names(before, after)
+        _write_page(_named(ours, names[0]), _named(theirs, names[1]), runs, output)
     else:
         click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
     ctx.exit(1 if fail_on_regression and found.count("regressed") else 0)
 
 
-def _refuse_verdicts(output: Path | None, fail_on_regression: bool) -> None:
+def _refuse_verdicts(runs: tuple[str, ...], fail_on_regression: bool) -> None:
     if fail_on_regression:
         raise UsageError(what="--fail-on-regression compares verdicts: grade both bundles first")
-    if output is not None:
-        raise UsageError(what="a page compares verdicts: grade both bundles first")
+    if runs:
+        raise UsageError(what="--runs stand beside verdicts: a page of two bundles shows these two")
+
+
+def _compare_runs(before: str, after: str, output: Path | None, format: str) -> None:
+    with open_bundle(before) as one, open_bundle(after) as other:
+        if output is not None:
+            write_parting_file(one, other, _names(before, after), output)
+            notice(f"written: {output}")
+        else:
+            parting = part(one, other)
+            click.echo(parting_text(parting) if format == "text" else _json(parting), nl=False)
+
+
+def _names(before: str, after: str) -> tuple[str, str]:
+    """Return what files are called, with their folders where they are called alike."""
+    ours, theirs = Path(before), Path(after)
+    if ours.stem != theirs.stem:
+        return ours.stem, theirs.stem
+    return str(ours.with_suffix("")), str(theirs.with_suffix(""))
 
 
 def _write_page(before: Report, after: Report, runs: tuple[str, ...], output: Path) -> None:
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(what=f"diff writes pages, and {output} does not end in .html; --format prints json")
     bundles = find_bundles(runs) if runs else []
     write_html_file(after, bundles, output, HtmlOptions(before=before))
     notice(f"written: {output}")
 
 
-def _named(report: Report, source: str) -> Report:
-    return replace(report, label=report.label or Path(source).stem)
+def _named(report: Report, name: str) -> Report:
+    return replace(report, label=report.label or name)
 
 
 def _is_report(source: str) -> bool:

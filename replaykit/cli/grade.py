@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,18 +14,18 @@ from replaykit.bundle.source import is_remote
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, SourceError, UsageError
-from replaykit.grading.calibration import read_calibration
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.farm.rows import failed
 from replaykit.grading.gate import KINDS, GateOptions, exit_code, judge_warnings
 from replaykit.grading.grader import GradeOptions, grade
-from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
-from replaykit.report.table import safe
 from replaykit.report.write import FORMATS, render, write_report
-from replaykit.tasks.suite import load_suite
+
+if TYPE_CHECKING:
+    from replaykit.tasks.judging import JudgeSettings
+    from replaykit.tasks.suite import Suite
 
 DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwebagentbench", "miniwob"]
 """Dialects that `--dialect` chooses from."""
@@ -141,7 +141,7 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
         _write_reward(report, reward_dir)
     judgements = [one for verdict in report.verdicts for one in verdict.judgements]
     for warning in judge_warnings(judgements, said["max_error_share"]):
-        notice(safe(warning))
+        notice(warning)
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"{verdict.task_id}: {verdict.error.kind}: see the report for its fields")
@@ -170,12 +170,11 @@ def _grade(
         fail_on=_kinds(fail_on),
         fail_under=_thresholds(fail_under),
         max_error_share=max_error_share,
-        calibrated=None if calibration is None else read_calibration(calibration),
+        calibrated=_calibrated(calibration),
     )
-    suite = load_suite(task_file) if task_file else None
     folder = _verifiers(task_file) if allow_verifiers else None
-    named = tuple(named_judge(name) for name in judges)
-    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=named, verifiers=folder, **options)
+    suite, settings = _suite(task_file), tuple(map(_judge, judges))
+    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=settings, verifiers=folder, **options)
     if len(sources) == 1 and results is None:
         # One bundle that cannot be graded is the command's own failure, told in full.
         with open_bundle(sources[0]) as bundle:
@@ -188,6 +187,31 @@ def _grade(
     for output in outputs:
         write_report(report, output, format, sources)
     return report
+
+
+# Readers of files are loaded for who names files: YAML, TOML and entry points take longer than grading.
+
+
+def _suite(task_file: str | None) -> Suite | None:
+    if task_file is None:
+        return None
+    from replaykit.tasks.suite import load_suite
+
+    return load_suite(task_file)
+
+
+def _judge(named: str) -> JudgeSettings:
+    from replaykit.grading.judges.settings_file import named_judge
+
+    return named_judge(named)
+
+
+def _calibrated(file: Path | None) -> tuple[str, ...] | None:
+    if file is None:
+        return None
+    from replaykit.grading.calibration import read_calibration
+
+    return read_calibration(file)
 
 
 def _verifiers(task_file: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from replaykit.cli.console import notice
+from replaykit.cli.console import harmless, notice
 from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.interop.formats import matrix
@@ -104,17 +104,16 @@ def _tell(one: Imported) -> None:
     if one.error is not None:
         tell_failure(one.error)
     elif one.state == "kept":
-        notice(f"{safe(one.path)}: exists, left as it is (--force replaces it)")
+        notice(f"{one.path}: exists, left as it is (--force replaces it)")
     else:
         click.echo(f"{safe(one.path)} sha256:{one.digest}")
     for words in one.warnings:
-        notice(f"{safe(one.source)}: {safe(words)}")
+        notice(f"{one.source}: {words}")
 
 
 def tell_failure(error: ReplaykitError) -> None:
     """Say on stderr why one of many failed."""
-    lines = [safe(line) for line in error.message.splitlines()]
-    click.echo("failed: " + "\n  ".join(lines), err=True)
+    click.echo("failed: " + harmless(error.message).replace("\n", "\n  "), err=True)
 
 
 def _exit(ctx: click.Context, done: list[Imported]) -> None:

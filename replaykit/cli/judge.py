@@ -163,6 +163,10 @@ def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
     click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its pictures by number")
+    if any(one.n_missing for one in found):
+        notice(
+            "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"
+        )
     ctx.exit(0 if rows else 4)
 
 

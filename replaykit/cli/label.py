@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from replaykit.cli.console import notice
 from replaykit.cli.grade import find_bundles
 from replaykit.errors import UsageError
 from replaykit.grading.labels import Label, Said, append_label, read_labels
+from replaykit.replay.player import Replay
 from replaykit.report.table import safe
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.rendering import MESSAGES, render_step
@@ -36,8 +38,8 @@ _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable",
 def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annotator: str, seed: int) -> None:
     """Say of each run whether it did its task: success, failure, not executable, unsure.
 
-    No verdict is shown. What this annotator has labelled is not asked again; q leaves, and a later call
-    goes on.
+    Task, steps and answer are shown, and how to look at the pictures; no verdict is. What this annotator
+    has labelled is not asked again; q leaves, and a later call goes on.
     """
     who = annotator.strip()
     if not who:
@@ -45,7 +47,7 @@ def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annot
     todo = _open_runs(find_bundles(bundles), output, who, seed)
     for place, source in enumerate(todo, 1):
         with open_bundle(source) as bundle:
-            _show(bundle, f"{place} of {len(todo)}")
+            _show(bundle, source, f"{place} of {len(todo)}")
             label = _asked(bundle, who)
         if label is None:
             return
@@ -67,7 +69,7 @@ def _open_runs(sources: Sequence[str], output: Path, annotator: str, seed: int) 
     return [by_digest[digest] for digest in order if digest not in known]
 
 
-def _show(bundle: Bundle, place: str) -> None:
+def _show(bundle: Bundle, source: str, place: str) -> None:
     trajectory = bundle.trajectory
     click.echo(f"\nrun {place}: {safe(Path(bundle.name).name)}")
     click.echo(f"task: {safe(str((bundle.header.task or {}).get('intent', '')))}")
@@ -76,6 +78,10 @@ def _show(bundle: Bundle, place: str) -> None:
             click.echo(f"  {step.index}. {safe(render_step(step))}")
     answer = trajectory.answer
     click.echo("no answer" if answer is None else f"answer: {safe(answer)}")
+    pictures = {page.screenshot_id for page in Replay(bundle).pages} - {None}
+    if pictures:
+        where = f"replaykit extract {safe(shlex.quote(source))} DIR"
+        click.echo(f"pictures: {len(pictures)}, written by: {where}")
 
 
 def _asked(bundle: Bundle, annotator: str) -> Label | None:

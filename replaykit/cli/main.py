@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from replaykit.cli.console import harmless
 from replaykit.errors import ReplaykitError
 
 COMMANDS = {
@@ -114,7 +115,7 @@ def run(arguments: Sequence[str]) -> int:
 def _complain(message: str, error: ReplaykitError, arguments: Sequence[str]) -> None:
     if "--debug" in arguments:
         traceback.print_exception(error)
-    lines = message.splitlines() or [""]
+    lines = harmless(message).splitlines() or [""]
     click.echo(click.style("error: ", fg="red", bold=True) + lines[0], err=True)
     for line in lines[1:]:
         click.echo(f"  {line}", err=True)

@@ -103,7 +103,7 @@ def _plain(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) ->
 
 
 def _text(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) -> Iterator[str]:
-    yield Path(source).name
+    yield safe(Path(source).name)
     for trial in trials:
         yield from (f"  {safe(line)}" for line in _of_trial(trial))
     if mutation is not None:

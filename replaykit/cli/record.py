@@ -220,7 +220,7 @@ def _record_suite(
     runs = runs_of(choose(suite.tasks, wanted.choice()), wanted.trials or 1, output)
     if not runs:
         levels = sorted({level_of(task) for task in suite.tasks} - {""})
-        notice(f"{wanted.suite_file}: no task fits; its levels are {safe(', '.join(levels)) or 'not given'}")
+        notice(f"{wanted.suite_file}: no task fits; its levels are {', '.join(levels) or 'not given'}")
         return NOTHING
     if actor.agent:
         load_agent(actor.agent)  # one that cannot be loaded fails before the first browser starts
@@ -244,7 +244,7 @@ def _tell(result: SuiteResult) -> None:
         notice(f"{name}: exists, left as it is (--force replaces it)")
         return
     for words in result.notices:
-        notice(f"{safe(result.file)}: {safe(words)}")
+        notice(f"{result.file}: {words}")
     error = f": {safe(result.error)}" if result.error else ""
     if result.state == "failed":
         click.echo(f"failed: {name}{error}", err=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from secrets import randbelow
 from typing import Any
 
 import click
 import msgspec
 
+from replaykit.cli.console import notice
 from replaykit.grading.checks.state_faults import state_faults
-from replaykit.interop.wabe_scenario import scenario_tables
+from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.table import safe
 from replaykit.tasks.check_faults import CheckFault, check_faults
@@ -16,6 +18,9 @@ from replaykit.tasks.contradictions import notes
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_suite, suite_schema
 from replaykit.tasks.summary import Summary, sample, summarize_tasks
+
+SEEDS = 1_000_000
+"""Seeds that are drawn from: short enough to be typed again."""
 
 _SCHEMAS = {"suite": suite_schema, "policies": policies_schema, "report": report_schema}
 
@@ -70,18 +75,31 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
 
 @command.command("sample", epilog="Example: replaykit tasks sample suite.yaml --count 5 --by level")
 @click.argument("file")
-@click.option("--seed", default=42, show_default=True, help="Another seed gives another sample.")
-@click.option("--count", default=5, show_default=True, type=click.IntRange(1), help="Tasks of every group.")
-@click.option("--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata.")
+@click.option(
+    "--seed", type=int, help="Another seed gives another sample. Default: 42; with --toml one is drawn."
+)
+@click.option(
+    "--count", type=click.IntRange(1), help="Tasks of every group. Default: 5; with --toml 3, as WABE has."
+)
+@click.option(
+    "--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata; with --toml by level."
+)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of ids.")
 @click.option("--toml", "as_toml", is_flag=True, help="The [[tasks]] tables of a WABE scenario.")
-def sample_(file: str, seed: int, count: int, by: str | None, as_json: bool, as_toml: bool) -> None:
+def sample_(
+    file: str, seed: int | None, count: int | None, by: str | None, as_json: bool, as_toml: bool
+) -> None:
     """Print the ids of some tasks; the same ones for the same seed."""
     suite = load_suite(file)
-    found = sample(suite.tasks, count, seed, by)
     if as_toml:
+        seed = randbelow(SEEDS) if seed is None else seed
+        count, by = count or OF_A_LEVEL, by or "level"
+        found = sample(suite.tasks, count, seed, by)
+        for words in scarce(found, count) if by == "level" else ():
+            notice(words)
         click.echo(scenario_tables(found, suite.sites, seed), nl=False)
         return
+    found = sample(suite.tasks, count or 5, 42 if seed is None else seed, by)
     chosen = [task.id for task in found]
     if as_json:
         click.echo(msgspec.json.encode(chosen))

@@ -83,7 +83,8 @@ def _blank(one: Disagreement) -> str:
 def _print(source: str, found: Verification) -> None:
     state = "ok" if found.gradable and not found.findings else "NOT OK"
     click.echo(
-        f"{source}: {state}: {found.layout}, {found.steps} steps, {found.events} events, {found.blobs} blobs"
+        f"{safe(source)}: {state}: {found.layout}, {found.steps} steps, {found.events} events, "
+        f"{found.blobs} blobs"
     )
     if found.digest:
         click.echo(f"  sha256:{found.digest}")

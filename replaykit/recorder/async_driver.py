@@ -113,7 +113,7 @@ class AsyncDriver(Driver):
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
-        await self._wait(lambda: not self._is_adopting and not self.is_arming, CLOSING_MAX_S, is_owed=False)
+        await self._wait(lambda: self.is_ready and not self._is_adopting, CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
             if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self._spawn(self._look(tab))

@@ -124,18 +124,13 @@ class Driver(Relaying):
     @property
     def is_ready(self) -> bool:
         """Whether the agent may act: every tab is armed, and what is looked at before has been seen."""
-        return not self.is_arming and (self._core is None or self._core.is_ready)
-
-    @property
-    def is_arming(self) -> bool:
-        """Whether there is a tab that nobody listens in yet."""
-        return bool(self._backlog)
+        return not self._backlog and (self._core is None or self._core.is_ready)
 
     @property
     def is_settled(self) -> bool:
         """Whether all tabs and frames that are known of are armed, or cannot be."""
         targets = (one for tab in self.tabs.values() if not tab.is_gone for one in tab.targets.values())
-        return not self.is_arming and all(target.is_armed for target in targets)
+        return not self._backlog and all(target.is_armed for target in targets)
 
     def listening(self) -> list[Carried]:
         """Return what lets all come in that pages have said until now."""

@@ -106,7 +106,7 @@ class SyncDriver(Greenlets):
 
     def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""
-        self._wait(lambda: not (self._adopting or self.is_arming), CLOSING_MAX_S, is_owed=False)
+        self._wait(lambda: self.is_ready and not self._adopting, CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
             if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self.spawn(snapshot(tab, "final"), partial(self._looked, tab))

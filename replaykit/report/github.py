@@ -46,7 +46,7 @@ def error_lines(report: Report) -> list[str]:
     """Return workflow commands for what failed the gate, at most ten."""
     if report.gate.status == "passed":
         return []
-    lines = [f"::error title={_property('replaykit')}::{_data(reason)}" for reason in report.gate.reasons]
+    lines = [f"::error title=replaykit::{_data(reason)}" for reason in report.gate.reasons]
     if len(lines) > ERRORS_MAX:
         more = f"{len(lines) - ERRORS_MAX + 1} more reasons: see the summary"
         return [*lines[: ERRORS_MAX - 1], f"::error title=replaykit::{_data(more)}"]
@@ -104,7 +104,3 @@ def _cell(text: str) -> str:
 
 def _data(text: str) -> str:
     return text[:CELL_MAX].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle
+from replaykit.report.html.happenings import placed
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step, Trajectory
@@ -23,30 +24,31 @@ WORK_MAX = 4_000_000
 Mark = Literal["same", "differs", "removed", "new"]
 
 
+class Fact(Struct, frozen=True, kw_only=True):
+    """Something that differs."""
+
+    what: str
+    """Of the runs: `task`, `answer`, `ending` ...; of a step: `target url page error messages`."""
+    before: str | None
+    """Of the first run; None = it has none."""
+    after: str | None
+    """Of the second."""
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One step of either run, or the same act in both."""
 
     mark: Mark
-    """`same` in both, `differs`: the same act with another target, page or result, `removed`, `new`."""
+    """`same` in both, `differs`: the same act with another target, page, result or words said after it,
+    `removed`, `new`."""
     before: int | None = None
     """Step of the first run."""
     after: int | None = None
     """Step of the second."""
     line: str
     """The act; roots of sites are written as their names."""
-    notes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
     """What differs although the act is the same."""
-
-
-class Fact(Struct, frozen=True, kw_only=True):
-    """Something about the runs that differs."""
-
-    what: str
-    """`task`, `answer`, `ending` ..."""
-    before: str | None
-    """Of the first run."""
-    after: str | None
-    """Of the second."""
 
 
 class Parting(Struct, frozen=True, kw_only=True):
@@ -79,7 +81,7 @@ def part(before: Bundle, after: Bundle) -> Parting:
         common=common,
         parts=common < len(rows),
         rows=rows,
-        facts=tuple(_facts(ours, theirs)),
+        facts=tuple(_differing(_told(ours), _told(theirs))),
     )
 
 
@@ -88,22 +90,33 @@ class _Act(Struct, frozen=True, kw_only=True):
 
     index: int
     line: str
-    details: dict[str, str]
+    details: dict[str, str | None]
 
 
 def _acts(run: Trajectory) -> list[_Act]:
     looks = run.of_type(Observation)
     titles = {look.of: look.title for look in looks if look.role == "after" and look.title is not None}
-    return [_act(step, run, titles.get(step.index)) for step in run.steps]
+    said = _said(run)
+    return [_act(step, run, titles.get(step.index), said.get(step.index, [])) for step in run.steps]
 
 
-def _act(step: Step, run: Trajectory, title: str | None) -> _Act:
+def _said(run: Trajectory) -> dict[int | None, list[str]]:
+    """Return what was said after each step; an answer is told of the run, not of a step."""
+    found: dict[int | None, list[str]] = {}
+    for one, step in placed(run):
+        if one.kind != "answer":
+            found.setdefault(step, []).append(f"{one.role} {one.kind}: {_named(one.text, run)}")
+    return found
+
+
+def _act(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _Act:
     element = step.action.element
     details = {
-        "target": (element.css or element.ref or "") if element else "",
-        "url": _named(step.url or "", run),
-        "page": title or "",
-        "error": step.error.name if step.error else "",
+        "target": (element.css or element.ref or None) if element else None,
+        "url": _named(step.url, run) if step.url else None,
+        "page": title or None,
+        "error": step.error.name if step.error else None,
+        "messages": "\n".join(said) or None,
     }
     return _Act(index=step.index, line=_named(render_step(step), run), details=details)
 
@@ -127,17 +140,12 @@ def _opcodes(ours: list[str], theirs: list[str]) -> list[tuple[str, int, int, in
 
 
 def _both(one: _Act, other: _Act) -> Row:
-    notes = tuple(
-        f"{name}: {one.details[name] or 'none'} -> {other.details[name] or 'none'}"
-        for name in one.details
-        if one.details[name] != other.details[name]
-    )
-    mark: Mark = "differs" if notes else "same"
-    return Row(mark=mark, before=one.index, after=other.index, line=other.line, notes=notes)
+    facts = tuple(_differing(one.details, other.details))
+    mark: Mark = "differs" if facts else "same"
+    return Row(mark=mark, before=one.index, after=other.index, line=other.line, facts=facts)
 
 
-def _facts(ours: Trajectory, theirs: Trajectory) -> Iterator[Fact]:
-    before, after = _told(ours), _told(theirs)
+def _differing(before: dict[str, str | None], after: dict[str, str | None]) -> Iterator[Fact]:
     for what in before:
         if before[what] != after[what]:
             yield Fact(what=what, before=before[what], after=after[what])

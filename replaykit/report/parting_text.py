@@ -47,7 +47,9 @@ def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
 def _row(row: Row) -> Iterator[str]:
     numbers = [("-" if number is None else str(number)).rjust(3) for number in (row.before, row.after)]
     yield f"{_MARKS[row.mark]} {' '.join(numbers)}  {safe(short(row.line, 140))}"
-    yield from (f"             {safe(short(note, 180))}" for note in row.notes)
+    for fact in row.facts:
+        told = f"{fact.what}: {fact.before or 'none'} -> {fact.after or 'none'}"
+        yield f"             {safe(short(told, 180))}"
 
 
 def _fact(fact: Fact) -> str:

@@ -6,32 +6,33 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.github import as_github
-from replaykit.report.html.report_file import HtmlOptions, write_html
-from replaykit.report.json_report import as_json, as_jsonl
-from replaykit.report.junit import as_junit
-from replaykit.report.text import as_text
-from replaykit.report.wabe import as_wabe
+
+if TYPE_CHECKING:
+    from replaykit.bundle.reader import Bundle
+    from replaykit.report.html.report_file import HtmlOptions
 
 Sources = Iterable[str | Path]
 """Bundles that show what a report says; only the HTML report looks at them."""
 
-FORMATS: dict[str, Callable[[Report, Sources], bytes]] = {
-    "text": lambda report, _: as_text(report).encode(),
-    "json": lambda report, _: as_json(report),
-    "jsonl": lambda report, _: as_jsonl(report),
-    "junit": lambda report, _: as_junit(report),
-    "github": lambda report, _: as_github(report),
-    "wabe": as_wabe,
-    "html": lambda report, sources: as_html(report, sources),  # noqa: PLW0108  # defined below
+FORMATS = {
+    "text": ("replaykit.report.text", "as_text"),
+    "json": ("replaykit.report.json_report", "as_json"),
+    "jsonl": ("replaykit.report.json_report", "as_jsonl"),
+    "junit": ("replaykit.report.junit", "as_junit"),
+    "github": ("replaykit.report.github", "as_github"),
+    "wabe": ("replaykit.report.wabe", "as_wabe"),
+    "html": ("replaykit.report.html.report_file", "as_html"),
 }
-"""Format name to renderer."""
+"""Format name to module and renderer, which is loaded when it is asked for."""
+
+_SHOWING_RUNS = ("wabe", "html")
 
 _BY_EXTENSION = {".json": "json", ".jsonl": "jsonl", ".txt": "text", ".html": "html", ".htm": "html"}
 _BY_EXTENSION |= {".xml": "junit", ".md": "github"}
@@ -41,7 +42,10 @@ def render(report: Report, format: str, sources: Sources = ()) -> bytes:
     """Return the report in a format; unknown names are a `UsageError`."""
     if format not in FORMATS:
         raise UsageError(what=f"no report format {format!r}; there are {', '.join(FORMATS)}")
-    return FORMATS[format](report, sources)
+    module, name = FORMATS[format]
+    renderer = getattr(import_module(module), name)
+    rendered: str | bytes = renderer(report, sources) if format in _SHOWING_RUNS else renderer(report)
+    return rendered.encode() if isinstance(rendered, str) else rendered
 
 
 def write_report(report: Report, path: str | Path, format: str | None = None, sources: Sources = ()) -> None:
@@ -53,29 +57,31 @@ def write_report(report: Report, path: str | Path, format: str | None = None, so
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file)
         return
-    data = render(report, format or _format_of(file), sources)
-    try:
-        replace_file(file, data)
-    except OSError as error:
-        raise _refused(file, error) from error
+    write_file(file, render(report, format or _format_of(file), sources))
 
 
 def write_html_file(report: Report, sources: Sources, file: Path, options: HtmlOptions | None = None) -> None:
     """Write the HTML report run by run: memory does not grow with them. Replaces the file whole."""
+    from replaykit.report.html.report_file import write_html
+
+    with _page(file) as text:
+        write_html(report, sources, text, options)
+
+
+def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], file: Path) -> None:
+    """Write what lies between two runs as HTML; `names` say which is which. Replaces the file whole."""
+    from replaykit.report.html.parting_file import write_parting
+
+    with _page(file) as text:
+        write_parting(before, after, names, text)
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file whole or not at all; raises UsageError where its place does not take it."""
     try:
-        with replacing(file) as stream:
-            text = io.TextIOWrapper(stream, "utf-8", "replace", newline="\n")
-            write_html(report, sources, text, options)
-            text.detach()
+        replace_file(file, data)
     except OSError as error:
         raise _refused(file, error) from error
-
-
-def as_html(report: Report, sources: Sources = ()) -> bytes:
-    """Return the HTML report."""
-    text = io.StringIO(newline="\n")
-    write_html(report, sources, text)
-    return text.getvalue().encode("utf-8", "replace")
 
 
 def replace_file(file: Path, data: bytes) -> None:
@@ -97,6 +103,18 @@ def replacing(file: Path) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
+
+
+@contextlib.contextmanager
+def _page(file: Path) -> Iterator[IO[str]]:
+    """Give a stream for HTML; lone surrogates of recorded words become `?`."""
+    try:
+        with replacing(file) as stream:
+            text = io.TextIOWrapper(stream, "utf-8", "replace", newline="\n")
+            yield text
+            text.detach()
+    except OSError as error:
+        raise _refused(file, error) from error
 
 
 def _refused(file: Path, error: OSError) -> UsageError:

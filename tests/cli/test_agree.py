@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,11 @@ def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path,
     assert "FAILURE" not in first.output
     assert "\x1b[31m" not in first.output
     assert "Find order 42." in first.output
+    pictures = re.findall(
+        r"^pictures: 1, written by: replaykit extract (\S+) DIR$", first.output, re.MULTILINE
+    )
+    assert len(pictures) == 3
+    assert set(pictures) <= set(map(str, runs))
     assert [one.label for one in read_labels(output).labels] == ["success", "failure"]
     before = output.read_bytes()
     assert "run 1 of 2" in label(runs, output, "n\n\nu\n\n").output
@@ -119,6 +125,13 @@ def test_nothing_in_common_matches_nothing(report: Path, tmp_path: Path, capfd: 
     labels.write_text('{"trajectory": "zzz", "label": "success"}')
     assert run_cli(["agree", str(labels), str(report)]) == 4
     assert run_cli(["agree", str(tmp_path / "none"), str(report)]) == 3
+
+
+def test_a_calibration_that_cannot_be_written_is_told(report: Path, tmp_path: Path, capfd: Any) -> None:
+    labels = tmp_path / "l.jsonl"
+    labels.write_text('{"trajectory": "zzz", "label": "success"}')
+    assert run_cli(["agree", str(labels), str(report), "-o", str(tmp_path / "none" / "c.json")]) == 2
+    assert "cannot write" in capfd.readouterr().err
 
 
 def test_labels_against_labels(tmp_path: Path) -> None:

@@ -326,3 +326,15 @@ def test_grading_opens_no_socket(bundle: Path, tmp_path: Path) -> None:
     )
     assert "socket(" not in log.read_text()
     assert "exited with 0" in log.read_text()
+
+
+@pytest.mark.parametrize("arguments", [["verify"], ["policies", "try", "p.yaml"], ["grade"]])
+def test_names_of_files_cannot_speak_to_the_terminal(arguments: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    shop().write(folder / "\u202egood.zst")
+    (folder / "\u202ebad.zst").write_bytes(b"damaged")
+    (tmp_path / "p.yaml").write_text("schema: replaykit.policies/1\npolicies: []\n")
+    done = run(*arguments, folder, cwd=tmp_path)
+    assert "\ufffd" in done.stdout + done.stderr
+    assert "\u202e" not in done.stdout + done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,12 +67,29 @@ def test_a_page_shows_both_gradings_and_their_runs(
     assert run(["diff", *reports, "-o", str(out), *runs, "--fail-on-regression"]) == 1
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", f"written: {out}\n")
-    found = re.search(r'id="report">(.*?)</script>', out.read_text(), flags=re.S)
-    assert found is not None
-    screen = json.loads(found[1])
+    screen = screen_of(out)
     assert (screen["comparison"]["before"], screen["comparison"]["after"]) == ("0", "1")
     assert [row["steps"] for row in (*screen["runs"], *screen["earlier"])] == [1, 1]
     assert run(["diff", *reports, "-o", str(out)]) == 0
+
+
+def test_a_page_shows_two_bundles_under_their_names(
+    bundles: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.html"
+    assert run(["diff", *map(str, bundles), "-o", str(out)]) == 0
+    assert capsys.readouterr().err == f"written: {out}\n"
+    assert screen_of(out)["sides"]["names"] == ["0", "1"]
+    (tmp_path / "again").mkdir()
+    namesake = bundles[0].rename(tmp_path / "again" / bundles[1].name)
+    assert run(["diff", str(namesake), str(bundles[1]), "-o", str(out)]) == 0
+    assert screen_of(out)["sides"]["names"] == [str(tmp_path / "again" / "1"), str(tmp_path / "1")]
+
+
+def screen_of(file: Path) -> dict[str, Any]:
+    found = re.search(r'id="report">(.*?)</script>', file.read_text(), flags=re.S)
+    assert found is not None
+    return json.loads(found[1])
 
 
 @pytest.mark.parametrize(
@@ -85,7 +103,8 @@ def test_a_page_shows_both_gradings_and_their_runs(
         (["0.json", "1.json", "-o", "no/x.html"], 2, "cannot write"),
         (["0.json", "1.json", "--runs", "0.zst"], 2, "-o FILE.html"),
         (["0.json", "1.json", "-o", "x.html", "--runs", "none"], 3, "no such file or folder"),
-        (["0.zst", "1.zst", "-o", "x.html"], 2, "grade both bundles first"),
+        (["0.zst", "1.zst", "-o", "x.txt"], 2, "does not end in .html"),
+        (["0.zst", "1.zst", "-o", "x.html", "--runs", "0.zst"], 2, "a page of two bundles shows these two"),
         (["0.zst", "text.zst"], 3, "not a replaykit bundle"),
     ],
 )

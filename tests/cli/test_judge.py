@@ -258,8 +258,10 @@ def test_the_digest_of_a_bundle_is_the_same_in_every_mode(bundle: Path) -> None:
 
 
 def test_verdicts_by_the_number_of_pictures(taped: Path, capfd: Any) -> None:
-    code, said, _ = run(capfd, "judge", "sensitivity", taped, "--k", "all,1,2,15")
+    code, said, hint = run(capfd, "judge", "sensitivity", taped, "--k", "all,1,2,15")
     assert code == 0
+    assert "`images: last:K`" in hint
+    assert run(capfd, "judge", "sensitivity", taped, "--k", "all,2")[2] == ""
     rows = [line.split() for line in said.splitlines()[1:]]
     assert [row[1:] for row in rows] == [
         ["1", "1", "0", "0", "0", "1", "0"],

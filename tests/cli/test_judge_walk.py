@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+import yaml
 
 from replaykit.cli.main import run as run_cli
+from replaykit.grading.judges.anthropic_client import AnthropicClient
 from replaykit.grading.judges.client import Answered
+from replaykit.grading.judges.tape import read_tape
+from replaykit.grading.judges.transports import Transports
 from replaykit.grading.request import ModelReply, TextPart
+
+from ..grading.judges.messages_server import Handler, Server, message, says
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "judges.md"
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT / "../shared/data"))
+PUBLIC = SHARED / "webvoyager" / "runs"
 RUNS = ("order-total--good", "order-total--stops_early")
-BLOCK = re.compile(r"(## From an old run to a changed judge\n.*?\n```\n)(\$ .*?)```", re.DOTALL)
+BLOCK = r"(## {}\n.*?\n```\n)(\$ .*?)```"
+MADE, REAL = "From an old run to a changed judge", "The same on public runs"
 
-OURS = """protocol: webvoyager
+LAST = """protocol: webvoyager
 images: last:1
+"""
+OURS = """protocol: webvoyager
+prompts: {system: ours.txt}
+"""
+HOUSE_RULE = """You decide whether a web agent did the task that its user gave it, from screenshots and its response.
+Believe the screenshots. The response has to name what was asked for as the page names it: where a room is
+asked for, the hotel alone is no answer. Say what you saw, then end with one line: SUCCESS or NOT SUCCESS.
 """
 
 
 class ByHand:
-    """Says what a person wrote down, and says so."""
+    """Says what was written down by hand, and says so."""
 
     def __init__(self, **options: Any) -> None:
         pass
@@ -44,40 +63,106 @@ class ByHand:
         pass
 
 
+class Confessed(AnthropicClient):
+    """Asks a server on loopback, behind which is no model, and says so."""
+
+    def ask(self, request: Any, pictures: Any) -> Answered:
+        answered = super().ask(request, pictures)
+        assert isinstance(answered.reply, ModelReply), answered.reply
+        return msgspec.structs.replace(
+            answered, reply=msgspec.structs.replace(answered.reply, origin="synthetic")
+        )
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder with two runs in the layout of WebVoyager, and the file of the changed judge."""
     for name in RUNS:
         recorded = ROOT / "recordings" / "conformance" / f"{name}.zst"
         assert run_cli(["export", "webvoyager", str(recorded), "-o", str(tmp_path / "results" / name)]) == 0
-    (tmp_path / "ours.yaml").write_text(OURS)
+    (tmp_path / "last.yaml").write_text(LAST)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("replaykit.grading.judging.Transports", ByHand)
     return tmp_path
 
 
+@pytest.fixture
+def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Make a folder with the public runs, and the file of the changed judge; a server says what was written."""
+    (tmp_path / "results").symlink_to(PUBLIC.resolve(), target_is_directory=True)
+    (tmp_path / "ours.yaml").write_text(OURS)
+    (tmp_path / "ours.txt").write_text(HOUSE_RULE)
+    monkeypatch.chdir(tmp_path)
+    with Server(_from_paper) as server:
+
+        class FromPaper(Transports):
+            def __init__(self, **options: Any) -> None:
+                super().__init__(clients={"anthropic": Confessed(base_url=server.url)})
+
+        monkeypatch.setattr("replaykit.grading.judging.Transports", FromPaper)
+        yield tmp_path
+
+
 def test_an_old_run_is_judged_twice_and_compared(
     place: Path, capfd: pytest.CaptureFixture[str], update_goldens: bool
 ) -> None:
-    page = PAGE.read_text()
-    shown = BLOCK.search(page)
-    assert shown is not None
-    capfd.readouterr()
-    said = "\n".join(_said(line, capfd) for line in shown[2].splitlines() if line.startswith("$ "))
-    if update_goldens:
-        PAGE.write_text(page[: shown.start(2)] + said + page[shown.end(2) :])
-    assert PAGE.read_text()[shown.start(2) :].startswith(said + "```")
+    _walk(MADE, capfd, update_goldens)
     assert (place / "after.json").exists()
 
 
-def test_the_page_shows_the_file_of_the_changed_judge() -> None:
-    assert OURS in PAGE.read_text()
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="no public WebVoyager runs (REPLAYKIT_SHARED_DATA)")
+def test_public_runs_are_judged_twice_and_compared(
+    public: Path, capfd: pytest.CaptureFixture[str], update_goldens: bool
+) -> None:
+    _walk(REAL, capfd, update_goldens)
+    replies = [entry for tape in public.glob("runs/*.jsonl") for entry in read_tape(tape).entries]
+    assert [entry.origin for entry in replies] == ["synthetic"] * 8
+    assert "== regressed: Booking--1\n" in PAGE.read_text()
 
 
-def test_the_readme_shows_the_end_of_the_walk() -> None:
-    shown = BLOCK.search(PAGE.read_text())
+def test_the_page_shows_the_files_of_the_changed_judges() -> None:
+    page = PAGE.read_text()
+    assert all(text in page for text in (LAST, OURS, HOUSE_RULE))
+
+
+def test_the_readme_shows_the_end_of_a_walk() -> None:
+    readme = (ROOT / "README.md").read_text()
+    walks = [_shown(name)[2] for name in (MADE, REAL)]
+    assert any(walk[walk.index("$ replaykit diff") :] in readme for walk in walks)
+
+
+def _from_paper(handler: Handler, request: dict[str, Any]) -> None:
+    """Answer as it was written down by hand after a look at the run."""
+    written = yaml.safe_load((ROOT / "fixtures" / "replies" / "webvoyager.yaml").read_text())
+    asked = request["messages"][0]["content"][0]["text"]
+    (run,) = (name for name, words in ASKED.items() if words in asked)
+    judge = "ours" if request["system"].startswith(HOUSE_RULE) else "webvoyager"
+    says(200, message(written[run][judge], model=request["model"]))(handler, request)
+
+
+ASKED = {
+    "Apple--17": "Smart Folio for iPad",
+    "BBC-News--9": "Music News",
+    "Booking--1": "Jakarta",
+    "Cambridge-Dictionary--29": "Image quizzes",
+}
+"""Words of each task."""
+
+
+def _walk(name: str, capfd: pytest.CaptureFixture[str], update_goldens: bool) -> None:
+    """Do what the page shows, and expect what it shows."""
+    shown = _shown(name)
+    capfd.readouterr()
+    said = "\n".join(_said(line, capfd) for line in shown[2].splitlines() if line.startswith("$ "))
+    if update_goldens:
+        PAGE.write_text(shown.string[: shown.start(2)] + said + shown.string[shown.end(2) :])
+    assert PAGE.read_text()[shown.start(2) :].startswith(said + "```")
+
+
+def _shown(name: str) -> re.Match[str]:
+    shown = re.search(BLOCK.format(name), PAGE.read_text(), re.DOTALL)
     assert shown is not None
-    assert shown[2][shown[2].index("$ replaykit diff") :] in (ROOT / "README.md").read_text()
+    return shown
 
 
 def _said(line: str, capfd: pytest.CaptureFixture[str]) -> str:

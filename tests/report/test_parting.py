@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.report import parting
-from replaykit.report.parting import Parting, part
+from replaykit.report.parting import Fact, Parting, part
 from replaykit.report.parting_text import parting_text
 from replaykit.testing import Builder, trajectory
 
@@ -60,8 +60,17 @@ def test_the_same_site_on_another_port_is_the_same_site(parted: Parted) -> None:
 def test_the_same_act_on_another_element_is_said(parted: Parted) -> None:
     found = parted(trajectory().click("#a", name="Edit"), trajectory().click("#b", name="Edit"))
     (row,) = found.rows
-    assert (row.mark, row.notes) == ("differs", ("target: #a -> #b",))
+    assert (row.mark, row.facts) == ("differs", (Fact(what="target", before="#a", after="#b"),))
     assert "~   0   0" in parting_text(found)
+
+
+def test_other_words_after_the_same_act_are_said(parted: Parted) -> None:
+    before, after = (walk("buy").say(said).click("#pay", name="pay") for said in ("Sure?", "Done."))
+    found = parted(before, after)
+    assert [(row.mark, row.facts) for row in found.rows if row.mark != "same"] == [
+        ("differs", (Fact(what="messages", before="agent say: Sure?", after="agent say: Done."),))
+    ]
+    assert "messages: agent say: Sure? -> agent say: Done." in parting_text(found)
 
 
 def test_other_answers_and_tasks_are_facts(parted: Parted) -> None:

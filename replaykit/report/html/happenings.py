@@ -12,12 +12,15 @@ from replaykit.trajectory.exchange import Console, Dialog, Download, Exchange, G
 from replaykit.trajectory.step import Probe, Trajectory
 
 
-def step_of(one: Message, times: list[int]) -> int | None:
-    """Return the step before a message: as recorded, else by its time where every step has one."""
-    if one.step is not None or one.t is None or not times:
-        return one.step
-    at = bisect_right(times, one.t) - 1
-    return at if at >= 0 else None
+def placed(run: Trajectory) -> Iterator[tuple[Message, int | None]]:
+    """Yield every message with the step before it: as recorded, else by its time where every step has one."""
+    times = [step.t or 0 for step in run.steps] if run.header.clock != "none" else []
+    for one in run.of_type(Message):
+        if one.step is not None or one.t is None or not times:
+            yield one, one.step
+        else:
+            at = bisect_right(times, one.t) - 1
+            yield one, at if at >= 0 else None
 
 
 def message(one: Message, step: int | None) -> Plain:

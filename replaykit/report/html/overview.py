@@ -16,7 +16,11 @@ ID_DIGITS = 12
 
 def run_ids(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the name of each verdict in links: of its content where it has one, else of its place."""
-    digests = [(v.trajectory or "").removeprefix("sha256:") for v in verdicts]
+    return link_ids([(verdict.trajectory or "").removeprefix("sha256:") for verdict in verdicts])
+
+
+def link_ids(digests: Sequence[str]) -> list[str]:
+    """Return the names of runs by their trajectory digests, bare hex; empty = none, named by its place."""
     begun = Counter(digest[:ID_DIGITS] for digest in digests)
     return [
         (digest if begun[digest[:ID_DIGITS]] > 1 else digest[:ID_DIGITS]) if digest else f"place-{place}"

@@ -6,11 +6,8 @@ run; then head, first screen and program are written before them.
 
 from __future__ import annotations
 
-import re
-import shutil
-import tempfile
+import io
 from collections.abc import Iterable
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,23 +17,15 @@ from replaykit.grading.verdict import Report
 from replaykit.report.comparison import compare
 from replaykit.report.comparison_text import comparison_text
 from replaykit.report.html.changes import Gradings, changes, gradings
-from replaykit.report.html.documents import page_style
 from replaykit.report.html.evidence import Evidence
-from replaykit.report.html.inert import data_block, inert_json, packed_json, source_hash, text
+from replaykit.report.html.inert import data_block, packed_json
 from replaykit.report.html.overview import is_well, overview, row, run_ids
 from replaykit.report.html.runs import facts, run_data, sources_of
+from replaykit.report.html.shell import data_behind, opening
 from replaykit.report.text import as_text
 
 EVIDENCE_MAX = 64 * 2**20
 """Bytes of pictures and pages in one file, unless asked otherwise."""
-
-SCRIPTS = (
-    "nodes", "store", "words", "charts", "filters", "runs", "overview", "causes", "changes", "change_charts",
-    "stage", "film", "steps", "verdict", "judge", "details", "run", "keys", "main",
-)  # fmt: skip
-"""Parts of the program, in order."""
-
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 class HtmlOptions(Struct, frozen=True, kw_only=True):
@@ -59,12 +48,16 @@ def write_html(
     run, and the run being written. A bundle that cannot be read is said so in the report.
     """
     options = options or HtmlOptions()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", prefix="replaykit-") as blocks:
+    with data_behind(file) as blocks:
         first = _write_runs(report, sources, blocks, options)
-        file.write(_opening(report, first, options.before))
-        blocks.seek(0)
-        shutil.copyfileobj(blocks, file)
-        file.write("</body>\n</html>\n")
+        file.write(opening(_title(report, options.before), first, _fallback(report, options.before)))
+
+
+def as_html(report: Report, sources: Iterable[str | Path] = ()) -> bytes:
+    """Return the report as HTML."""
+    text = io.StringIO(newline="\n")
+    write_html(report, sources, text)
+    return text.getvalue().encode("utf-8", "replace")
 
 
 def _write_runs(
@@ -105,42 +98,6 @@ def _left_out(evidence: Evidence, options: HtmlOptions) -> dict[str, int]:
     return {"pieces": evidence.left_out, "most": options.most or 0}
 
 
-def _opening(report: Report, first: dict[str, Any], before: Report | None) -> str:
-    style, script = _asset("report.css"), program()
-    values = {
-        "title": text(_title(report, before)),
-        "policy": text(policy(script, style)),
-        "style": style,
-        "fallback": text(_fallback(report, before)),
-        "data": data_block("report", "application/json", inert_json(first)),
-        "script": script,
-    }
-    return _PLACE.sub(lambda found: values[found[1]], _asset("shell.html"))
-
-
-def policy(script: str, style: str) -> str:
-    """Return the content security policy of the report: this program, these styles, nothing from anywhere."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {source_hash(script)}",
-            f"style-src-elem {source_hash(style)} {source_hash(page_style())}",
-            "style-src-attr 'unsafe-inline'",
-            "img-src blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types replaykit-page",
-        )
-    )
-
-
-def program() -> str:
-    """Return the report's program: its parts in one function, strict."""
-    parts = "\n".join(_asset("script", f"{name}.js") for name in SCRIPTS)
-    return f'(function () {{\n"use strict";\n{parts}}})();\n'
-
-
 def _title(report: Report, before: Report | None) -> str:
     if before is not None:
         return f"{before.label or 'before'} → {report.label or 'after'}"
@@ -153,7 +110,3 @@ def _title(report: Report, before: Report | None) -> str:
 def _fallback(report: Report, before: Report | None) -> str:
     said = as_text(report, details=len(report.verdicts) <= 100)
     return said if before is None else f"{comparison_text(compare(before, report))}\n{said}"
-
-
-def _asset(*path: str) -> str:
-    return files("replaykit.report.html").joinpath(*path).read_text("utf-8")

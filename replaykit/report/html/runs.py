@@ -53,6 +53,19 @@ def run_data(source: str, verdict: Verdict, evidence: Evidence, replies: str | N
         return {"verdict": told, "unreadable": line(str(error).replace(source, name))}
 
 
+def recorded(bundle: Bundle, evidence: Evidence, more: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what a bundle holds of its run, without any verdict; `more`: blobs of pictures to show too."""
+    seen = looks(bundle.trajectory)
+    pictures = evidence.pictures(bundle, dict.fromkeys([*seen.pictures, *more]))
+    pages = evidence.pages(bundle, seen.pages, _targets(bundle))
+    return {
+        **story(bundle, seen),
+        "pictures": pictures,
+        "pages": pages,
+        "left_out": _left_out(seen, pictures, pages),
+    }
+
+
 def facts(run: dict[str, Any]) -> dict[str, Any]:
     """Return what a run's row takes from its bundle."""
     if "n_steps" not in run:
@@ -69,14 +82,8 @@ def facts(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(bundle: Bundle, verdict: Verdict, evidence: Evidence, replies: str | None) -> dict[str, Any]:
-    seen = looks(bundle.trajectory)
-    pictures = evidence.pictures(bundle, dict.fromkeys([*seen.pictures, *pictures_of(verdict)]))
-    pages = evidence.pages(bundle, seen.pages, _targets(bundle))
     return {
-        **story(bundle, seen),
-        "pictures": pictures,
-        "pages": pages,
-        "left_out": _left_out(seen, pictures, pages),
+        **recorded(bundle, evidence, pictures_of(verdict)),
         "policies": dict(_policies(bundle)),
         "judges": transcripts(verdict, _tape(bundle, replies)),
     }

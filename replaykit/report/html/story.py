@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.happenings import console, exchange, message, others, probe, step_of
+from replaykit.report.html.happenings import console, exchange, message, others, placed, probe
 from replaykit.report.html.looks import Looks, Plain
 from replaykit.report.html.words import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.trajectory.action import Act, DragAndDrop, Element, tag_of
@@ -23,7 +24,6 @@ _E = TypeVar("_E")
 def story(bundle: Bundle, seen: Looks) -> Plain:
     """Return a run as plain values; `seen` are its looks."""
     run = bundle.trajectory
-    times = [step.t or 0 for step in run.steps] if run.header.clock != "none" else []
     return lean(
         {
             "format": bundle.format,
@@ -35,7 +35,7 @@ def story(bundle: Bundle, seen: Looks) -> Plain:
             "final": _last(seen, "final"),
             "n_steps": len(run.steps),
             "steps": [_step(step, seen) for step in run.steps[:STEPS_MAX]],
-            "messages": [message(one, step_of(one, times)) for one in _some(run, Message)],
+            "messages": [message(one, step) for one, step in islice(placed(run), ROWS_MAX)],
             "network": [exchange(one) for one in _some(run, Exchange)],
             "console": [console(one) for one in _some(run, Console)],
             "events": list(others(run)),

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from replaykit.grading.verdict import Report
 from replaykit.report.html.inert import source_hash
-from replaykit.report.html.report_file import HtmlOptions, program, write_html
-from replaykit.report.write import as_html, write_report
+from replaykit.report.html.report_file import HtmlOptions, as_html, write_html
+from replaykit.report.html.shell import SCRIPTS, program
+from replaykit.report.write import write_report
 from replaykit.testing import Builder, trajectory
 
 ReportOf = Callable[..., Report]
@@ -245,8 +246,6 @@ def test_memory_does_not_grow_with_the_runs(shop: Shop, report_of: ReportOf, tmp
 
 def test_no_asset_is_named_that_is_not_there_and_none_is_forgotten() -> None:
     from importlib.resources import files
-
-    from replaykit.report.html.report_file import SCRIPTS
 
     folder = files("replaykit.report.html").joinpath("script")
     assert {f"{name}.js" for name in SCRIPTS} == {entry.name for entry in folder.iterdir()}

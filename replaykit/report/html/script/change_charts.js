@@ -60,7 +60,9 @@ function flow_chart() {
   const pairs = Object.entries(BETWEEN.flow).map(([key, n]) => [...key.split(" "), n]);
   if (!pairs.length) return card("Success", "", empty("No run has a counterpart."));
   const all = [...SUCCESSES, "none"];
-  const [rows, columns] = [0, 1].map((side) => all.filter((name) => pairs.some((pair) => pair[side] === name)));
+  const [rows, columns] = [0, 1].map((side) =>
+    all.filter((name) => pairs.some((pair) => pair[side] === name)),
+  );
   const words = (name) => (name === "none" ? "None" : title_of(name.toLowerCase()));
   const at = (from, to) => pairs.find(([was, now]) => was === from && now === to)?.[2] || 0;
   return card(

@@ -23,8 +23,7 @@ function entries_shown() {
 }
 
 function entry_words(pair) {
-  pair.hay =
-    pair.hay || `${haystack(row_of(pair.after))} ${pair.changes.flat().join(" ").toLowerCase()}`;
+  pair.hay = pair.hay || `${haystack(row_of(pair.after))} ${pair.changes.flat().join(" ").toLowerCase()}`;
   return pair.hay;
 }
 
@@ -38,7 +37,13 @@ function changes_screen() {
     { class: "overview", id: "main", tabindex: "-1" },
     el("h1", { class: "versus" }, BETWEEN.before, el("span", { class: "arrow" }, " → "), BETWEEN.after),
     changes_told(),
-    el("div", { class: "cards" }, paired_chart(), flow_chart(), causes_chart((code) => narrow(code))),
+    el(
+      "div",
+      { class: "cards" },
+      paired_chart(),
+      flow_chart(),
+      causes_chart((code) => narrow(code)),
+    ),
     bar,
     list,
     more,

@@ -12,8 +12,19 @@ const COLUMNS = [
   ["ms", "Time", (run) => run.ms ?? -1],
 ];
 
-// `view`, `kind` and `why` belong to the screen of two reports.
-const filter = { view: "", q: "", success: "", broken: "", sort: "", kind: "", why: "" };
+// `view`, `kind` and `why` belong to the screen of two reports; `kind`, `row`, `look` and `when` to that of two runs.
+const filter = {
+  view: "",
+  q: "",
+  success: "",
+  broken: "",
+  sort: "",
+  kind: "",
+  why: "",
+  row: "",
+  look: "",
+  when: "",
+};
 
 function success_of(run) {
   return run.error ? "ERROR" : run.success || "NONE";
@@ -75,8 +86,8 @@ function success_chips() {
   return all.map(([name, words, n]) => [name, words, n, name && outcome_mark(name)]);
 }
 
-// A search field, chips of which one is chosen, a list of which one is chosen: each sets one key of the filter.
-// `chips`: value, words, how many, mark; those of nothing are not offered.
+// A search field, chips of which one is chosen, perhaps a list of which one is chosen: each sets one key of the
+// filter. `chips`: value, words, how many, mark; those of nothing are not offered.
 function bar_of({ place, search }, { label, name, chips }, list, changed) {
   const set = (key) => (event) => {
     filter[key] = event.target.value;
@@ -111,13 +122,14 @@ function bar_of({ place, search }, { label, name, chips }, list, changed) {
           ),
         ),
     ),
-    el(
-      "select",
-      { "aria-label": list.label, "data-key": list.name, on: { change: set(list.name) } },
-      list.options.map(([value, words]) =>
-        el("option", { value, selected: filter[list.name] === value }, words),
+    list &&
+      el(
+        "select",
+        { "aria-label": list.label, "data-key": list.name, on: { change: set(list.name) } },
+        list.options.map(([value, words]) =>
+          el("option", { value, selected: filter[list.name] === value }, words),
+        ),
       ),
-    ),
     el("output", { class: "count", "aria-live": "polite" }),
   );
 }
@@ -126,7 +138,7 @@ function bar_of({ place, search }, { label, name, chips }, list, changed) {
 function show_bar(bar, told) {
   const [search, list, chips] = ["#search", "select", ".chips"].map((name) => bar.querySelector(name));
   if (search.value !== filter.q) search.value = filter.q;
-  list.value = filter[list.dataset.key];
+  if (list) list.value = filter[list.dataset.key];
   bar.querySelector(".count").textContent = told;
   for (const chip of chips.children)
     chip.setAttribute("aria-pressed", String(chip.dataset.value === filter[chips.dataset.key]));

@@ -2,12 +2,19 @@
 
 const HELP = [
   ["j k", "next, previous step or run"],
-  ["n p", BETWEEN ? "next, previous violation or regression" : "next, previous violation"],
+  [
+    "n p",
+    SIDES
+      ? "next, previous difference"
+      : BETWEEN
+        ? "next, previous violation or regression"
+        : "next, previous violation",
+  ],
   ["/", "search"],
   ["b", "before or after the act"],
   ["v", "picture or page"],
   ["[ ]", "previous, next run"],
-  ["u", BETWEEN ? "all changes or runs" : "all runs"],
+  ["u", SIDES ? "both runs" : BETWEEN ? "all changes or runs" : "all runs"],
   ["Enter", "open the run"],
   ["t", "light or dark"],
   ["?", "this help"],

@@ -33,7 +33,8 @@ function go(wanted) {
 
 async function arrive() {
   const said = said_by_address();
-  const alone = !BETWEEN && RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
+  const alone =
+    first_screen() === "runs" && RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
   let id = BY_ID.has(said.run) ? said.run : alone;
   if (id === undefined) {
     for (const name of Object.keys(filter)) filter[name] = said[name] || "";
@@ -47,6 +48,7 @@ async function arrive() {
 
 // Not the id of any run: those are hex digits, or begin with `place-`.
 function first_screen() {
+  if (SIDES) return "sides";
   return BETWEEN && filter.view !== "runs" ? "changes" : "runs";
 }
 
@@ -58,8 +60,8 @@ async function enter(id) {
   const first = screen === null;
   const was = screen_run;
   screen_run = id;
-  const makers = { runs: overview_screen, changes: changes_screen };
-  const made = makers[id] ? makers[id]() : await run_screen(id);
+  const makers = { runs: overview_screen, changes: changes_screen, sides: sides_screen };
+  const made = await (makers[id] ? makers[id]() : run_screen(id));
   if (screen_run !== id) return;
   screen = made;
   replace(document.getElementById("stage"), screen.node);
@@ -86,7 +88,8 @@ function view_links() {
 
 function start() {
   const help = help_dialog();
-  const name = REPORT.label || (RUNS.length === 1 ? RUNS[0].task : count(RUNS.length, "run"));
+  const name =
+    REPORT.label || (SIDES ? "two runs" : RUNS.length === 1 ? RUNS[0].task : count(RUNS.length, "run"));
   replace(
     document.getElementById("app"),
     el(

@@ -61,7 +61,7 @@ function overview_screen() {
 }
 
 function notices() {
-  const { gate, summary, left_out } = REPORT;
+  const { gate, summary } = REPORT;
   const decided = summary.decided || {};
   const missing = Object.entries(decided.missing || {})
     .map(([code, n]) => `${code} (${n})`)
@@ -99,8 +99,13 @@ function notices() {
         )
       : null,
     invalid.length ? el("span", {}, `invalid, not counted: ${invalid.join(", ")}`) : null,
-    left_out.pieces
-      ? el("span", {}, `${left_out.pieces} pictures and pages left out to keep this file small (--max-size)`)
-      : null,
+    left_out_words(),
+  );
+}
+
+function left_out_words() {
+  const { pieces } = REPORT.left_out;
+  return (
+    pieces > 0 && el("span", {}, `${pieces} pictures and pages left out to keep this file small (--max-size)`)
   );
 }

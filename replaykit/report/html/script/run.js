@@ -2,7 +2,7 @@
 
 // Name, words, and how much there is: what has nothing is not offered, what cannot be counted always is.
 const TABS = [
-  ["verdict", "Verdict", () => null],
+  ["verdict", "Verdict", (run) => (run.verdict ? null : 0)],
   ["step", "Step", () => null],
   ["judge", "Judge", (run) => (run.judges || []).length],
   ["talk", "Talk", (run) => (run.messages || []).length],
@@ -108,7 +108,7 @@ async function run_screen(id) {
             moments.findIndex((one) => one.step),
           )
         : moments.findIndex((one) => one.key === wanted.step);
-    const known = offered.some(([name]) => name === wanted.tab) ? wanted.tab : "verdict";
+    const known = offered.some(([name]) => name === wanted.tab) ? wanted.tab : offered[0][0];
     const next = {
       at: Math.max(0, at),
       tab: known,
@@ -237,11 +237,15 @@ function has_pictures(run) {
   return Object.values(run.pictures || {}).some(([name]) => name);
 }
 
+// The runs of each first screen, in its order, and the way back to it.
+const FIRST_SCREENS = {
+  runs: ["‹ Runs", () => filtered().map((place) => RUNS[place].id)],
+  changes: ["‹ Changes", () => entries_shown().map((pair) => pair.after)],
+  sides: ["‹ Both runs", () => RUNS.map((run) => run.id)],
+};
+
 function neighbour(id, by) {
-  const ids =
-    first_screen() === "runs"
-      ? filtered().map((place) => RUNS[place].id)
-      : entries_shown().map((pair) => pair.after);
+  const ids = FIRST_SCREENS[first_screen()][1]();
   const at = ids.indexOf(id);
   const next = at < 0 ? undefined : ids[at + by];
   if (next !== undefined) go({ run: next });
@@ -251,12 +255,14 @@ function run_head(row, run) {
   return el(
     "header",
     { class: "run-head" },
-    ROWS.length > 1 && el("a", { class: "back", href: address({}), title: "All runs (u)" }, first_screen() === "runs" ? "‹ Runs" : "‹ Changes"),
+    (ROWS.length > 1 || SIDES) &&
+      el("a", { class: "back", href: address({}), title: "Back (u)" }, FIRST_SCREENS[first_screen()][0]),
     el("h1", { title: row.name }, row.name),
-    pill(
-      success_of(row) === "NONE" ? "DORMANT" : success_of(row),
-      success_of(row) === "NONE" ? "not graded" : success_of(row).toLowerCase(),
-    ),
+    run.verdict &&
+      pill(
+        success_of(row) === "NONE" ? "DORMANT" : success_of(row),
+        success_of(row) === "NONE" ? "not graded" : success_of(row).toLowerCase(),
+      ),
     row.violated ? pill("VIOLATED", `${row.violated} violated`) : null,
     el(
       "span",

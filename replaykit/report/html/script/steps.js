@@ -97,11 +97,14 @@ function act_words(step) {
 // Facts of an act that stand in its line.
 const VALUES = ["value", "key", "labels", "values", "url", "text", "files", "name", "dy"];
 
+function ending_of(run) {
+  return run.ending ? `${run.ending.kind} by ${run.ending.cause}` : "interrupted";
+}
+
 function ending_words(run, moment) {
   if (moment.key !== "end") return null;
-  const ending = run.ending ? `${run.ending.kind} by ${run.ending.cause}` : "interrupted";
   return [
-    el("span", { class: "target-name" }, ending),
+    el("span", { class: "target-name" }, ending_of(run)),
     run.answer !== undefined && el("q", {}, run.answer || "(empty answer)"),
   ];
 }

@@ -42,8 +42,11 @@ function count(n, one, many = `${one}s`) {
 }
 
 function title_of(word) {
-  const spaced = String(word).replaceAll("_", " ");
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+  return capital(String(word).replaceAll("_", " "));
+}
+
+function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 // An address without scheme and host: what changes from row to row.

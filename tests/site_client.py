@@ -1,4 +1,4 @@
-"""Plain HTTP to the CRM, as its own pages and scripts and other people's programs speak to it."""
+"""Plain HTTP to a fixture site, as its own pages and scripts and other people's programs speak to it."""
 
 from __future__ import annotations
 
