@@ -120,6 +120,11 @@ DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "
 )
 @click.option("--format", "format", type=click.Choice(list(FORMATS)), help="Format on stdout, and of -o.")
 @click.option(
+    "--no-fallback",
+    is_flag=True,
+    help="In WABE's results an agent's own end is no success, even where no judge could judge.",
+)
+@click.option(
     "--reward-dir",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write reward.txt, reward.json and grading_details.json for one bundle, on every path.",
@@ -163,6 +168,7 @@ def _grade(
     label: str | None,
     judges: tuple[str, ...],
     allow_verifiers: bool,
+    no_fallback: bool,
     **options: Any,
 ) -> Report:
     sources = find_bundles(bundles)
@@ -181,11 +187,12 @@ def _grade(
             report = build_report([grade(bundle, options=how)], gate=gate, label=label)
     else:
         report = _grade_many(sources, how, gate=gate, jobs=jobs, results=results, label=label)
-    is_github = format == "github"
-    said = write_github(report, os.environ) if is_github else render(report, format or "text", sources)
-    click.echo(said, nl=False)
+    if format == "github":
+        click.echo(write_github(report, os.environ), nl=False)
+    else:
+        click.echo(render(report, format or "text", sources, has_fallback=not no_fallback), nl=False)
     for output in outputs:
-        write_report(report, output, format, sources)
+        write_report(report, output, format, sources, has_fallback=not no_fallback)
     return report
 
 

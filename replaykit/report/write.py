@@ -38,26 +38,39 @@ _BY_EXTENSION = {".json": "json", ".jsonl": "jsonl", ".txt": "text", ".html": "h
 _BY_EXTENSION |= {".xml": "junit", ".md": "github"}
 
 
-def render(report: Report, format: str, sources: Sources = ()) -> bytes:
-    """Return the report in a format; unknown names are a `UsageError`."""
+def render(report: Report, format: str, sources: Sources = (), *, has_fallback: bool = True) -> bytes:
+    """Return the report in a format; unknown names are a `UsageError`.
+
+    `has_fallback`: in WABE's results an agent's own end may stand for a judge that could not judge.
+    """
     if format not in FORMATS:
         raise UsageError(what=f"no report format {format!r}; there are {', '.join(FORMATS)}")
     module, name = FORMATS[format]
     renderer = getattr(import_module(module), name)
-    rendered: str | bytes = renderer(report, sources) if format in _SHOWING_RUNS else renderer(report)
+    options = {"has_fallback": has_fallback} if format == "wabe" else {}
+    shown = (report, sources) if format in _SHOWING_RUNS else (report,)
+    rendered: str | bytes = renderer(*shown, **options)
     return rendered.encode() if isinstance(rendered, str) else rendered
 
 
-def write_report(report: Report, path: str | Path, format: str | None = None, sources: Sources = ()) -> None:
+def write_report(
+    report: Report,
+    path: str | Path,
+    format: str | None = None,
+    sources: Sources = (),
+    *,
+    has_fallback: bool = True,
+) -> None:
     """Write the report; the format follows the extension unless named. Replaces the file whole.
 
     `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
+    `has_fallback`: see `render`.
     """
     file = Path(path)
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file)
         return
-    write_file(file, render(report, format or _format_of(file), sources))
+    write_file(file, render(report, format or _format_of(file), sources, has_fallback=has_fallback))
 
 
 def write_html_file(report: Report, sources: Sources, file: Path, options: HtmlOptions | None = None) -> None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
 from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
@@ -105,6 +106,16 @@ def load_suite(path: str | Path) -> Suite:
     return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
 
 
+def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
+    """Return the records of an Online-Mind2Web file or a WABE scenario, and the path of their list.
+
+    They may be none, and may be wrong; None for any other layout. Raises `TaskError` for what cannot be read.
+    """
+    plain = _parse(Path(path))
+    records = mind2web_records(plain)
+    return None if records is None else (records, _place_of(plain))
+
+
 def suite_schema() -> dict[str, Any]:
     """Return the JSON Schema of the suite file, its tasks included."""
     (suite, task), parts = msgspec.json.schema_components([SuiteFile, Task], ref_template="#/$defs/{name}")
@@ -183,6 +194,9 @@ def _recognise(plain: Any, file: Path) -> Suite:
         return _suite(plain, file)
     if isinstance(plain, dict) and {"id", "intent"} <= plain.keys():
         return Suite(tasks=(_task(plain, str(file), "$"),))
+    tables = mind2web_records(plain)
+    if tables:
+        return Suite(tasks=tuple(read_mind2web(tables, str(file), _place_of(plain))))
     records = plain if isinstance(plain, list) else [plain]
     if records and all(isinstance(r, dict) for r in records):
         for needed, read in _READERS:
@@ -190,6 +204,10 @@ def _recognise(plain: Any, file: Path) -> Suite:
                 return Suite(tasks=tuple(read(records, str(file))))
     reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a public task file"
     raise TaskError(source=file, path="$", reason=reason)
+
+
+def _place_of(plain: Any) -> str:
+    return "$" if isinstance(plain, list) else "$.tasks"
 
 
 _Reader = Callable[[list[Any], str], list[Task]]

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
+from replaykit.cli.main import run as command_line
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
 from replaykit.report.wabe import as_wabe
@@ -81,3 +82,14 @@ def test_files_that_differ_in_kind_are_ranked_together(tmp_path: Path, run: Path
         results(tmp_path / "whole.json", run, YES, YES, YES),
     ]
     assert [row[1:] for row in ranked(*files)] == [(100.0, 3, 3), (50.0, 1, 2), (0.0, 1, 1)]
+
+
+@pytest.mark.parametrize(("options", "successful"), [([], 1), (["--no-fallback"], 0)])
+def test_an_end_is_no_success_where_that_is_not_wanted(
+    options: list[str], successful: int, run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "results.json"
+    argv = ["grade", str(run), "--fail-on", "", "--format", "wabe", "-o", str(out), *options]
+    command_line(argv)
+    detail = json.loads(out.read_text())["results"][0]["detail"]
+    assert (detail["successful_tasks"], detail["success_rate"]) == (successful, 0.0)
