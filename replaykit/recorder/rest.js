@@ -17,8 +17,10 @@ let retired = false;
 // `maker`: user, browser or script.
 function post(message, maker) {
   const text = toJSON(message);
-  if (admit(text.length, maker)) transmit(text);
-  else flood.dropped += 1;
+  if (admit(text.length, maker)) return transmit(text);
+  // After a flood there may be nothing more to say.
+  if (flood.dropped === 0) later(guarded(tellDropped), FLOOD.window);
+  flood.dropped += 1;
 }
 
 function admit(units, maker) {
@@ -33,6 +35,10 @@ function admit(units, maker) {
 
 function openWindow() {
   Object.assign(flood, { since: now(), messages: { browser: 0, script: 0 }, units: 0 });
+  tellDropped();
+}
+
+function tellDropped() {
   if (flood.dropped > 0) gap('flood', flood.dropped);
   flood.dropped = 0;
 }
@@ -261,7 +267,10 @@ const VISITS_MAX = 100000;
 
 const api = {
   document,
-  push: (purpose) => toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose)),
+  push: (purpose) => {
+    tellDropped();
+    return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));
+  },
   send: (purpose) => transmit(toJSON(takePush(purpose))),
   stir: actElsewhere,
   own: (element, id) => toJSON(claim(element, id)),

@@ -604,6 +604,13 @@ def watch_also(watched: Any, page: Any) -> Any:
     return type(watched)(page, watched.options)
 
 
+def test_a_flood_that_nothing_follows_is_counted(watch: Watch) -> None:
+    watched = form(watch)
+    watched.page.evaluate("for (let i = 0; i < 3000; i += 1) go.dispatchEvent(new Event('click'))")
+    watched.until(lambda: sum(gap.count for gap in watched.gaps()) + len(watched.events("click")) >= 3000)
+    assert {gap.why for gap in watched.gaps()} == {"flood"}
+
+
 def test_a_flood_is_dropped_and_counted_and_acts_get_through(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("for (let i = 0; i < 3000; i += 1) go.dispatchEvent(new Event('click'))")
