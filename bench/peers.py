@@ -42,6 +42,7 @@ OUTCOMES = {"success": "PASS", "failure": "FAIL", "error": "ERROR"}
 def peer() -> Any:
     """Return the package's entry point; the versions it pins come before those of the environment."""
     sys.path.insert(0, str(PEERS))
+    # The package lies beside the environment (.venv/peers), where type checks do not see it.
     from webarena_verified.api import WebArenaVerified  # type: ignore[import-not-found]
 
     logging.disable(logging.CRITICAL)

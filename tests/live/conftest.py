@@ -32,6 +32,7 @@ from replaykit.recorder.capture import (
     decode_message,
     page_script,
 )
+from replaykit.replay.chromium import Chromium
 from replaykit.snapshot import Snapshot, State, decode
 
 WAIT_S = 60.0
@@ -45,6 +46,14 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(scope="module")
+def offline(browser_path: Path) -> Iterator[Chromium]:
+    """An offline browser that draws recorded pages."""
+    running = Chromium(browser_path)
+    yield running
+    running.close()
 
 
 @pytest.fixture(scope="module")

@@ -237,7 +237,7 @@ def test_a_site_that_is_down_is_no_failure_of_the_participant(shop: Site, tmp_pa
     class Down:
         url = "http://127.0.0.1:9"
 
-    task = assessed(Down(), tmp_path, Participant("good"), "order-total")  # type: ignore[arg-type]
+    task = assessed(Down(), tmp_path, Participant("good"), "order-total")
     assert state(task) == "TASK_STATE_FAILED" and not task.artifacts
     assert "http://127.0.0.1:9" in get_message_text(task.status.message)
 

@@ -76,13 +76,6 @@ HOSTILE = """<html>
 """
 
 
-@pytest.fixture(scope="module")
-def offline(browser_path: Path) -> Iterator[Chromium]:
-    running = Chromium(browser_path)
-    yield running
-    running.close()
-
-
 @pytest.fixture
 def listener() -> Iterator[tuple[str, list[bytes]]]:
     """A port that answers nobody and remembers who came."""

@@ -29,13 +29,6 @@ RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
 COUNTED = "[...document.querySelectorAll('td')].reduce((sum, cell) => sum + cell.innerText.length, 0)"
 
 
-@pytest.fixture(scope="module")
-def offline(browser_path: Path) -> Iterator[Chromium]:
-    running = Chromium(browser_path)
-    yield running
-    running.close()
-
-
 @pytest.fixture
 def bundle() -> Iterator[Bundle]:
     with open_bundle(RECORDINGS / "refund-order--good.zst") as opened:

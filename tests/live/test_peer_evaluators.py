@@ -91,7 +91,7 @@ OTHER_RULES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def runs(browser_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Recorded]]:
     if not (PEERS / "webarena").is_dir():
-        pytest.skip(f"the evaluators are not here: {PEERS}")
+        pytest.skip("libwebarena is not installed beside the environment: `sh .ci/test` does it")
     folder, found = tmp_path_factory.mktemp("runs"), []
     for task in load_tasks(SUITE):
         path = folder / f"{task.id}.zst"

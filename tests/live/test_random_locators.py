@@ -7,7 +7,7 @@ browser finds, are asked of the live page and of the offline one.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,13 +156,6 @@ BOUND = settings(
     database=None,
     phases=[Phase.generate],
 )
-
-
-@pytest.fixture(scope="module")
-def offline(browser_path: Path) -> Iterator[Chromium]:
-    running = Chromium(browser_path)
-    yield running
-    running.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import JudgeOutcome, Outcome, PolicyOutcome, Report, Verdict
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.write import write_html_file
-from tests.live.watched import ALL, CONTRAST, RECORDINGS, Watched, hostile_run, judged
+from tests.live.watched import ALL, RECORDINGS, Watched, hostile_run, judged, readable_anywhere
 
 pytestmark = pytest.mark.live
 
@@ -154,11 +154,6 @@ def test_keys_and_filters_walk_the_changes(regraded: Watched) -> None:
 
 def test_changes_fit_a_phone_and_are_readable_in_light_and_dark(regraded: Watched) -> None:
     page = regraded.page
-    for _ in range(2):
-        assert page.evaluate(CONTRAST) == []
-        page.keyboard.press("t")
-    page.set_viewport_size({"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.locator("main").evaluate("main => main.scrollWidth") <= 360
+    readable_anywhere(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(page.locator(".entry")).to_have_count(5)

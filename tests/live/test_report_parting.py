@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, expect
 from replaykit.bundle.reader import open_bundle
 from replaykit.report.write import write_parting_file
 from replaykit.testing import Builder, trajectory
-from tests.live.watched import ALL, CONTRAST, RECORDINGS, Watched, hostile_run
+from tests.live.watched import ALL, RECORDINGS, Watched, hostile_run, readable_anywhere
 
 pytestmark = pytest.mark.live
 
@@ -177,11 +177,6 @@ def test_the_same_recording_twice_is_said(parted: Parted) -> None:
 
 def test_two_runs_fit_a_phone_and_are_readable_in_light_and_dark(shop: Watched) -> None:
     page = shop.page
-    for _ in range(2):
-        assert page.evaluate(CONTRAST) == []
-        page.keyboard.press("t")
-    page.set_viewport_size({"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.locator("main").evaluate("main => main.scrollWidth") <= 360
+    readable_anywhere(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(page.locator(".pairing .shot img")).to_have_count(3)

@@ -68,6 +68,16 @@ CONTRAST = """() => {
 }"""
 
 
+def readable_anywhere(page: Page) -> None:
+    """Raise AssertionError unless a page reads well in light and dark, and fits a phone, which it then is."""
+    for _ in range(2):
+        assert page.evaluate(CONTRAST) == []
+        page.keyboard.press("t")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("main").evaluate("main => main.scrollWidth") <= 360
+
+
 class Watched:
     """A page with a report in it, and everything that it should not do."""
 

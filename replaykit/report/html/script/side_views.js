@@ -86,17 +86,7 @@ function side_act(run, row, side) {
   const moment = row.moments[side];
   const look = { class: `side-act ${SIDE_LOOKS[side]}` };
   if (!moment) return el("span", { ...look, class: `${look.class} nothing` });
-  return el(
-    "span",
-    look,
-    el("span", { class: "number" }, moment.step ? moment.key : ""),
-    el(
-      "span",
-      { class: "what" },
-      moment.step ? act_words(moment.step) : el("b", {}, title_of(moment.key)),
-      ending_words(run, moment),
-    ),
-  );
+  return el("span", look, act_line(run, moment));
 }
 
 // What the page looked like, and what was thought and said, in one of the runs.

@@ -53,19 +53,26 @@ function steps_list(run, moments, choose) {
   };
 }
 
+// What a run did at a moment: its number and words.
+function act_line(run, moment) {
+  return [
+    el("span", { class: "number" }, moment.step ? moment.key : ""),
+    el(
+      "span",
+      { class: "what" },
+      moment.step ? act_words(moment.step) : el("b", {}, title_of(moment.key)),
+      ending_words(run, moment),
+    ),
+  ];
+}
+
 function moment_row(run, moment, act) {
   return el(
     "li",
     { class: moment.broken.length ? "bad" : "" },
     button(
       [
-        el("span", { class: "number" }, moment.step ? moment.key : ""),
-        el(
-          "span",
-          { class: "what" },
-          moment.step ? act_words(moment.step) : el("b", {}, title_of(moment.key)),
-          ending_words(run, moment),
-        ),
+        act_line(run, moment),
         el("span", { class: "when" }, seconds(moment.t)),
       ],
       act,
