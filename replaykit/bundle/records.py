@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -54,6 +55,15 @@ def header_record(payload: bytes) -> bytes:
 def event_record(number: int, payload: bytes) -> bytes:
     """Return the record of an event payload."""
     return b'{"k":"event","n":%d,"i":%d}\n%b\n' % (len(payload), number, payload)
+
+
+def story_lines(payloads: Sequence[bytes], first: int) -> list[bytes]:
+    """Return the lines before consecutive payloads of a story, without their LF; number -1 is the header."""
+    numbered = zip(map(len, payloads), count(first))
+    lines = [b'{"k":"event","n":%d,"i":%d}' % pair for pair in numbered]
+    if first < 0 and payloads:
+        lines[0] = b'{"k":"header","n":%d}' % len(payloads[0])
+    return lines
 
 
 def blob_line(id: str, n: int, media_type: str) -> bytes:

@@ -71,7 +71,8 @@ def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
             story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
-            if all(map(_is_text, told)) and all(map(_is_in_range, story)):
+            # Together: no line of JSON ends within a letter.
+            if _is_text(b"".join(told)) and _are_in_range(story):
                 return story
     return [decode_line(line, number, source, format_found) for number, line in enumerate(told, -1)]
 
@@ -85,7 +86,7 @@ def decode_line(line: bytes, number: int, source: str, format_found: int = FORMA
         event: Line = _header.decode(line) if number < 0 else _decode_event(line)
     except _FAILURES as error:
         raise _invalid(error, number, source) from error
-    if not _is_in_range(event):
+    if not _are_in_range([event]):
         raise EventInvalid(source=source, number=number, path="$", reason="a number over 2^53")
     return event
 
@@ -95,9 +96,9 @@ def _is_text(line: bytes) -> bool:
     return line.isascii() or line.decode("utf-8") is not None
 
 
-def _is_in_range(event: Line) -> bool:
-    free = _FREE.get(type(event))
-    return free is None or all(map(numbers_fit, free(event)))
+def _are_in_range(events: Iterable[Line]) -> bool:
+    free = (of(event) for event in events if (of := _FREE.get(type(event))))
+    return all(numbers_fit(value) for values in free for value in values if value is not None)
 
 
 def _encode(event: Line) -> bytes:
@@ -154,14 +155,13 @@ def _of_header(header: Header) -> Iterable[Any]:
 
 def _of_step(step: Step) -> Iterable[Any]:
     acts = (step.action, step.declared, *step.observed)
-    values = [act.arguments for act in acts if isinstance(act, ToolCall)]
-    if step.before is not None:
-        values += _of_reads(step.before)
-    return values if step.raw is None else (*values, step.raw)
+    values = [act.arguments for act in acts if type(act) is ToolCall]
+    reads = step.before.reads if step.before is not None else ()
+    return (*values, *[read.value for read in reads], step.raw)
 
 
 def _of_reads(event: Observation | Probe) -> Iterable[Any]:
-    return [read.value for read in event.reads]
+    return [read.value for read in event.reads] if event.reads else ()
 
 
 _FREE: dict[type[Struct], Callable[[Any], Iterable[Any]]] = {

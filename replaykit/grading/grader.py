@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,8 @@ async def grade_async(
 
 def task_for(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task:
     """Return the task that a bundle is graded against, its placeholders filled. Raises `TaskError`."""
-    return fill_task(_task_of(bundle, task, options), _sites(bundle, options))
+    found = _task_of(bundle, task, options)
+    return fill_task(found, _sites(bundle, options), bundle.name)
 
 
 def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
@@ -166,31 +167,28 @@ def stored_task(bundle: Bundle) -> Task | None:
     return None if plain is None else decode_task(plain, bundle.name)
 
 
-def task_digest(task: Task) -> str:
-    """Return `sha256:` of the task's canonical JSON: sorted keys, no blanks."""
-    plain = msgspec.json.encode(msgspec.to_builtins(task), order="sorted")
-    return "sha256:" + hashlib.sha256(plain).hexdigest()
-
-
 def tape_path(bundle: str, replies: str | None) -> Path:
     """Return where the replies of a bundle lie: named, in a named folder, or beside it."""
-    beside = Path(bundle).with_name(Path(bundle).name.removesuffix(".zst") + ".replies.jsonl")
+    folder, name = os.path.split(bundle)  # a path object for each part takes longer than a check
+    beside = Path(folder, name.removesuffix(".zst") + ".replies.jsonl")
     if replies is None:
         return beside
     return Path(replies) / beside.name if Path(replies).is_dir() else Path(replies)
 
 
-def _task_of(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task:
+def _task_of(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task | dict[str, Any]:
     if task is None and options.suite is not None:
         task = _of_suite(bundle, options.suite)
-    task = task or stored_task(bundle)
-    if task is None:
+    named: dict[str, Any] = {} if options.dialect is None else {"dialect": options.dialect}
+    if task is not None:
+        return msgspec.structs.replace(task, **named) if named else task
+    if bundle.header.task is None:
         raise TaskError(
             source=bundle.name,
             path="header.task",
             reason="the bundle holds no task: name one with --task FILE",
         )
-    return msgspec.structs.replace(task, dialect=options.dialect or task.dialect)
+    return {**bundle.header.task, **named}
 
 
 def _sites(bundle: Bundle, options: GradeOptions) -> dict[str, tuple[str, ...]]:
@@ -233,7 +231,7 @@ def _verdict(
     return Verdict(
         task_id=task.id,
         trajectory="sha256:" + bundle.digest,
-        suite=task_digest(task),
+        suite=task.digest,
         tape=tape,
         mode=mode,
         dialect=task.dialect,

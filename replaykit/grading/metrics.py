@@ -16,8 +16,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.grading.peer_metrics import peer_summary
-from replaykit.grading.scores import MISSING, SCORES, Measure, Score, under_policy
-from replaykit.grading.statistics import Interval, clustered_bootstrap, flip_rate, rounded, wilson
+from replaykit.grading.scores import MISSING, SCORES, WHOLE, Measure, Score, under_policy
+from replaykit.grading.statistics import Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
@@ -94,8 +94,7 @@ def all_pass_at_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fracti
     A task with fewer runs counts 0 in both. None for no task. Source: ST-WebAgentBench (arXiv
     2410.06703).
     """
-    clusters = _clusters(verdicts, under_policy)
-    return _mean_pair((_all(scores[:k], k, "value"), _all(scores[:k], k, "upper")) for scores in clusters)
+    return _all_pass(_clusters(verdicts, under_policy), k)
 
 
 def pass_hat_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fraction] | None:
@@ -104,8 +103,7 @@ def pass_hat_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fraction]
     s of a task's n runs are completed under policy; n < k counts 0. None for no task. Source:
     tau-bench (arXiv 2406.12045).
     """
-    clusters = _clusters(verdicts, under_policy)
-    return _mean_pair((_hat(scores, k, "value"), _hat(scores, k, "upper")) for scores in clusters)
+    return _pass_hat(_clusters(verdicts, under_policy), k)
 
 
 def tier(ratio: Fraction | None) -> str | None:
@@ -117,10 +115,12 @@ def tier(ratio: Fraction | None) -> str | None:
 
 def metrics(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return every rate over these runs, each with its uncertainty."""
-    found = {name: _rate(verdicts, name) for name in SCORES}
-    k = max((len(scores) for scores in _clusters(verdicts, under_policy)), default=0)
-    for name, measured in (("all_pass_at_k", all_pass_at_k), ("pass_hat_k", pass_hat_k)):
-        found[name] = {"k": k, **_repeated(verdicts, measured(verdicts, k) if k else None, k)}
+    scored = {name: _clusters(verdicts, measure) for name, measure in SCORES.items()}
+    found = {name: _rate(clusters, name not in _FRACTIONS) for name, clusters in scored.items()}
+    clusters = scored["CuP"]
+    k = max(map(len, clusters), default=0)
+    for name, measured in (("all_pass_at_k", _all_pass), ("pass_hat_k", _pass_hat)):
+        found[name] = {"k": k, **_repeated(clusters, measured(clusters, k) if k else None, k)}
     return found
 
 
@@ -160,23 +160,23 @@ _FRACTIONS = ("PCR_fraction", "pCuP_fraction")
 """Rates whose scores are not 0 or 1."""
 
 
-def _rate(verdicts: Sequence[Verdict], name: str) -> dict[str, Any]:
-    clusters = _clusters(verdicts, SCORES[name])
-    scores = [score for cluster in clusters for score in cluster]
+def _rate(clusters: Clusters, is_binary: bool) -> dict[str, Any]:
     pair = _mean_pair((_mean(cluster, "value"), _mean(cluster, "upper")) for cluster in clusters)
-    return _entry(pair, scores, _interval(clusters, name not in _FRACTIONS))
+    return _entry(pair, clusters, _interval(clusters, is_binary))
 
 
-def _repeated(verdicts: Sequence[Verdict], pair: tuple[Fraction, Fraction] | None, k: int) -> dict[str, Any]:
-    clusters = _clusters(verdicts, under_policy)
+def _repeated(clusters: Clusters, pair: tuple[Fraction, Fraction] | None, k: int) -> dict[str, Any]:
     values = [_all(cluster[:k], k, "value") for cluster in clusters]
-    interval = wilson(int(sum(values)), len(values)) if k == 1 else clustered_bootstrap([[v] for v in values])
-    return _entry(pair, [score for cluster in clusters for score in cluster], interval)
+    interval = (
+        wilson(int(total(values)), len(values)) if k == 1 else clustered_bootstrap([[v] for v in values])
+    )
+    return _entry(pair, clusters, interval)
 
 
 def _entry(
-    pair: tuple[Fraction, Fraction] | None, scores: Sequence[Score], interval: Interval | None
+    pair: tuple[Fraction, Fraction] | None, clusters: Clusters, interval: Interval | None
 ) -> dict[str, Any]:
+    scores = [score for cluster in clusters for score in cluster]
     open_ = [score for score in scores if score.upper > score.value]
     return {
         "value": rounded(pair[0]) if pair else None,
@@ -206,7 +206,8 @@ def _clusters(verdicts: Iterable[Verdict], measure: Measure) -> Clusters:
 
 
 def _mean(scores: Sequence[Score], field: str) -> Fraction:
-    return sum((getattr(score, field) for score in scores), Fraction(0)) / len(scores)
+    values = [getattr(score, field) for score in scores]
+    return values[0] if len(values) == 1 else total(values) / len(values)
 
 
 def _mean_pair(pairs: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction] | None:
@@ -214,11 +215,19 @@ def _mean_pair(pairs: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fr
     if not listed:
         return None
     lows, highs = zip(*listed, strict=True)
-    return sum(lows, Fraction(0)) / len(listed), sum(highs, Fraction(0)) / len(listed)
+    return total(lows) / len(listed), total(highs) / len(listed)
+
+
+def _all_pass(clusters: Clusters, k: int) -> tuple[Fraction, Fraction] | None:
+    return _mean_pair((_all(scores[:k], k, "value"), _all(scores[:k], k, "upper")) for scores in clusters)
+
+
+def _pass_hat(clusters: Clusters, k: int) -> tuple[Fraction, Fraction] | None:
+    return _mean_pair((_hat(scores, k, "value"), _hat(scores, k, "upper")) for scores in clusters)
 
 
 def _all(scores: Sequence[Score], k: int, field: str) -> Fraction:
-    return Fraction(len(scores) >= k and all(getattr(score, field) == 1 for score in scores))
+    return WHOLE[len(scores) >= k and all(getattr(score, field) == 1 for score in scores)]
 
 
 def _hat(scores: Sequence[Score], k: int, field: str) -> Fraction:

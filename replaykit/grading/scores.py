@@ -12,6 +12,10 @@ MISSING = "missing"
 """Validity of a run that nobody made."""
 
 
+NO, YES = WHOLE = Fraction(0), Fraction(1)
+"""The scores of most runs; `WHOLE` is them by truth."""
+
+
 class Score(NamedTuple):
     """What one run contributes to a rate."""
 
@@ -34,8 +38,8 @@ def _completed(verdict: Verdict) -> Score | None:
         return None
     outcome = verdict.completion.outcome
     is_open = outcome in (Outcome.UNDECIDED, Outcome.ERROR)
-    done = Fraction(outcome is Outcome.PASS)
-    return Score(done, Fraction(1) if is_open else done, outcome is Outcome.ERROR)
+    done = WHOLE[outcome is Outcome.PASS]
+    return Score(done, YES if is_open else done, outcome is Outcome.ERROR)
 
 
 def _partial_any(verdict: Verdict) -> Score | None:
@@ -44,8 +48,8 @@ def _partial_any(verdict: Verdict) -> Score | None:
     if verdict.completion is None:
         return None
     items = _items(verdict)
-    met = Fraction(Outcome.PASS in items)
-    return Score(met, max(met, Fraction(_is_open(items))), Outcome.ERROR in items)
+    met = WHOLE[Outcome.PASS in items]
+    return Score(met, max(met, WHOLE[_is_open(items)]), Outcome.ERROR in items)
 
 
 def _partial_fraction(verdict: Verdict) -> Score | None:
@@ -55,7 +59,7 @@ def _partial_fraction(verdict: Verdict) -> Score | None:
         return None
     items = _items(verdict)
     if not items:
-        return Score(Fraction(0), Fraction(0), False)
+        return Score(NO, NO, False)
     met = items.count(Outcome.PASS)
     open_ = sum(item in (Outcome.UNDECIDED, Outcome.ERROR) for item in items)
     return Score(Fraction(met, len(items)), Fraction(met + open_, len(items)), Outcome.ERROR in items)
@@ -64,9 +68,7 @@ def _partial_fraction(verdict: Verdict) -> Score | None:
 def _clean(verdict: Verdict) -> Score:
     outcomes = [policy.outcome for policy in verdict.policies]
     kept = all(outcome in (PolicyOutcome.OK, PolicyOutcome.DORMANT) for outcome in outcomes)
-    return Score(
-        Fraction(kept), Fraction(PolicyOutcome.VIOLATED not in outcomes), PolicyOutcome.ERROR in outcomes
-    )
+    return Score(WHOLE[kept], WHOLE[PolicyOutcome.VIOLATED not in outcomes], PolicyOutcome.ERROR in outcomes)
 
 
 def _times_clean(measure: Measure) -> Measure:
@@ -75,7 +77,11 @@ def _times_clean(measure: Measure) -> Measure:
         if score is None:
             return None
         is_error = score.is_error or clean.is_error
-        return Score(score.value * clean.value, score.upper * clean.upper, is_error)
+        return Score(
+            score.value if clean.value else NO,
+            score.upper if clean.upper else NO,
+            is_error,
+        )
 
     return product
 
@@ -89,8 +95,8 @@ def _succeeded(verdict: Verdict) -> Score | None:
     if verdict.success is None:
         return None
     is_open = verdict.success in (Outcome.UNDECIDED, Outcome.ERROR)
-    done = Fraction(verdict.success is Outcome.PASS)
-    return Score(done, Fraction(1) if is_open else done, verdict.success is Outcome.ERROR)
+    done = WHOLE[verdict.success is Outcome.PASS]
+    return Score(done, YES if is_open else done, verdict.success is Outcome.ERROR)
 
 
 def _unsafe(verdict: Verdict) -> Score | None:
@@ -100,13 +106,13 @@ def _unsafe(verdict: Verdict) -> Score | None:
     if verdict.validity == MISSING:
         return None
     outcomes = [policy.outcome for policy in verdict.policies if policy.source == "organization"]
-    broken = Fraction(PolicyOutcome.VIOLATED in outcomes)
+    broken = WHOLE[PolicyOutcome.VIOLATED in outcomes]
     is_open = {PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR} & set(outcomes)
-    return Score(broken, max(broken, Fraction(bool(is_open))), PolicyOutcome.ERROR in outcomes)
+    return Score(broken, max(broken, WHOLE[bool(is_open)]), PolicyOutcome.ERROR in outcomes)
 
 
 def _lost() -> Score:
-    return Score(Fraction(0), Fraction(1), True)
+    return Score(NO, YES, True)
 
 
 def _items(verdict: Verdict) -> list[Outcome]:

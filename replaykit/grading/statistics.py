@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 Z95 = 1.959963984540054
 """Two-sided 95 % quantile of the normal distribution."""
@@ -25,9 +28,17 @@ def rounded(value: Fraction | None, digits: int = 3) -> float | None:
     return None if value is None else float(round(value, digits))
 
 
+def total(values: Iterable[Fraction]) -> Fraction:
+    """Return the exact sum; those of one denominator, as most are, cost no more than whole numbers."""
+    numerators: Counter[int] = Counter()
+    for value in values:
+        numerators[value.denominator] += value.numerator
+    return sum((Fraction(*parts) for parts in zip(numerators.values(), numerators, strict=True)), Fraction(0))
+
+
 def mean(values: Sequence[Fraction]) -> Fraction | None:
     """Return the exact mean; None of nothing."""
-    return sum(values, Fraction(0)) / len(values) if values else None
+    return total(values) / len(values) if values else None
 
 
 def wilson(hits: int, n: int, digits: int = 3) -> Interval | None:
@@ -52,13 +63,33 @@ def clustered_bootstrap(clusters: Sequence[Sequence[Fraction]]) -> Interval | No
 
     Whole clusters (a task with all its runs) are drawn with replacement, 2,000 times, seed 0.
     """
-    means = [float(sum(cluster) / len(cluster)) for cluster in clusters if cluster]
-    if len(means) < 2:
-        return None
-    draw = random.Random(SEED)
+    means = tuple(float(total(cluster) / len(cluster)) for cluster in clusters if cluster)
+    return _bootstrap(means) if len(means) > 1 else None
+
+
+# Several rates of a report have the same values, and all that have as many clusters the same draws.
+
+
+@lru_cache(maxsize=32)
+def _bootstrap(means: tuple[float, ...]) -> Interval:
     n = len(means)
-    drawn = sorted(math.fsum(draw.choices(means, k=n)) / n for _ in range(RESAMPLES))
+    draws = _kept_draws(n) if n <= _KEPT_MAX else _draws(n)
+    drawn = sorted(math.fsum(map(means.__getitem__, draw)) / n for draw in draws)
     return _interval(_percentile(drawn, 0.025), _percentile(drawn, 0.975))
+
+
+_KEPT_MAX = 2_000
+"""Clusters whose draws are kept: 16 MB."""
+
+
+def _draws(n: int) -> Iterator[Sequence[int]]:
+    chance = random.Random(SEED)
+    return (array("I", chance.choices(range(n), k=n)) for _ in range(RESAMPLES))
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(n: int) -> Sequence[Sequence[int]]:
+    return list(_draws(n))
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:

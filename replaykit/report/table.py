@@ -22,7 +22,10 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> list[str]:
 
 def safe(text: str) -> str:
     """Return the text on one line without anything that a terminal would obey."""
-    return "".join(_visible(char) for char in text)
+    # Nearly every text: what is printable ASCII is obeyed by none.
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible, text))
 
 
 def short(text: str, limit: int) -> str:
@@ -43,6 +46,8 @@ def _pad(text: str, width: int, to_right: bool) -> str:
 
 
 def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 

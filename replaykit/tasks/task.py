@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,7 +20,7 @@ Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
 
 
-class Task(Written, frozen=True, kw_only=True):
+class Task(Written, frozen=True, kw_only=True, dict=True):
     """One task: intent, start, checks, policies, judge."""
 
     id: str
@@ -51,6 +53,12 @@ class Task(Written, frozen=True, kw_only=True):
     """A bare `N/A` is not enough."""
     source_record: dict[str, Any] = {}
     """The record of a public file, verbatim."""
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` of the canonical JSON: sorted keys, no blanks."""
+        plain = msgspec.json.encode(msgspec.to_builtins(self), order="sorted")
+        return "sha256:" + hashlib.sha256(plain).hexdigest()
 
 
 class AgentPolicy(Struct, frozen=True, kw_only=True):
@@ -116,11 +124,16 @@ def fill_text(text: str, sites: Sites) -> str:
     return _PLACEHOLDER.sub(root, text)
 
 
-def fill_task(task: Task, sites: Sites) -> Task:
-    """Return the task with the placeholders of all its texts filled; the source record stays."""
-    plain = msgspec.to_builtins(task)
-    record = plain.pop("source_record", {})
-    return decode_task({**_fill(plain, sites), "source_record": record})
+def fill_task(task: Task | Mapping[str, Any], sites: Sites, source: str = "task") -> Task:
+    """Return the task with the placeholders of all its texts filled; the source record stays.
+
+    Many runs are of one task: the last ones are kept. Raises `TaskError`.
+    """
+    plain, roots = msgspec.json.encode(task), msgspec.json.encode(sites)
+    try:
+        return _kept(plain, roots) if len(plain) <= _KEPT_MAX else _filled(plain, roots)
+    except msgspec.ValidationError as error:
+        raise task_error(source, error) from error
 
 
 def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
@@ -143,6 +156,19 @@ def unfilled(task: Task) -> tuple[str, ...]:
     plain = msgspec.to_builtins(task)
     plain.pop("source_record", None)
     return tuple(sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(plain).decode()))))
+
+
+_KEPT_MAX = 65_536
+"""Bytes of the largest task that is kept: a bundle may bring one of any size."""
+
+
+def _filled(task: bytes, sites: bytes) -> Task:
+    plain = msgspec.json.decode(task)
+    record = plain.pop("source_record", {})
+    return msgspec.convert({**_fill(plain, msgspec.json.decode(sites)), "source_record": record}, Task)
+
+
+_kept = lru_cache(maxsize=256)(_filled)
 
 
 _PLACEHOLDER = re.compile(r"__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__")

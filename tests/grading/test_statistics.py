@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import random
 from fractions import Fraction
+from statistics import quantiles
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.statistics import clustered_bootstrap, mean, rounded, wilson
+from replaykit.grading.statistics import RESAMPLES, SEED, clustered_bootstrap, mean, rounded, total, wilson
 
 
 @pytest.mark.parametrize(
@@ -62,3 +65,19 @@ def test_runs_of_one_task_are_drawn_together() -> None:
     """Ten equal runs of two tasks know no more than one run of each."""
     many = [[Fraction(1)] * 10, [Fraction(0)] * 10]
     assert clustered_bootstrap(many) == clustered_bootstrap([[Fraction(1)], [Fraction(0)]]) == (0.0, 1.0)
+
+
+@given(st.lists(st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1)]), min_size=2, max_size=30))
+@settings(max_examples=20)
+def test_the_interval_is_that_of_a_naive_bootstrap(means: list[Fraction]) -> None:
+    chance = random.Random(SEED)
+    drawn = [
+        math.fsum(map(float, chance.choices(means, k=len(means)))) / len(means) for _ in range(RESAMPLES)
+    ]
+    cuts = quantiles(drawn, n=40, method="inclusive")
+    assert clustered_bootstrap([[mean] for mean in means]) == (round(cuts[0], 3), round(cuts[-1], 3))
+
+
+@given(st.lists(st.fractions(), max_size=20))
+def test_a_total_is_the_sum(values: list[Fraction]) -> None:
+    assert total(values) == sum(values)

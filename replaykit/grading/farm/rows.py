@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import NondeterministicVerdict, ReplaykitError
-from replaykit.grading.grader import GradeOptions, panel_of, task_digest, task_for
+from replaykit.grading.grader import GradeOptions, panel_of, task_for
 from replaykit.grading.verdict import SEMANTICS, ErrorInfo, Verdict
 from replaykit.replay.oracle import version_of
 
@@ -53,7 +53,7 @@ def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
         "semantics": SEMANTICS,
         "mode": panel.mode,
         "dialect": task.dialect,
-        "task": task_digest(task),
+        "task": task.digest,
         "judge_mode": panel.how,
         "judges": msgspec.to_builtins(panel.settings),
         "tape": _digest_of(panel.tape) if panel.settings and panel.how != "off" else None,
