@@ -55,11 +55,12 @@ def progress(title: str, total: int) -> Iterator[Tick]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}"),
+        # Ids of tasks may be a stranger's: neither markup nor anything that a terminal would obey.
+        TextColumn("{task.fields[words]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, words="")
-        yield lambda words: bar.update(task, advance=1, words=words)
+        yield lambda words: bar.update(task, advance=1, words=harmless(words))
 
 
 def _settings() -> dict[str, bool]:

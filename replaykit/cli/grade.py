@@ -192,7 +192,8 @@ def _grade(
     else:
         click.echo(render(report, format or "text", sources, has_fallback=not no_fallback), nl=False)
     for output in outputs:
-        write_report(report, output, format, sources, has_fallback=not no_fallback)
+        with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
+            write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)
     return report
 
 

@@ -66,7 +66,8 @@ def command(
         )
     report = load_report(reports[0]) if reports else _graded(bundles, replies, jobs, label)
     options = HtmlOptions(most=max_size * MIB or None, replies=replies)
-    write_html_file(report, bundles, output, options)
+    with progress("writing", len(report.verdicts)) as tick:
+        write_html_file(report, bundles, output, options, tick)
     notice(f"written: {output} ({_runs(len(report.verdicts))})")
     if opens:
         click.launch(str(output.resolve()))

@@ -16,7 +16,7 @@ from replaykit.grading.verdict import Report
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
-    from replaykit.report.html.report_file import HtmlOptions
+    from replaykit.report.html.report_file import HtmlOptions, OnRun
 
 Sources = Iterable[str | Path]
 """Bundles that show what a report says; only the HTML report looks at them."""
@@ -60,25 +60,32 @@ def write_report(
     sources: Sources = (),
     *,
     has_fallback: bool = True,
+    on_run: OnRun | None = None,
 ) -> None:
     """Write the report; the format follows the extension unless named. Replaces the file whole.
 
     `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
-    `has_fallback`: see `render`.
+    `has_fallback`: see `render`. `on_run` is called with the name of each run that HTML has taken in.
     """
     file = Path(path)
     if (format or _format_of(file)) == "html":
-        write_html_file(report, sources, file)
+        write_html_file(report, sources, file, on_run=on_run)
         return
     write_file(file, render(report, format or _format_of(file), sources, has_fallback=has_fallback))
 
 
-def write_html_file(report: Report, sources: Sources, file: Path, options: HtmlOptions | None = None) -> None:
+def write_html_file(
+    report: Report,
+    sources: Sources,
+    file: Path,
+    options: HtmlOptions | None = None,
+    on_run: OnRun | None = None,
+) -> None:
     """Write the HTML report run by run: memory does not grow with them. Replaces the file whole."""
     from replaykit.report.html.report_file import write_html
 
     with _page(file) as text:
-        write_html(report, sources, text, options)
+        write_html(report, sources, text, options, on_run)
 
 
 def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import NamedTuple
@@ -56,6 +57,7 @@ def draw(bundle: Bundle, key: PageKey, wanted: Iterable[Spot]) -> Sketch | None:
         return None
 
 
+@cache
 def page_style() -> str:
     """Return the one style sheet of drawn pages."""
     return files("replaykit.report.html").joinpath("page.css").read_text("utf-8")
@@ -63,12 +65,17 @@ def page_style() -> str:
 
 def page_document(drawn: Sketch) -> str:
     """Return the whole document of a drawn page: no script, no network, a policy of its own."""
+    return f"{_opening()}<body>{drawn.html}</body></html>"
+
+
+@cache
+def _opening() -> str:
     style = page_style()
     policy = f"default-src 'none'; style-src-elem {source_hash(style)}; style-src-attr 'unsafe-inline'"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>recorded page</title><style>{style}</style></head><body>{drawn.html}</body></html>"
+        f"<title>recorded page</title><style>{style}</style></head>"
     )
 
 

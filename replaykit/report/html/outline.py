@@ -5,7 +5,7 @@ from __future__ import annotations
 from replaykit.replay.tree import words
 from replaykit.report.html.controls import CONTROLS, control
 from replaykit.report.html.inert import text as escaped
-from replaykit.report.html.sketch import PLACED_MAX, TEXT_MAX, Sketch, display, is_hidden
+from replaykit.report.html.sketch import PLACED_MAX, TEXT_MAX, Sketch, Styles
 from replaykit.snapshot import HTML, OTHER, TEXT, Snapshot
 
 WIDTH, HEIGHT = 960, 720
@@ -25,47 +25,59 @@ _UNSEEN = ("script", "style", "template", "noscript", "head", "title")
 
 def outline(shot: Snapshot) -> Sketch:
     """Write a page as a plain document."""
-    parts: list[str] = []
-    open_ends: list[tuple[int, str]] = []
-    row, written, letters = 1, 0, 0
-    while row < len(shot.kind) and written < PLACED_MAX and letters < TEXT_MAX:
-        while open_ends and open_ends[-1][0] <= row:
-            parts.append(f"</{open_ends.pop()[1]}>")
-        before = len(parts)
-        row = _write(shot, row, parts, open_ends)
-        written += len(parts) > before
-        letters += sum(map(len, parts[before:]))
-    parts += [f"</{tag}>" for _, tag in reversed(open_ends)]
-    return Sketch(
-        html=f'<article>{"".join(parts)}</article>', width=WIDTH, height=HEIGHT, boxes={},
-        is_placed=False, is_cut=row < len(shot.kind),
-    )  # fmt: skip
+    return _Outline(shot).write()
 
 
-def _write(shot: Snapshot, row: int, parts: list[str], open_ends: list[tuple[int, str]]) -> int:
-    kind = shot.kind[row]
-    if kind == TEXT:
-        parts.append(escaped(shot.name[row]))
-    if kind > OTHER:
+class _Outline:
+    def __init__(self, shot: Snapshot) -> None:
+        self.shot = shot
+        self.styles = Styles(shot)
+        self.parts: list[str] = []
+        # Row after each open element, and the tag that ends it.
+        self.open_ends: list[tuple[int, str]] = []
+
+    def write(self) -> Sketch:
+        row, written, letters = 1, 0, 0
+        while row < len(self.shot.kind) and written < PLACED_MAX and letters < TEXT_MAX:
+            while self.open_ends and self.open_ends[-1][0] <= row:
+                self.parts.append(f"</{self.open_ends.pop()[1]}>")
+            before = len(self.parts)
+            row = self._node(row)
+            written += len(self.parts) > before
+            letters += sum(map(len, self.parts[before:]))
+        self.parts += [f"</{tag}>" for _, tag in reversed(self.open_ends)]
+        return Sketch(
+            html=f'<article>{"".join(self.parts)}</article>', width=WIDTH, height=HEIGHT, boxes={},
+            is_placed=False, is_cut=row < len(self.shot.kind),
+        )  # fmt: skip
+
+    def _node(self, row: int) -> int:
+        """Write one node; return the row to go on with."""
+        shot, kind, tag = self.shot, self.shot.kind[row], self.shot.name[row]
+        if kind == TEXT:
+            self.parts.append(escaped(tag))
+        if kind > OTHER:
+            return row + 1
+        unseen = self.styles.display(row) == "none" or self.styles.is_hidden(row)
+        if unseen or (kind == HTML and tag in _UNSEEN):
+            return shot.end[row]
+        if kind == HTML and tag in CONTROLS:
+            look, said = control(shot, row)
+            self.parts.append(f'<span class="control {look}">{escaped(said)}</span>')
+            return shot.end[row]
+        self._element(row, tag)
         return row + 1
-    tag = shot.name[row]
-    if display(shot, row) == "none" or is_hidden(shot, row) or (kind == HTML and tag in _UNSEEN):
-        return shot.end[row]
-    if kind == HTML and tag in CONTROLS:
-        look, said = control(shot, row)
-        parts.append(f'<span class="control {look}">{escaped(said)}</span>')
-        return shot.end[row]
-    if tag == "br":
-        parts.append("<br>")
-    elif len(open_ends) < DEPTH_MAX:
-        own = _tag(shot, row)
-        parts.append(f"<{own}>")
-        open_ends.append((shot.end[row], own))
-    return row + 1
 
+    def _element(self, row: int, tag: str) -> None:
+        if tag == "br":
+            self.parts.append("<br>")
+        elif len(self.open_ends) < DEPTH_MAX:
+            own = self._own(row, tag)
+            self.parts.append(f"<{own}>")
+            self.open_ends.append((self.shot.end[row], own))
 
-def _tag(shot: Snapshot, row: int) -> str:
-    tag = shot.name[row]
-    if shot.kind[row] == HTML and tag in KEPT:
-        return tag
-    return "span" if display(shot, row).startswith(("inline", "contents")) else "div"
+    def _own(self, row: int, tag: str) -> str:
+        """Return the tag that an element is written with."""
+        if self.shot.kind[row] == HTML and tag in KEPT:
+            return tag
+        return "span" if self.styles.display(row).startswith(("inline", "contents")) else "div"

@@ -7,7 +7,7 @@ run; then head, first screen and program are written before them.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,8 +39,16 @@ class HtmlOptions(Struct, frozen=True, kw_only=True):
     """An earlier report: the first screen is what lies between the two."""
 
 
+OnRun = Callable[[str], None]
+"""Called with the name of each run that is written."""
+
+
 def write_html(
-    report: Report, sources: Iterable[str | Path], file: IO[str], options: HtmlOptions | None = None
+    report: Report,
+    sources: Iterable[str | Path],
+    file: IO[str],
+    options: HtmlOptions | None = None,
+    on_run: OnRun | None = None,
 ) -> None:
     """Write the report as HTML; `sources` are bundles that show its verdicts, others are passed over.
 
@@ -49,7 +57,7 @@ def write_html(
     """
     options = options or HtmlOptions()
     with data_behind(file) as blocks:
-        first = _write_runs(report, sources, blocks, options)
+        first = _write_runs(report, sources, blocks, options, on_run)
         file.write(opening(_title(report, options.before), first, _fallback(report, options.before)))
 
 
@@ -61,7 +69,11 @@ def as_html(report: Report, sources: Iterable[str | Path] = ()) -> bytes:
 
 
 def _write_runs(
-    report: Report, sources: Iterable[str | Path], blocks: IO[str], options: HtmlOptions
+    report: Report,
+    sources: Iterable[str | Path],
+    blocks: IO[str],
+    options: HtmlOptions,
+    on_run: OnRun | None,
 ) -> dict[str, Any]:
     told = gradings(options.before, report)
     found, ids = sources_of(told.verdicts, sources), run_ids(told.verdicts)
@@ -79,6 +91,8 @@ def _write_runs(
             run["earlier"] = to_builtins(told.earlier[place])
         blocks.write(data_block(f"r{ids[place]}", "run/deflate", packed_json(run)))
         rows[place] = row(ids[place], name, verdict, facts(run))
+        if on_run:
+            on_run(name)
     shown = [rows[place] for place in range(len(ids))]
     first = overview(report, shown[: len(report.verdicts)], _left_out(evidence, options))
     if options.before is not None:

@@ -67,6 +67,25 @@ class Sketch(Struct, frozen=True, kw_only=True):
     """It had more than a sketch takes."""
 
 
+class Styles:
+    """What is recorded of how elements are shown."""
+
+    def __init__(self, shot: Snapshot) -> None:
+        self._of = shot.style
+        self._number = shot.number
+        # The last is that of elements in a hidden subtree: their index is -1.
+        self._entries = [*(entry.split("|", 2) for entry in shot.head.styles), ["none"]]
+
+    def display(self, row: int) -> str:
+        """Return the recorded `display`; `none` where nothing shows, `block` where unknown."""
+        return self._entries[self._of[self._number[row]]][0] if self._of else "block"
+
+    def is_hidden(self, row: int) -> bool:
+        """Whether an element is invisible while what is in it may show."""
+        entry = self._entries[self._of[self._number[row]]] if self._of else ()
+        return len(entry) > 1 and entry[1] != "visible"
+
+
 def sketch(page: FramePage, wanted: Iterable[Spot] = ()) -> Sketch:
     """Draw a page by its recorded boxes. `wanted`: elements whose places the caller asks for."""
     drawing = _Drawing(frozenset(wanted))
@@ -118,6 +137,7 @@ class _Pen:
         self.drawing = drawing
         self.page = page
         self.shot = page.snapshot
+        self.styles = Styles(page.snapshot)
         self.x, self.y = x, y
         # Rows that a text around them holds in its flow: they are not drawn once more.
         self.flowing: set[int] = set()
@@ -133,11 +153,11 @@ class _Pen:
     def _element(self, row: int) -> int:
         """Draw one element; return the row to go on with."""
         shot, box = self.shot, self._box(row)
-        tag, seen = shot.name[row], display(shot, row)
+        tag, seen = shot.name[row], self.styles.display(row)
         if seen == "none" or (shot.kind[row] == HTML and tag in ("script", "style", "template", "noscript")):
             return shot.end[row]
         self.drawing.see((self.page.id, shot.number[row]), box)
-        if row in self.flowing or not box[2] or not box[3] or is_hidden(shot, row):
+        if row in self.flowing or not box[2] or not box[3] or self.styles.is_hidden(row):
             return row + 1
         if shot.kind[row] == SVG:
             self.drawing.put("graphic", box, "")
@@ -157,9 +177,10 @@ class _Pen:
         return row + 1 if tag in ("iframe", "frame") else self.shot.end[row]
 
     def _plain(self, row: int, tag: str, box: Box) -> None:
-        flow = self._flow(row) if any(True for _ in own_texts(self.shot, row)) else None
+        flow = self._flow(row) if self._has_text(row) else None
         kind = f"t-{tag}" if tag in _SEEN else "f" if tag in _FRAMED else ""
-        if self.shot.state.get(row) is not None and self.shot.state[row].modal:
+        state = self.shot.state.get(row)
+        if state is not None and state.modal:
             kind = "modal"
         if flow is not None:
             plain, content = flow
@@ -174,7 +195,20 @@ class _Pen:
     def _box(self, row: int) -> Box:
         at = 4 * self.shot.number[row]
         x, y, width, height = self.shot.box[at : at + 4]
-        return _side(x + self.x), _side(y + self.y), _side(width), _side(height)
+        box = x + self.x, y + self.y, width, height
+        if min(box) >= -SIDE_MAX and max(box) <= SIDE_MAX:
+            return box
+        return _side(box[0]), _side(box[1]), _side(width), _side(height)
+
+    def _has_text(self, row: int) -> bool:
+        """Whether an element has a text of its own that is not blank."""
+        kind, name, end = self.shot.kind, self.shot.name, self.shot.end
+        at, last = row + 1, end[row]
+        while at < last:
+            if kind[at] == TEXT and name[at] and not name[at].isspace():
+                return True
+            at = end[at]
+        return False
 
     def _flow(self, row: int) -> tuple[str, str]:
         """Return what stands in the lines of an element, plain and as HTML."""
@@ -207,40 +241,14 @@ class _Pen:
     def _is_inline(self, row: int) -> bool:
         shot = self.shot
         is_control = shot.name[row] in CONTROLS
-        return shot.kind[row] == HTML and not is_control and display(shot, row) in ("inline", "contents")
+        seen = self.styles.display(row)
+        return shot.kind[row] == HTML and not is_control and seen in ("inline", "contents")
 
     def _room(self, row: int) -> str:
         # What stands in a line but is drawn by itself keeps its place there.
-        if not display(self.shot, row).startswith("inline"):
+        if not self.styles.display(row).startswith("inline"):
             return ""
         return f'<i class="room" style="width:{self._box(row)[2]}px"></i>'
-
-
-def display(shot: Snapshot, row: int) -> str:
-    """Return the recorded `display`; `none` where nothing of the element shows, `block` where unknown."""
-    return _entry(shot, row)[0]
-
-
-def is_hidden(shot: Snapshot, row: int) -> bool:
-    """Whether an element is invisible while what is in it may show."""
-    entry = _entry(shot, row)
-    return len(entry) > 1 and entry[1] != "visible"
-
-
-def own_texts(shot: Snapshot, row: int) -> Iterable[str]:
-    """Yield the texts directly inside of an element that are not blank."""
-    at = row + 1
-    while at < shot.end[row]:
-        if shot.kind[at] == TEXT and not shot.name[at].isspace() and shot.name[at]:
-            yield shot.name[at]
-        at = shot.end[at]
-
-
-def _entry(shot: Snapshot, row: int) -> list[str]:
-    index = shot.style[shot.number[row]] if shot.style else None
-    if index is None:
-        return ["block"]
-    return ["none"] if index == -1 else shot.head.styles[index].split("|")
 
 
 def _look(tag: str) -> str:
