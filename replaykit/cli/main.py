@@ -106,13 +106,26 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        # The reader went away (`| head`): the interpreter would complain once more at exit.
+    except OSError as error:
+        _drop_output()
+        if isinstance(error, BrokenPipeError):  # the reader went away: `| head`
+            return 0
+        _complain(f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
+        return 3
+    except Exception:  # noqa: BLE001  # a defect of ours; Python's own code for it says that a gate failed
+        traceback.print_exc()
+        return 3
+
+
+def _drop_output() -> None:
+    """Give up what standard output does not take: the interpreter would complain once more at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
-def _complain(message: str, error: ReplaykitError, arguments: Sequence[str]) -> None:
+def _complain(message: str, error: Exception, arguments: Sequence[str]) -> None:
     if "--debug" in arguments:
         traceback.print_exception(error)
     lines = harmless(message).splitlines() or [""]

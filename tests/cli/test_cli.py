@@ -317,6 +317,27 @@ def test_a_closed_pipe_is_no_error(bundle: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("command", ["grade", "verify", "show"])
+def test_output_that_nobody_takes_is_an_error_and_no_verdict(command: str, bundle: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        words = [sys.executable, "-m", "replaykit", command, str(bundle)]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "error: input or output: No space left on device\n")
+
+
+def test_a_defect_is_no_failed_gate(bundle: Path) -> None:
+    code = f"""
+from replaykit.cli import grade, main
+def broken(*_, **__): raise LookupError("a defect")
+grade.find_bundles = broken
+main.main(["grade", {str(bundle)!r}])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "LookupError: a defect" in done.stderr
+
+
 @pytest.mark.skipif(shutil.which("strace") is None and not os.environ.get("CI"), reason="no strace on PATH")
 def test_grading_opens_no_socket(bundle: Path, tmp_path: Path) -> None:
     log = tmp_path / "calls"
