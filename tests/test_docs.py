@@ -67,7 +67,7 @@ def test_the_schemas_are_the_code_s(update_goldens: bool) -> None:
 def test_every_help_ends_with_an_example_and_the_exit_codes(command: str) -> None:
     text = help_of(command)
     assert f"Example: replaykit {command}" in text
-    assert text.rstrip().endswith("130 interrupted.")
+    assert text.rstrip().endswith("141 nobody took the output.")
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

@@ -42,7 +42,11 @@ COMMANDS = {
 
 EXIT_CODES = """\b
 Exit codes: 0 all gates passed, 1 a gate failed, 2 usage, 3 could not do it,
-4 nothing matched, 130 interrupted."""
+4 nothing matched, 130 interrupted, 141 nobody took the output."""
+
+
+CUT_OFF = 141
+"""What a shell says of a program whose reader went away (`| head`): whether a gate failed nobody has read."""
 
 
 class LazyGroup(click.Group):
@@ -108,10 +112,12 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     except OSError as error:
         _drop_output()
-        if isinstance(error, BrokenPipeError):  # the reader went away: `| head`
-            return 0
+        if isinstance(error, BrokenPipeError):
+            return CUT_OFF
         _complain(f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
         return 3
+    except SystemExit:  # click's word for the same
+        return CUT_OFF
     except Exception:  # noqa: BLE001  # a defect of ours; Python's own code for it says that a gate failed
         traceback.print_exc()
         return 3
