@@ -6,9 +6,12 @@ A crew yields the rows of every chunk it is given, whatever happens to its worke
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 import msgspec
@@ -169,4 +172,16 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """Let a worker end where its parent was killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()
+
+
+def _wait_and_end(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

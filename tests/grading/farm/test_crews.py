@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -92,3 +94,24 @@ def test_an_executor_that_refuses_is_an_error_that_says_how_to_go_on() -> None:
     pool.shutdown()
     with pytest.raises(EngineError, match=r"refuses work.*results="):
         outcomes(Foreign(pool, GradeOptions(), work=stand_in), ["a"])
+
+
+WAITING = """
+import threading
+from replaykit.grading.farm.crews import Processes
+from replaykit.grading.grader import GradeOptions
+
+crew = Processes(2, GradeOptions(), None)
+crew.submit([]).result()
+print("here", flush=True)
+threading.Event().wait()
+"""
+
+
+def test_no_worker_outlives_a_killed_run() -> None:
+    with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"here\n"
+        process.kill()
+        # Its workers hold the same pipe: it ends with the last of them.
+        assert process.communicate(timeout=60)[0] == b""
