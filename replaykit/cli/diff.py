@@ -117,7 +117,7 @@ def _named(report: Report, name: str) -> Report:
 
 def _is_report(source: str) -> bool:
     if not Path(source).is_file():
-        raise SourceError(source=source, operation="compare", reason="no such file")
+        raise SourceError(source=source, operation="compare", reason="no such file, or not a regular one")
     return is_report(source)
 
 

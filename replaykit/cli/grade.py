@@ -247,9 +247,9 @@ def _expand(name: str) -> Iterator[str]:
     path = Path(name)
     if is_remote(name):
         yield name
-    elif path.is_dir():
+    elif name and path.is_dir():  # an empty word is a variable that was not set, not this folder
         yield from (str(found) for found in sorted(path.rglob("*.zst")))
-    elif path.exists():
+    elif name and path.exists():
         yield name
     else:
         raise SourceError(source=name, operation="read the bundle", reason="no such file or folder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.panel import Panel, judges_of
 from replaykit.grading.judges.sitting import judge_all, staffed
+from replaykit.grading.judges.tape import tape_beside
 from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.verdict import (
     CheckResult,
@@ -169,8 +169,7 @@ def stored_task(bundle: Bundle) -> Task | None:
 
 def tape_path(bundle: str, replies: str | None) -> Path:
     """Return where the replies of a bundle lie: named, in a named folder, or beside it."""
-    folder, name = os.path.split(bundle)  # a path object for each part takes longer than a check
-    beside = Path(folder, name.removesuffix(".zst") + ".replies.jsonl")
+    beside = tape_beside(bundle)
     if replies is None:
         return beside
     return Path(replies) / beside.name if Path(replies).is_dir() else Path(replies)

@@ -16,12 +16,13 @@ from replaykit.bundle.story import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, seal
 from replaykit.errors import BundleWriteError, SecretLeft, TaskError, UsageError
+from replaykit.grading.judges.tape import tape_beside
 from replaykit.recorder.patterns import given_looks
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.settings import as_settings, plain_texts
 from replaykit.redaction.rewriting import Rewriting
 from replaykit.redaction.scanning import DIGEST, Left, scan, scan_tape
-from replaykit.redaction.tape import beside, read_beside, rewrite_tape
+from replaykit.redaction.tape import read_beside, rewrite_tape
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Unknown
 
@@ -96,10 +97,10 @@ def _write(
     data, left_out = _tape(source, rewriting, redactor, sealed.digest)
     left = tuple(_left(written, data, redactor, str(target)))
     # What lies there belongs to the bundle that is replaced.
-    beside(target).unlink(missing_ok=True)
+    tape_beside(target).unlink(missing_ok=True)
     if data is not None:
         replies.write_bytes(data)
-        replies.replace(beside(target))
+        replies.replace(tape_beside(target))
     written.replace(target)
     return Redaction(
         path=str(target),
@@ -108,7 +109,7 @@ def _write(
         blobs=sum(new not in (None, old) for old, new in rewriting.ids.items()),
         painted=rewriting.painted,
         withheld=rewriting.withheld,
-        tape=None if data is None else str(beside(target)),
+        tape=None if data is None else str(tape_beside(target)),
         replies_left_out=left_out,
         left=left,
     )
@@ -146,14 +147,14 @@ def _tape(source: Bundle, rewriting: Rewriting, redactor: Redactor, digest: str)
     data = read_beside(source.name)
     if data is None:
         return None, 0
-    return rewrite_tape(data, beside(source.name).name, redactor, rewriting.ids, digest)
+    return rewrite_tape(data, tape_beside(source.name).name, redactor, rewriting.ids, digest)
 
 
 def _left(written: Path, tape: bytes | None, redactor: Redactor, name: str) -> Iterator[Left]:
     """Read back what was written, and yield what is left. Raises SecretLeft for a declared secret."""
     with open_bundle(written) as bundle:
         yield from islice(_refusing(scan(bundle, redactor), name), LEFT_MAX)
-    yield from islice(_refusing(scan_tape(tape or b"", redactor), beside(name).name), LEFT_MAX)
+    yield from islice(_refusing(scan_tape(tape or b"", redactor), tape_beside(name).name), LEFT_MAX)
 
 
 def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
@@ -166,7 +167,7 @@ def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
 def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
     if target.exists() and source.exists() and target.samefile(source):
         raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
-    for path in (target, beside(target)):
+    for path in (target, tape_beside(target)):
         if os.path.lexists(path) and not is_forced:
             raise BundleWriteError(
                 source=str(path), operation="write the redacted bundle", reason="it exists"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import TapeError
 from replaykit.grading.judges.judge import canonical
-from replaykit.grading.judges.tape import KEY_PREFIX, Entry, TapeHead, normal_request, parse_tape
+from replaykit.grading.judges.tape import KEY_PREFIX, Entry, TapeHead, normal_request, parse_tape, tape_beside
 from replaykit.recorder.redact import Redactor
 from replaykit.redaction.scanning import WORDS
 from replaykit.trajectory.scalars import Id
@@ -38,19 +38,13 @@ def rewrite_tape(
 
 def read_beside(bundle: str | Path) -> bytes | None:
     """Return the tape that lies beside a bundle, None where there is none. Raises TapeError."""
-    path = beside(bundle)
+    path = tape_beside(bundle)
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise TapeError(source=path.name, line=0, reason=f"cannot read the tape: {error.strerror}") from error
-
-
-def beside(bundle: str | Path) -> Path:
-    """Return where the tape of a bundle lies."""
-    path = Path(bundle)
-    return path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
 
 
 def _rewritten(entry: Entry, redactor: Redactor, ids: Mapping[Id, Id | None]) -> Entry:

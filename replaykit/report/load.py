@@ -14,6 +14,8 @@ _HEAD = 64
 
 def is_report(source: str) -> bool:
     """Whether a file is JSON, as a report is; bundles, folders and what cannot be read are not."""
+    if not Path(source).is_file():  # whoever opens a pipe waits for its writer
+        return False
     try:
         with Path(source).open("rb") as file:
             return file.read(_HEAD).lstrip().startswith(b"{")

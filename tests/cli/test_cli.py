@@ -216,6 +216,9 @@ def make(kind: str, tmp_path: Path, bundle: Path) -> list[str | Path]:
         "seal of a png": ["seal", png],
         "show of a folder": ["show", tmp_path],
         "verify missing": ["verify", tmp_path / "nope.zst"],
+        "an empty word": ["grade", ""],
+        "an empty word to pack": ["pack", "", "-o", tmp_path / "packed.zst"],
+        "diff of a device": ["diff", "/dev/null", bundle],
     }[kind]
 
 
@@ -256,6 +259,9 @@ def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
         ("seal of a png", "not a replaykit bundle"),
         ("show of a folder", "not a regular file"),
         ("verify missing", "no such file"),
+        ("an empty word", "no such file or folder"),
+        ("an empty word to pack", "cannot read the tape"),
+        ("diff of a device", "not a regular one"),
     ],
 )
 def test_wrong_input_gets_a_clear_error(kind: str, said: str, tmp_path: Path, bundle: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -100,3 +101,10 @@ def test_what_cannot_be_shown_is_said(
     assert run(["view", *arguments]) == code
     assert words in capsys.readouterr().err
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(bundle: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.zst")
+    assert run(["view", str(tmp_path / "pipe.zst"), str(bundle), "-o", str(tmp_path / "x.html")]) == 0
+    verdicts = first_screen(tmp_path / "x.html")["runs"]
+    assert len(verdicts) == 2

@@ -18,7 +18,7 @@ from replaykit.bundle.story import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
 from replaykit.errors import BundleWriteError, TapeError, UsageError
-from replaykit.grading.judges.tape import parse_tape
+from replaykit.grading.judges.tape import parse_tape, tape_beside
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Derivation, Header
 
@@ -41,8 +41,7 @@ def pack(
     """
     source, target = Path(bundle), Path(output)
     _check(source, target, is_forced=force)
-    beside = source.with_name(source.name.removesuffix(".zst") + ".replies.jsonl")
-    tape = _tape(Path(replies or beside))
+    tape = _tape(Path(replies or tape_beside(source)))
     with open_bundle(source) as opened, _folder_beside(target) as folder:
         written = Path(folder) / "run.zst"
         _write(opened, tape, written)

@@ -137,6 +137,12 @@ class Tape(Struct, frozen=True, kw_only=True):
         )
 
 
+def tape_beside(bundle: str | Path) -> Path:
+    """Return where the tape of a bundle lies that none is named for: `a.replies.jsonl` beside `a.zst`."""
+    folder, name = os.path.split(bundle)  # a path object for each part takes longer than a check
+    return Path(folder, name.removesuffix(".zst") + ".replies.jsonl")
+
+
 def read_tape(path: str | Path) -> Tape | None:
     """Read a tape; None where there is none. Raises TapeError with the line of what is malformed."""
     try:
