@@ -64,5 +64,5 @@ def _metadata(file: Path) -> dict[str, Any]:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
     except OSError as error:
         raise InteropError(source=file, what=f"cannot read the metadata: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InteropError(source=file, what=f"the metadata have to be one JSON object: {error}") from error

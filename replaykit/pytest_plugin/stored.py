@@ -36,7 +36,7 @@ def compare_stored(verdict: Verdict, path: Path) -> str | None:
         return f"no verdict is stored at {path}\n{describe(verdict)}Write it with: pytest --replaykit-update"
     try:
         before = msgspec.json.decode(path.read_bytes(), type=Verdict)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return f"{path} is no verdict: {error}\nWrite it anew with: pytest --replaykit-update"
     places = list(differences(_plain(before), _plain(verdict)))
     if not places:

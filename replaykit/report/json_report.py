@@ -24,7 +24,7 @@ def read_json(data: bytes, source: str) -> Report:
     """Read a report back. Raises `TaskError` naming the path of what is wrong."""
     try:
         return msgspec.json.decode(data, type=Report)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise TaskError(source=source, path="$", reason=f"not a report: {error}") from error
 
 

@@ -129,11 +129,13 @@ def fill_task(task: Task | Mapping[str, Any], sites: Sites, source: str = "task"
 
     Many runs are of one task: the last ones are kept. Raises `TaskError`.
     """
-    plain, roots = msgspec.json.encode(task), msgspec.json.encode(sites)
     try:
+        plain, roots = msgspec.json.encode(task), msgspec.json.encode(sites)
         return _kept(plain, roots) if len(plain) <= _KEPT_MAX else _filled(plain, roots)
     except msgspec.ValidationError as error:
         raise task_error(source, error) from error
+    except RecursionError as error:
+        raise TaskError(source=source, path="$", reason="nested too deeply") from error
 
 
 def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -145,3 +147,11 @@ def test_informational_and_disabled_policies_are_not_graded() -> None:
         Policy(id="c", dimension="user_consent", rule=Informational()),
     )
     assert [policy.id for policy in graded(policies)] == ["a"]
+
+
+def test_a_task_nested_deeper_than_can_be_walked_is_refused() -> None:
+    metadata: dict[str, Any] = {}
+    for _ in range(900):
+        metadata = {"a": metadata}
+    with pytest.raises(TaskError, match="nested too deeply"):
+        fill_task({"id": "a", "intent": "b", "metadata": metadata}, SITES)

@@ -62,7 +62,7 @@ def _reply(name: str, replay: Replay, phase: str) -> Any:
         raise ApiError(f"status {probe.status}")
     try:
         return msgspec.json.decode(replay.bundle.blob(probe.body))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiError("the reply is not JSON") from error
 
 
