@@ -116,8 +116,8 @@ def run(arguments: Sequence[str]) -> int:
             return CUT_OFF
         _complain(f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
         return 3
-    except SystemExit:  # click's word for the same
-        return CUT_OFF
+    except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
+        return CUT_OFF if done.code == 1 else 0
     except Exception:  # noqa: BLE001  # a defect of ours; Python's own code for it says that a gate failed
         traceback.print_exc()
         return 3

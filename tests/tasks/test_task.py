@@ -151,7 +151,7 @@ def test_informational_and_disabled_policies_are_not_graded() -> None:
 
 def test_a_task_nested_deeper_than_can_be_walked_is_refused() -> None:
     metadata: dict[str, Any] = {}
-    for _ in range(900):
+    for _ in range(2_000):
         metadata = {"a": metadata}
     with pytest.raises(TaskError, match="nested too deeply"):
         fill_task({"id": "a", "intent": "b", "metadata": metadata}, SITES)
