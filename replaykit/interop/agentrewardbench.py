@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,16 @@ def read(run: Run, candidate: Candidate) -> None:
         a11y="recorded" if all(entry.axtree for entry in found.steps) else "partial",
     )
     answer = run.said_answer()
+    if not _is_whole(found.steps):
+        run.warn(f"{candidate.file}: steps are missing: what was done there is not known")
+        run.fills(actions="partial")
+        answer = None  # what was said there may be another one
     ending = "unknown" if answer is None else "answered"
     run.end(ending, answer=answer, validity="valid" if found.valid else "other")
+
+
+def _is_whole(steps: list[Entry]) -> bool:
+    return all(after.num == entry.num + 1 for entry, after in pairwise(steps))
 
 
 def _seen(entry: Entry) -> Seen:
@@ -107,7 +116,7 @@ def _is_one(plain: Any) -> bool:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the trajectory files under a path."""
-    for file in json_files(path, _is_one):
+    for file in json_files(path, _is_one, b'"benchmark"', b'"agent"'):
         yield Candidate(name=file.stem, root=file.parent, file=file.name)
 
 

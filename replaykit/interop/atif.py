@@ -268,7 +268,7 @@ def _is_one(plain: Any) -> bool:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the trajectory files under a path."""
-    for file in json_files(path, _is_one):
+    for file in json_files(path, _is_one, b'"schema_version"', b"ATIF-"):
         name = file.stem if file.stem != "trajectory" else file.resolve().parent.name
         yield Candidate(name=name, root=file.parent, file=file.name)
 

@@ -12,7 +12,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.interop.atif import EXTRA
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.har_entries import moment, stamp
-from replaykit.interop.run import JPEG, picture_type
+from replaykit.interop.pictures import JPEG, picture_type
 from replaykit.trajectory.action import Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation

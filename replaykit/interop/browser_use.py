@@ -108,10 +108,16 @@ def read(run: Run, candidate: Candidate) -> None:
     for turn, item in enumerate(found.history):
         _item(run, turn, item, start)
     run.origin["alignment"] = "exact"
-    run.fills(actions="recorded", targets="recorded", thoughts="recorded", urls="partial")
+    run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
     shots = "absent" if not run.pictures else "partial"
     run.fills(screenshots="recorded" if run.pictures == len(found.history) > 0 else shots)
     _end(run, found, candidate.file)
+
+
+def _targets(run: Run) -> str:
+    """Return how much of the elements acted on there is: a number alone says nothing of one."""
+    aimed = [one.action.element for one in run.events if isinstance(one, Step)]
+    return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
 
 
 def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
@@ -280,7 +286,7 @@ def _is_one(plain: Any) -> bool:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the history files under a path."""
-    for file in json_files(path, _is_one):
+    for file in json_files(path, _is_one, b'"history"', b'"model_output"'):
         yield Candidate(name=file.stem, root=file.parent, file=file.name)
 
 

@@ -17,10 +17,15 @@ from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.pickles import Forbidden, Stub, Undecodable, read_pickle
 from replaykit.interop.run import Run
+from replaykit.interop.source import kind_of
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw
 
-SUMMARY = "summary_info.json"
+SUMMARY, ARGUMENTS = "summary_info.json", "exp_args.pkl"
+"""What an experiment came to, and what it was given; either may be missing."""
+
+STEPS_MAX = 1_000_000
+"""Steps that their file names can number."""
 
 _STEP = re.compile(r"step_(\d{1,6})\.pkl\.gz")
 _FOLDER = re.compile(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
@@ -44,6 +49,11 @@ def read(run: Run, candidate: Candidate) -> None:
     if not steps:
         run.source.malformed("the folder", "without step_<i>.pkl.gz", "an experiment")
     summary = run.source.json(SUMMARY) if SUMMARY in run.source else None
+    missing = _missing(steps, summary)
+    if missing:
+        run.warn(
+            f"step_{missing[0]}.pkl.gz is missing, {len(missing)} in all: what was done there is not known"
+        )
     goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
@@ -52,7 +62,16 @@ def read(run: Run, candidate: Candidate) -> None:
         _add(run, step, after if isinstance(after, str) else None, is_last=place == len(steps) - 1)
     said = _chat(run, steps[-1].obs)
     _fill(run, steps, is_chat=said)
-    _end(run, summary if isinstance(summary, dict) else None, steps)
+    if missing:
+        run.fills(actions="partial")
+    _end(run, summary if isinstance(summary, dict) else None, missing)
+
+
+def _missing(steps: list[Gym], summary: Any) -> list[int]:
+    """Return the numbers of the steps with an action that there were and that are no more."""
+    said = summary.get("n_steps") if isinstance(summary, dict) else None
+    count = min(said, STEPS_MAX) if isinstance(said, int) else 0
+    return sorted(set(range(max(count, steps[-1].number))) - {step.number for step in steps})
 
 
 def _step(run: Run, number: int, name: str) -> Gym:
@@ -65,7 +84,7 @@ def _step(run: Run, number: int, name: str) -> Gym:
     obs, action = _field(found, "obs"), _field(found, "action")
     if not isinstance(obs, dict):
         if obs is not None:
-            run.source.malformed(f"{name} obs", type(obs).__name__, "a dict")
+            run.source.malformed(f"{name} obs", kind_of(obs), "a dict")
         obs = {}
     thought = _field(_field(found, "agent_info"), "think")
     return Gym(
@@ -142,10 +161,11 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
     run.origin["alignment"] = "exact"
 
 
-def _end(run: Run, summary: dict[str, Any] | None, steps: list[Gym]) -> None:
+def _end(run: Run, summary: dict[str, Any] | None, missing: list[int]) -> None:
     answer = run.said_answer()
-    if summary is None:
-        run.end("unknown", answer=answer)
+    if summary is None or missing:
+        # What was said in a step that is missing may be the answer, or another one.
+        run.end("unknown", answer=None if missing else answer)
         return
     reward = summary.get("cum_reward")
     if isinstance(reward, int | float):
@@ -161,9 +181,8 @@ def _end(run: Run, summary: dict[str, Any] | None, steps: list[Gym]) -> None:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the experiment folders under a path."""
-    for folder in folders(path, "step_0.pkl.gz", SUMMARY):
-        if any(_STEP.fullmatch(entry.name) for entry in folder.iterdir()):
-            yield Candidate(name=folder.resolve().name, root=folder)
+    for folder in folders(path, lambda one: one.holds("step_[0-9]*.pkl.gz", ARGUMENTS)):
+        yield Candidate(name=folder.resolve().name, root=folder)
 
 
 IMPORTER = Importer(

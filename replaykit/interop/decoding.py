@@ -1,8 +1,9 @@
-"""JSON of strangers: any failure is ours, nesting is bounded, Python's `NaN` is no value."""
+"""JSON of strangers: any failure is ours, nesting and size are bounded, Python's `NaN` is no value."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import msgspec
@@ -10,7 +11,12 @@ import msgspec
 NEST_MAX = 400
 """Nesting that is read at all: values end up inside of a story line, whose decoders use the same stack."""
 
+CONTAINERS_MAX = 20_000_000
+"""Objects and lists of one value: each takes a hundred bytes of memory, and two in a file."""
+
 _BOM = b"\xef\xbb\xbf"
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""How files in UTF-16 begin."""
 
 
 class JsonFault(Exception):
@@ -24,9 +30,11 @@ class JsonFault(Exception):
 def decode_json(data: bytes, depth: int = NEST_MAX) -> Any:
     """Return a JSON value; a byte order mark is passed over, NaN and infinities become null.
 
-    Raises JsonFault.
+    Halves of surrogate pairs become U+FFFD: no file could hold them. Raises JsonFault.
     """
     data = data.removeprefix(_BOM)
+    if len(data) > CONTAINERS_MAX and data.count(b"[") + data.count(b"{") > CONTAINERS_MAX:
+        raise JsonFault("of more objects and lists than can be kept", f"at most {CONTAINERS_MAX}")
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -41,14 +49,27 @@ def _tolerant(data: bytes) -> Any:
     # What Python writes and JSON does not know: NaN, infinities, halves of surrogate pairs.
     if not data.strip():
         raise JsonFault("empty")
+    if data.startswith(_WIDE):
+        raise JsonFault("in UTF-16", "JSON in UTF-8")
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=lambda _: None)
+        found = json.loads(data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite)
+        return json.loads(_whole(json.dumps(found, ensure_ascii=False)))
     except UnicodeError as error:
         raise JsonFault("not UTF-8") from error
     except ValueError as error:
         raise JsonFault(f"not JSON ({error})") from error
     except RecursionError as error:
         raise JsonFault("nested deeper", f"at most {NEST_MAX} levels") from error
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _whole(text: str) -> str:
+    """Put U+FFFD in the place of each half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _is_deeper(value: Any, allowed: int) -> bool:

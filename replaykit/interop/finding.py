@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from replaykit.interop.decoding import JsonFault, decode_json
 
@@ -14,44 +16,74 @@ ENTRIES_MAX = 1_000_000
 PEEK_MAX = 64 * 2**20
 """Bytes of a file that is read to see what it is."""
 
-LEVELS_MAX = 8
+HEAD = 65_536
+"""Bytes of a broken file that are read to see what it was."""
+
+LEVELS_MAX = 16
 """Folders in folders that are looked at."""
 
 
-def folders(path: Path, *markers: str) -> Iterator[Path]:
-    """Yield the folders that hold a file of one of these names, in order; nothing below such a folder."""
-    if not path.is_dir():
-        return
-    left, seen = [(path, 0)], 0
+class Listing(NamedTuple):
+    """What there is in one folder, sorted."""
+
+    path: Path
+    """The folder."""
+    files: tuple[str, ...]
+    """Names of what is no folder."""
+    folders: tuple[str, ...]
+    """Names of folders; links to folders are not among them."""
+
+    def holds(self, *patterns: str) -> bool:
+        """Whether a file has one of these names; `*` and `[0-9]` stand for parts of a name."""
+        return any(fnmatchcase(name, pattern) for pattern in patterns for name in self.files)
+
+
+def folders(path: Path, is_one: Callable[[Listing], bool]) -> Iterator[Path]:
+    """Yield the folders that are of a layout, in order; nothing below such a folder."""
+    left = [path] if path.is_dir() else []
+    start, seen = len(path.parts), 0
     while left:
-        folder, level = left.pop()
-        if any((folder / marker).is_file() for marker in markers):
-            yield folder
-            continue
-        inner = _inner(folder) if level < LEVELS_MAX else []
-        seen += len(inner)
+        listing = _listing(left.pop())
+        seen += len(listing.files) + len(listing.folders)
         if seen > ENTRIES_MAX:
             return
-        left += [(one, level + 1) for one in reversed(inner)]
+        if is_one(listing):
+            yield listing.path
+        elif len(listing.path.parts) - start < LEVELS_MAX:
+            left += [listing.path / name for name in reversed(listing.folders)]
 
 
 def files(path: Path, *endings: str) -> Iterator[Path]:
-    """Yield the path itself, or the files under a folder whose names end so, in order."""
-    if path.is_file():
-        if path.name.endswith(endings):
-            yield path
-        return
-    for number, file in enumerate(sorted(path.rglob("*")) if path.is_dir() else ()):
-        if number >= ENTRIES_MAX:
-            return
-        if file.name.endswith(endings) and file.is_file():
-            yield file
+    """Yield the path itself, or the files under a folder whose names end so in any letter case, in order."""
+    if path.is_dir():
+        yield from _files_under(path, endings)
+    elif path.name.lower().endswith(endings) and path.is_file():
+        yield path
 
 
-def json_files(path: Path, is_one: Callable[[Any], bool]) -> Iterator[Path]:
-    """Yield the JSON files under a path that are of a layout; larger ones than 64 MiB are none."""
+def _files_under(path: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    left, start, seen = [path], len(path.parts), 0
+    while left:
+        entry = left.pop()
+        if entry.is_dir() and (entry == path or not entry.is_symlink()):
+            listing = _listing(entry) if len(entry.parts) - start <= LEVELS_MAX else Listing(entry, (), ())
+            inner = sorted((*listing.files, *listing.folders), reverse=True)
+            seen += len(inner)
+            if seen > ENTRIES_MAX:
+                return
+            left += [entry / name for name in inner]
+        elif entry.name.lower().endswith(endings) and entry.is_file():
+            yield entry
+
+
+def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iterator[Path]:
+    """Yield the JSON files under a path that are of a layout; larger ones than 64 MiB are none.
+
+    A broken one is yielded where all `marks` stand at its beginning: reading it says what is wrong.
+    """
     for file in files(path, ".json"):
-        if is_one(peek(file)):
+        plain = peek(file)
+        if is_one(plain) or (plain is None and is_marked(file, *marks)):
             yield file
 
 
@@ -63,14 +95,37 @@ def peek(file: Path) -> Any:
         return None
 
 
+def fault_of(file: Path) -> str | None:
+    """Return why a file is no JSON, None where it is or where it is too large to look. Raises OSError."""
+    try:
+        if file.stat().st_size <= PEEK_MAX:
+            decode_json(file.read_bytes())
+    except JsonFault as fault:
+        return str(fault)
+    return None
+
+
+def is_marked(file: Path, *marks: bytes) -> bool:
+    """Whether all marks stand at the beginning of a file, be it in UTF-8 or in UTF-16."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(HEAD).replace(b"\0", b"")
+    except OSError:
+        return False
+    return all(mark in head for mark in marks)
+
+
 def relative(found: Path, path: Path) -> str:
     """Return the name of what was found under a path, without that of the path where it lies deeper."""
     inner = found.relative_to(path).as_posix() if found != path else ""
     return inner or found.resolve().name
 
 
-def _inner(folder: Path) -> list[Path]:
+def _listing(folder: Path) -> Listing:
     try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+        with os.scandir(folder) as entries:
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     except OSError:
-        return []
+        return Listing(folder, (), ())
+    names = {kind: tuple(name for name, is_folder in found if is_folder is kind) for kind in (False, True)}
+    return Listing(folder, names[False], names[True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import msgspec
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import Choices, Exporter, Files, zipped
-from replaykit.interop.finding import files
+from replaykit.interop.finding import files, is_marked
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import (
     Attach,
@@ -25,19 +26,25 @@ from replaykit.interop.har_entries import (
     stamp,
 )
 from replaykit.interop.run import Run
+from replaykit.interop.source import kind_of
 from replaykit.trajectory.exchange import Exchange
 
 ENDINGS = (".har", ".har.zip")
 """How names of HAR files end."""
 
-_HEAD = 4096
+_ENDING = re.compile(r"\.har(\.zip)?$", re.IGNORECASE)
 
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one HAR file, or the one inside of an archive."""
-    name = candidate.file or next((name for name in run.source.names() if name.endswith(".har")), "har.har")
+    name = candidate.file or next((name for name in run.source.names() if is_har_name(name)), "har.har")
     read_har(run, name)
     run.end("unknown", cause="harness")
+
+
+def is_har_name(name: str) -> bool:
+    """Whether a member of an archive is the HAR file in it."""
+    return name.lower().endswith(".har")
 
 
 def read_har(run: Run, name: str) -> None:
@@ -55,7 +62,7 @@ def entries_of(run: Run, name: str) -> list[Any]:
     log = plain.get("log") if isinstance(plain, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(log, dict) or not isinstance(entries, list):
-        run.source.malformed(f"{name} log.entries", type(entries).__name__, "a list")
+        run.source.malformed(f"{name} log.entries", kind_of(entries), "array")
     creator = log.get("creator")
     if isinstance(creator, dict) and isinstance(creator.get("name"), str):
         run.origin["tool"] = " ".join(str(creator.get(key, "")) for key in ("name", "version")).strip()
@@ -79,9 +86,11 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
             targets[one.id] = target
     if bad:
         run.warn(f"{name}: {bad} entries without method or URL: left out")
+    elif not entries:
+        run.warn(f"{name} holds no entries: whether there were requests is not known")
     for one in linked(found, targets):
         run.add(one)
-    run.fills(network="partial" if bad else "recorded")
+    run.fills(network="recorded" if found and not bad else "partial")
 
 
 def _base(entries: list[Any]) -> Base:
@@ -98,21 +107,16 @@ def find(path: Path) -> Iterator[Candidate]:
 
 
 def _candidate(file: Path) -> Candidate:
-    name = file.name.removesuffix(".zip").removesuffix(".har")
-    if file.name.endswith(".zip"):
+    name = _ENDING.sub("", file.name)
+    if file.name.lower().endswith(".zip"):
         return Candidate(name=name, root=file)
     return Candidate(name=name, root=file.parent, file=file.name)
 
 
 def _is_har(file: Path) -> bool:
-    if file.name.endswith(ENDINGS):
+    if file.name.lower().endswith(ENDINGS):
         return True
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(_HEAD) if file.suffix == ".json" else b""
-    except OSError:
-        return False
-    return b'"log"' in head and b'"entries"' in head
+    return file.suffix.lower() == ".json" and is_marked(file, b'"log"', b'"entries"')
 
 
 def har_of(bundle: Bundle, attach: Attach | None = None) -> bytes:

@@ -6,7 +6,7 @@ Traces of Playwright hold the same entries, a line each.
 from __future__ import annotations
 
 import base64
-import binascii
+from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,13 +15,10 @@ from urllib.parse import urljoin
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.format import is_media_type
+from replaykit.interop.har_bodies import body_of, media_type, part, post_of, size, status_of
 from replaykit.interop.run import Run
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.scalars import INT_MAX, Blob
-
-OCTETS = "application/octet-stream"
-"""Media type of what names none."""
+from replaykit.trajectory.scalars import Blob, Omitted
 
 RESOURCES = (
     "document", "stylesheet", "script", "image", "font", "media", "xhr", "fetch", "websocket", "eventsource",
@@ -78,12 +75,12 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
 
     `at`: request start, ms, where the caller knows better than `startedDateTime`.
     """
-    request, response = _part(entry, "request"), _part(entry, "response")
+    request, response = part(entry, "request"), part(entry, "response")
     method, url = request.get("method"), request.get("url")
     if not isinstance(method, str) or not isinstance(url, str):
         raise NotAnEntry
-    content = _part(response, "content")
-    mime = _media_type(content.get("mimeType"))
+    content = part(response, "content")
+    mime = media_type(content.get("mimeType"))
     t = base.ms(moment(entry.get("startedDateTime"))) if at is None else at
     messages = entry.get("_webSocketMessages")
     sides = (
@@ -99,13 +96,13 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
         remote=_remote(entry),
         request_headers=_headers(request.get("headers")),
         response_headers=_headers(response.get("headers")),
-        post=_post(run, _part(request, "postData")),
-        body=_body(run, content, mime),
-        status=_status(response.get("status")),
+        post=post_of(run, method, request),
+        body=body_of(run, method, response),
+        status=status_of(response.get("status")),
         status_text=_text(response.get("statusText")) or None,
         mime=mime,
-        encoded_size=_size(response.get("_transferSize"), response.get("bodySize")),
-        decoded_size=_size(content.get("size")),
+        encoded_size=size(response.get("_transferSize"), response.get("bodySize")),
+        decoded_size=size(content.get("size")),
         from_cache=response.get("_fromCache") is not None or response.get("fromDiskCache") is True,
         error=_text(response.get("_failureText")) or _text(response.get("_error")),
         messages=sides.count("receive"),
@@ -117,16 +114,27 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
 def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:
     """Return the exchanges with redirects joined; `targets`: exchange id to the URL it redirects to."""
     found = list(exchanges)
-    led = set()
+    waiting: dict[str, deque[int]] = {}
     for place, one in enumerate(found):
-        target = urljoin(one.url, targets[one.id]) if targets.get(one.id) else None
-        after = range(place + 1, len(found))
-        next_place = next((n for n in after if found[n].url == target and n not in led), None)
-        if target is not None and next_place is not None:
-            led.add(next_place)
+        waiting.setdefault(one.url, deque()).append(place)
+    for place, one in enumerate(found):
+        target = _joined(one.url, targets.get(one.id, ""))
+        asked = waiting.get(target, deque()) if target else deque()
+        while asked and asked[0] <= place:  # no redirect that is still to come leads back to these
+            asked.popleft()
+        if asked:
+            next_place = asked.popleft()
             found[place] = replace(found[place], redirect_to=found[next_place].id)
             found[next_place] = replace(found[next_place], redirect_from=one.id)
     return found
+
+
+def _joined(url: str, target: str) -> str:
+    """Return the URL that a redirect leads to; empty where it leads nowhere."""
+    try:
+        return urljoin(url, target) if target else ""
+    except ValueError:
+        return ""
 
 
 def entry_of(
@@ -166,7 +174,7 @@ def _request(exchange: Exchange, load: Callable[[str], bytes], attach: Attach | 
         "headers": _named(exchange.request_headers),
         "queryString": [],
         "headersSize": -1,
-        "bodySize": -1 if exchange.post is None else 0,
+        "bodySize": _length(exchange.post),
     }
     if isinstance(exchange.post, str):
         data = load(exchange.post)
@@ -179,8 +187,11 @@ def _request(exchange: Exchange, load: Callable[[str], bytes], attach: Attach | 
 def _response(
     exchange: Exchange, load: Callable[[str], bytes], to: str, attach: Attach | None
 ) -> dict[str, Any]:
-    size = -1 if exchange.decoded_size is None else exchange.decoded_size
-    content: dict[str, Any] = {"size": size, "mimeType": exchange.mime or ""}
+    known = exchange.decoded_size
+    content: dict[str, Any] = {
+        "size": _length(exchange.body) if known is None else known,
+        "mimeType": exchange.mime or "",
+    }
     if isinstance(exchange.body, str):
         content |= _content(load(exchange.body), attach)
     response: dict[str, Any] = {
@@ -211,6 +222,12 @@ def _content(data: bytes, attach: Attach | None) -> dict[str, str]:
         return {"text": base64.b64encode(data).decode(), "encoding": "base64"}
 
 
+def _length(body: Blob | None) -> int:
+    """Return the bytes of a body: 0 where there was none, -1 where nobody knows."""
+    size = body.n if isinstance(body, Omitted) else None
+    return 0 if body is None else -1 if size is None else size
+
+
 def _named(headers: tuple[tuple[str, str], ...] | None) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in headers or ()]
 
@@ -223,7 +240,7 @@ def _timings(exchange: Exchange) -> dict[str, int]:
 
 
 def _times(entry: Mapping[str, Any], t: int | None) -> dict[str, Any]:
-    timings = _part(entry, "timings")
+    timings = part(entry, "timings")
     marks: dict[str, int] = {}
     for mark, names in zip(("sent", "received", "ended"), _ABOVE, strict=True):
         spans = [_number(timings.get(name)) for name in names]
@@ -239,34 +256,19 @@ def _number(value: Any) -> float | None:
     return value if is_number and 0 <= value < 1e12 else None
 
 
-def _part(of: Any, name: str) -> dict[str, Any]:
-    part = of.get(name) if isinstance(of, dict) else None
-    return part if isinstance(part, dict) else {}
-
-
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _status(value: Any) -> int | None:
-    is_status = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_status and 0 < value < 1000 else None
-
-
-def _size(*values: Any) -> int | None:
-    sizes = (v for v in values if isinstance(v, int) and not isinstance(v, bool) and 0 <= v <= INT_MAX)
-    return next(sizes, None)
-
-
 def _headers(found: Any) -> tuple[tuple[str, str], ...] | None:
-    if not isinstance(found, list):
-        return None
+    if not isinstance(found, list) or not found:
+        return None  # every request and response has some: they were left out
     pairs = ((one.get("name"), one.get("value")) for one in found if isinstance(one, dict))
     return tuple((name, value) for name, value in pairs if isinstance(name, str) and isinstance(value, str))
 
 
 def _remote(entry: Mapping[str, Any]) -> str | None:
-    address, port = _text(entry.get("serverIPAddress")), _size(entry.get("_serverPort"))
+    address, port = _text(entry.get("serverIPAddress")), size(entry.get("_serverPort"))
     if not address:
         return None
     shown = f"[{address}]" if ":" in address and port is not None else address
@@ -278,45 +280,3 @@ def _resource(entry: Mapping[str, Any], messages: Any) -> str:
     if said in RESOURCES:
         return said
     return "websocket" if isinstance(messages, list) else "other"
-
-
-def _media_type(said: Any) -> str | None:
-    kind = said.partition(";")[0].strip().lower() if isinstance(said, str) else ""
-    return kind if kind and is_media_type(kind) else None
-
-
-def _post(run: Run, data: Mapping[str, Any]) -> Blob | None:
-    kind = _media_type(data.get("mimeType")) or OCTETS
-    file = _file(data)
-    if file is not None:
-        return run.put_file(kind, file) if file in run.source else None
-    payload = _decoded(data)
-    return None if payload is None else run.put(kind, payload)
-
-
-def _body(run: Run, content: Mapping[str, Any], mime: str | None) -> Blob | None:
-    file = _file(content)
-    if file is not None:
-        return run.put_file(mime or OCTETS, file) if file in run.source else None
-    payload = _decoded(content)
-    return None if payload is None else run.put(mime or OCTETS, payload)
-
-
-def _file(content: Mapping[str, Any]) -> str | None:
-    name = _text(content.get("_file"))
-    if name is not None:
-        return name
-    digest = _text(content.get("_sha1"))
-    return None if digest is None else f"resources/{digest}"
-
-
-def _decoded(content: Mapping[str, Any]) -> bytes | None:
-    text = content.get("text")
-    if not isinstance(text, str):
-        return None
-    if content.get("encoding") != "base64":
-        return text.encode("utf-8", "replace")
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None

@@ -6,6 +6,7 @@ For runs whose harness recorded the network on its own, beside a browser that wa
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,9 +20,9 @@ from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult
 from replaykit.errors import BundleWriteError, UnknownLayout, UsageError
 from replaykit.interop.formats import check_options
-from replaykit.interop.har import IMPORTER, add_entries, entries_of
+from replaykit.interop.har import IMPORTER, add_entries, entries_of, is_har_name
 from replaykit.interop.har_entries import Base, moment
-from replaykit.interop.importing import Imported
+from replaykit.interop.importing import Imported, kind_of_path
 from replaykit.interop.run import BATCH, Options, Run, loaded, write_sealed
 from replaykit.interop.source import open_source
 from replaykit.trajectory.action import Unknown
@@ -53,11 +54,13 @@ def join_har(
     check_options(IMPORTER, options)
     candidate = next(IMPORTER.find(path), None) if path.is_file() else None
     if candidate is None:
-        raise UnknownLayout(format="har", source=str(path), found="no HAR file", expected=IMPORTER.looks_for)
+        raise UnknownLayout(
+            format="har", source=str(path), found=kind_of_path(path), expected=IMPORTER.looks_for
+        )
     source = open_source("har", candidate.root, options.limits)
     try:
         with open_bundle(bundle) as opened, Run(source, candidate.name, options) as run:
-            name = candidate.file or next((one for one in source.names() if one.endswith(".har")), "har.har")
+            name = candidate.file or next((one for one in source.names() if is_har_name(one)), "har.har")
             found = _exchanges(run, name, opened)
             sealed = _written(run, opened, found, target)
     finally:
@@ -84,7 +87,8 @@ def _exchanges(run: Run, name: str, bundle: Bundle) -> list[Exchange]:
     add_entries(run, entries, Base(start=start), name)
     found = [event for event in run.events if isinstance(event, Exchange)]
     first = 1 + max((one.id for one in bundle.trajectory.of_type(Exchange)), default=-1)
-    return [_placed(one, first, bundle.trajectory.steps) for one in found]
+    begun = sorted((step.t, step.index) for step in bundle.trajectory.steps if step.t is not None)
+    return [_placed(one, first, begun) for one in found]
 
 
 def _start(bundle: Bundle) -> datetime:
@@ -109,12 +113,13 @@ def _check_time(entries: list[Any], start: datetime, bundle: Bundle, run: Run, n
         run.source.malformed(f"{name} startedDateTime", "of another time than the run", due)
 
 
-def _placed(exchange: Exchange, first: int, steps: Sequence[Step]) -> Exchange:
-    t = exchange.t
-    begun = [step.index for step in steps if t is not None and step.t is not None and step.t <= t]
+def _placed(exchange: Exchange, first: int, begun: Sequence[tuple[int, int]]) -> Exchange:
+    """Return an exchange with its step; `begun`: time and index of each step, in order of time."""
+    place = 0 if exchange.t is None else bisect_right(begun, exchange.t, key=lambda one: one[0])
+    step = begun[place - 1][1] if place else None
     fields = {name: getattr(exchange, name) for name in ("redirect_from", "redirect_to")}
     moved = {name: id + first for name, id in fields.items() if id is not None}
-    return replace(exchange, id=exchange.id + first, step=max(begun, default=None), **moved)
+    return replace(exchange, id=exchange.id + first, step=step, **moved)
 
 
 def _written(run: Run, bundle: Bundle, found: Sequence[Exchange], target: Path) -> SealResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replaykit.interop.atif import read_atif
-from replaykit.interop.finding import folders
+from replaykit.interop.finding import Listing, folders
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.run import Run
 from replaykit.interop.run_jsonl import read_log
@@ -19,7 +19,8 @@ from replaykit.trajectory.exchange import Imported
 AGENT, VERIFIER, STEPS = "agent/", "verifier/", "steps/"
 """Folders of a trial."""
 
-RESULT = "result.json"
+RESULT, LOG = "result.json", "trial.log"
+"""What a trial came to, and what happened to it."""
 
 _SHOT = re.compile(r"shots/.*\.(?:png|jpe?g|webp|gif)", re.IGNORECASE)
 
@@ -131,10 +132,8 @@ def _finite(text: str) -> float | None:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the trials under a path; of a trial in several steps each of them."""
-    for folder in _trials(path):
-        steps = (
-            sorted(one for one in (folder / STEPS).iterdir() if one.is_dir()) if _is_stepped(folder) else []
-        )
+    for folder in folders(path, _is_trial):
+        steps = sorted(one for one in _parts(folder) if one.is_dir()) if _is_stepped(folder) else []
         for step in steps:
             yield Candidate(
                 name=f"{folder.resolve().name}-{step.name}", root=folder, file=f"{STEPS}{step.name}/"
@@ -143,28 +142,21 @@ def find(path: Path) -> Iterator[Candidate]:
             yield Candidate(name=folder.resolve().name, root=folder)
 
 
-def _trials(path: Path) -> Iterator[Path]:
-    if _is_trial(path):
-        yield path
-        return
-    for folder in folders(path, "trial.log") if not _is_job(path) else sorted(path.iterdir()):
-        if _is_trial(folder):
-            yield folder
-
-
-def _is_job(path: Path) -> bool:
-    return path.is_dir() and (path / "job.log").is_file()
-
-
-def _is_trial(folder: Path) -> bool:
-    if not folder.is_dir() or folder.is_symlink():
-        return False
-    has_result = (folder / RESULT).is_file() or (folder / "trial.log").is_file()
-    return has_result and ((folder / AGENT).is_dir() or _is_stepped(folder))
+def _is_trial(listing: Listing) -> bool:
+    # One that failed before its agent began has a log and nothing else; it counts all the same.
+    has_agent = AGENT.rstrip("/") in listing.folders or _is_stepped(listing.path)
+    return listing.holds(LOG) or (listing.holds(RESULT) and has_agent)
 
 
 def _is_stepped(folder: Path) -> bool:
-    return (folder / STEPS).is_dir() and any((one / AGENT).is_dir() for one in (folder / STEPS).iterdir())
+    return any((one / AGENT).is_dir() for one in _parts(folder))
+
+
+def _parts(folder: Path) -> list[Path]:
+    try:
+        return list((folder / STEPS).iterdir())
+    except OSError:
+        return []
 
 
 IMPORTER = Importer(

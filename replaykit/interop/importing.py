@@ -10,7 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from replaykit.errors import BundleWriteError, ReplaykitError, UnknownLayout
+from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
+from replaykit.interop.finding import fault_of
 from replaykit.interop.formats import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.run import Options, Run, write_run
 from replaykit.interop.source import open_source
@@ -48,9 +49,8 @@ def import_run(
 
     `format`: a name of `replaykit import --list`, or `auto`. Raises InteropError, BundleError, UsageError.
     """
-    one, options = _chosen(format, Path(path)), options or Options()
-    check_options(one, options)
-    found = list(_found(one, Path(path)))
+    options = options or Options()
+    one, found = _looked(format, Path(path), options)
     if len(found) > 1:
         what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
         raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
@@ -84,10 +84,8 @@ def _import_all(
     format: str, path: Path, folder: Path, options: Options, names: set[str], *, force: bool
 ) -> Iterator[Imported]:
     try:
-        one = _chosen(format, path)
-        check_options(one, options)
-        found = list(_found(one, path))
-    except UnknownLayout as error:
+        one, found = _looked(format, path, options)
+    except InteropError as error:
         yield Imported(source=str(path), path="", state="failed", error=error)
         return
     for candidate in found:
@@ -117,13 +115,26 @@ def _import(one: Importer, candidate: Candidate, target: Path, options: Options,
     )
 
 
+def _looked(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
+    """Return the importer and the runs under a path. Raises InteropError, UsageError."""
+    try:
+        one = _chosen(format, path)
+        check_options(one, options)
+        return one, list(_found(one, path))
+    except OSError as error:
+        found = f"unreadable ({error.strerror})"
+        raise MalformedSource(
+            format=format, source=str(path), place="the path", found=found, expected="a file or folder"
+        ) from error
+
+
 def _chosen(format: str, path: Path) -> Importer:
     if format != "auto":
         return importer(format)
     found = resembled(path)
     if found is None:
         known = [f"{name}: {importer(name).looks_for}" for name in IMPORTERS]
-        raise _unknown(format, path, _kind(path), "\n".join(["one of these", *known]))
+        raise _unknown(format, path, kind_of_path(path), "\n".join(["one of these", *known]))
     return found
 
 
@@ -138,7 +149,7 @@ def _found(one: Importer, path: Path) -> Iterator[Candidate]:
     first = next(found, None)
     if first is None:
         other = resembled(path)
-        hint = f"{_kind(path)}, which resembles {other.name}" if other else _kind(path)
+        hint = f"{kind_of_path(path)}, which resembles {other.name}" if other else kind_of_path(path)
         raise _unknown(one.name, path, hint, one.looks_for)
     yield first
     yield from found
@@ -149,17 +160,27 @@ def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayou
     return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
 
 
-def _kind(path: Path) -> str:
+def kind_of_path(path: Path) -> str:
     """Return what there is at a path, so that a person sees what was meant."""
     if not path.exists():
         return MISSING
     if path.is_dir():
         return "a folder" if any(path.iterdir()) else "an empty folder"
-    if path.is_file() and not path.stat().st_size:
+    if not path.is_file():
+        return "no regular file"
+    if not path.stat().st_size:
         return "an empty file"
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
-    return "a file"
+    return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
+
+
+def _kind_of_json(path: Path) -> str:
+    try:
+        fault = fault_of(path)
+    except OSError as error:
+        return f"unreadable ({error.strerror})"
+    return "JSON of another layout" if fault is None else f"a file that is {fault}"
 
 
 def _shown(candidate: Candidate) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from replaykit.errors import UnsupportedVersion
-from replaykit.interop.finding import folders, peek, relative
+from replaykit.interop.finding import Listing, folders, peek, relative
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.mind2web_actions import ANSWER, FAILED, SUCCESS, has_failed, read_action
 from replaykit.interop.run import Run
@@ -91,7 +91,7 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     alignment = place_shots(run, acts, shots)
     run.origin["alignment"] = alignment
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
-    run.fills(screenshots="absent" if alignment == "unaligned" else "recorded")
+    run.fills(screenshots=shots_state(run, alignment, shots))
     answer = result.final_result_response
     run.end("unknown" if answer is None else "answered", answer=answer)
 
@@ -132,6 +132,13 @@ def place_shots(run: Run, acts: Sequence[Mapping[str, Any]], shots: Sequence[str
     return "n_plus_1" if starts else "n"
 
 
+def shots_state(run: Run, alignment: str, shots: Sequence[object]) -> str:
+    """Return how much of the pictures there is: what is no picture shows nothing."""
+    if alignment == "unaligned" or not run.pictures:
+        return "absent"
+    return "recorded" if run.pictures == len(shots) else "partial"
+
+
 def _sorted_shots(run: Run) -> list[str]:
     names = [name for name in run.source.names() if _is_shot(name)]
     for name in names:
@@ -154,7 +161,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     for entry in result.action_history:
         _add_entry(run, entry)
     run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
-    run.fills(screenshots="recorded")
+    run.fills(screenshots=shots_state(run, "exact", result.action_history))
     answer = result.agent_final_answer
     run.end("unknown" if answer is None else "answered", answer=answer)
 
@@ -213,11 +220,16 @@ def is_result(plain: Any) -> bool:
     return isinstance(plain, dict) and {"task_id", "task", "action_history"} <= plain.keys()
 
 
+def _is_one(listing: Listing) -> bool:
+    # A folder of pictures without a result is a run that broke off: reading it says so.
+    is_named = SHOTS.rstrip("/") in listing.folders
+    return is_named or (listing.holds(RESULT) and is_result(peek(listing.path / RESULT)))
+
+
 def find(path: Path) -> Iterator[Candidate]:
-    """Yield the result folders under a path: `result.json` of this layout, or beside `trajectory/`."""
-    for folder in folders(path, RESULT):
-        if (folder / SHOTS).is_dir() or is_result(peek(folder / RESULT)):
-            yield Candidate(name=relative(folder, path), root=folder)
+    """Yield the result folders under a path: `trajectory/`, or a `result.json` of this layout."""
+    for folder in folders(path, _is_one):
+        yield Candidate(name=relative(folder, path), root=folder)
 
 
 IMPORTER = Importer(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zipfile
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.finding import files, folders
+from replaykit.interop.finding import files, folders, is_marked
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
 from replaykit.interop.run import Run
@@ -64,13 +65,14 @@ def read(run: Run, candidate: Candidate) -> None:
         *_dialogs(trace, steps),
         *_consoles(trace, steps),
     ]
-    found += _exchanges(run, trace, steps)
+    exchanges, is_whole = _exchanges(run, trace, steps)
+    found += exchanges
     # Sorted by time; what happened at the same moment stays in the order above.
     for one in sorted(found, key=lambda event: event.t if event.t is not None else 0):
         run.add(one)
     _messages(run, sidecar)
     run.fills(actions="recorded", urls="partial", console="recorded", dialogs="recorded", **steps.channels())
-    run.fills(network="recorded" if has_network(run, trace) else "absent")
+    run.fills(network=_network(run, trace, exchanges, is_whole=is_whole))
     run.fills(thoughts="partial" if sidecar.thoughts else "absent")
     run.origin["alignment"] = "exact"
     kind = "unknown" if sidecar.answer is None else "answered"
@@ -141,16 +143,21 @@ def page_id(event: Event, params: dict[str, Any]) -> str:
 
 
 def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
-    answers = [c for c in trace.calls if c.begin.get("class") == "Dialog" and c.begin.get("method") in _DONE]
+    # Both in order of time: an answer before this question belongs to none that is still to come.
+    answers = deque(
+        call for call in trace.calls if call.begin.get("class") == "Dialog" and _method(call) in _DONE
+    )
     for at, _, event, params in _others(trace, "event", "dialog"):
-        after = [call for call in answers if (call.start or 0) >= at]
-        closing = after[0] if after else None
-        if closing is not None:
-            answers.remove(closing)
-        yield _dialog(steps, at, event, params, closing)
+        while answers and (answers[0].start or 0) < at:
+            answers.popleft()
+        yield _dialog(steps, at, event, params, answers.popleft() if answers else None)
 
 
 _DONE = {"accept": True, "dismiss": False}
+
+
+def _method(call: Call) -> str:
+    return text(call.begin.get("method"))
 
 
 def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closing: Call | None) -> Dialog:
@@ -163,7 +170,7 @@ def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closi
         message=text(params.get("message")),
         default=text(params.get("defaultValue")) or None,
         input=text(given.get("promptText")) or None if isinstance(given, dict) else None,
-        accepted=None if closing is None else _DONE[closing.begin["method"]],
+        accepted=None if closing is None else _DONE[_method(closing)],
         closed=None if closing is None or closing.over is None else steps.ms(closing.over),
     )
 
@@ -187,11 +194,29 @@ def _consoles(trace: Trace, steps: Steps) -> Iterator[Console]:
         yield Console(t=steps.ms(at), page=steps.tab(page) if page else None, level="pageerror", text=words)
 
 
-def _exchanges(run: Run, trace: Trace, steps: Steps) -> list[Exchange]:
+def _network(run: Run, trace: Trace, found: list[Exchange], *, is_whole: bool) -> str:
+    """Return how much of the network there is: without snapshots Playwright writes an empty file of it."""
+    if not has_network(run, trace):
+        return "partial" if found else "absent"
+    shown = [one.url for group in trace.shown.values() for one in group]
+    if found or (shown and not any(url.startswith(_WEB) for url in shown)):
+        return "recorded" if is_whole else "partial"
+    return "absent"
+
+
+_WEB = ("http:", "https:")
+
+
+def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bool]:
+    """Return the requests, and whether all of them could be read."""
     base = Base(start=as_time(trace.start))
     context = next((one for one in trace.contexts if one.is_library), None)
     timed: list[tuple[int, int, Any]] = []
-    for order, (entry, _, _) in enumerate(network(run, trace)):
+    bad = 0
+    for order, entry in enumerate(network(run, trace)):
+        if entry is None:
+            bad += 1
+            continue
         at = base.ms(moment(entry.get("startedDateTime")))
         if at is None and context is not None:
             wall = context.at(entry.get("_monotonicTime"))
@@ -203,12 +228,15 @@ def _exchanges(run: Run, trace: Trace, steps: Steps) -> list[Exchange]:
         try:
             one = exchange_of(run, entry, len(found), base, at=at)
         except NotAnEntry:
+            bad += 1
             continue
         found.append(steps.placed(one, text(entry.get("pageref"))))
         response = entry.get("response")
         if isinstance(response, dict) and isinstance(response.get("redirectURL"), str):
             targets[one.id] = response["redirectURL"]
-    return linked(found, targets)
+    if bad:
+        run.warn(f"{bad} requests without method or URL: left out")
+    return linked(found, targets), not bad
 
 
 def find(path: Path) -> Iterator[Candidate]:
@@ -217,16 +245,17 @@ def find(path: Path) -> Iterator[Candidate]:
         if _holds_trace(file):
             name = file.stem if file.stem != "trace" else file.resolve().parent.name
             yield Candidate(name=name, root=file)
-    for folder in folders(path, "trace.trace", "0-trace.trace", "test.trace"):
+    for folder in folders(path, lambda one: one.holds("trace.trace", "[0-9]*-trace.trace", "test.trace")):
         yield Candidate(name=folder.resolve().name, root=folder)
 
 
 def _holds_trace(file: Path) -> bool:
+    """Whether an archive is a trace; a broken one is where its beginning names one: reading it says more."""
     try:
         with zipfile.ZipFile(file) as archive:
             return any(name.endswith(TRACE) for name in archive.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return False
+        return is_marked(file, b"PK\x03\x04", TRACE.encode())
 
 
 IMPORTER = Importer(

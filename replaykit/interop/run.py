@@ -17,6 +17,7 @@ from replaykit.bundle.format import BLOB_MAX
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, BundleWriteError
+from replaykit.interop.pictures import PICTURES, picture_type
 from replaykit.interop.source import Folder, Source, SourceLimits
 from replaykit.recorder.redact import Redactor
 from replaykit.tasks.suite import Suite
@@ -31,10 +32,6 @@ BATCH = 8
 
 LEVELS_MAX = 12
 """Folders of a foreign path that are looked at."""
-
-PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
-PICTURES = (PNG, JPEG, GIF, WEBP)
-"""Media types of pictures that judges can be shown."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -144,12 +141,9 @@ class Run:
         return self._named(media_type, load(), load)
 
     def picture(self, name: str) -> Blob | None:
-        """Keep a picture of the source; None where the file is no picture that is known."""
-        media_type = picture_type(self.source.read(name))
-        if media_type is None:
-            self.warn(f"{name} is no PNG, JPEG, GIF or WebP: left out")
-            return None
-        return self.put_file(media_type, name)
+        """Keep a picture of the source; None where the file is no whole picture that is known."""
+        media_type = self._picture_type(self.source.read(name), name)
+        return None if media_type is None else self.put_file(media_type, name)
 
     def picture_at(self, path: str) -> Blob | None:
         """Keep a picture that a source names by a path of the machine it was written on.
@@ -168,7 +162,7 @@ class Run:
             return None
         data = folder.read(name)
         self.source.files[f"shots/{name}"] = folder.files[name]
-        media_type = picture_type(data)
+        media_type = self._picture_type(data, name)
         return None if media_type is None else self.put(media_type, data)
 
     def picture_in(self, encoded: str) -> Blob | None:
@@ -177,8 +171,14 @@ class Run:
             data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
         except ValueError:
             return None
-        media_type = picture_type(data)
+        media_type = self._picture_type(data, "a picture in the file")
         return None if media_type is None else self.put(media_type, data)
+
+    def _picture_type(self, data: bytes, name: str) -> str | None:
+        media_type = picture_type(data)
+        if media_type is None:
+            self.warn(f"{name} is no whole PNG, JPEG, GIF or WebP: left out")
+        return media_type
 
     def task(self, id: str | None, **said: Any) -> None:
         """Set the task: the one of that id in the suite given, else what the source says."""
@@ -258,17 +258,6 @@ def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
             source=str(target), operation="write the bundle", reason=error.strerror or str(error)
         ) from error
     return msgspec.structs.replace(sealed, path=str(target))
-
-
-def picture_type(data: bytes) -> str | None:
-    """Return the media type of a picture by its first bytes; None for anything else."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return PNG
-    if data.startswith(b"\xff\xd8\xff"):
-        return JPEG
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return GIF
-    return WEBP if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
 
 
 def _journal(run: Run, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,6 +23,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo, Step
 
 _HEAD = 4096
+_BEGINNING = re.compile(rb'[^{]{0,9}\{\s*("ts"\s*:\s*[\d.e+-]+\s*,\s*)?"t"\s*:')
 
 
 class Call(Struct, kw_only=True):
@@ -72,7 +74,10 @@ def read_log(run: Run, name: str) -> None:
     said = [line.text for line in lines if line.t == "assistant" and line.text]
     run.header["answer"] = final.answer if final is not None else (said[-1] if said else None)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
-    run.fills(screenshots="recorded" if run.pictures else "absent")
+    named = sum(len(line.shots or ()) for line in lines if line.t == "tool_result")
+    run.fills(
+        screenshots="absent" if not run.pictures else "recorded" if run.pictures == named else "partial"
+    )
     run.origin["alignment"] = "exact"
 
 
@@ -145,10 +150,10 @@ def find(path: Path) -> Iterator[Candidate]:
 def _is_log(file: Path) -> bool:
     try:
         with file.open("rb") as stream:
-            head = stream.read(_HEAD).lstrip()
+            head = stream.read(_HEAD).replace(b"\0", b"")  # also of a file in UTF-16: reading it says so
     except OSError:
         return False
-    return head.startswith((b'{"t":', b'{"t" :', b'{ "t"'))
+    return _BEGINNING.match(head) is not None
 
 
 IMPORTER = Importer(

@@ -46,6 +46,8 @@ class SourceLimits(Struct, frozen=True, kw_only=True):
     """Bytes of all files read, decompressed."""
     line: int = 64 * 2**20
     """Bytes of a JSON line."""
+    lines: int = 2_000_000
+    """JSON lines of a file."""
     depth: int = 1000
     """Nesting of JSON."""
     steps: int = 100_000
@@ -93,7 +95,9 @@ class Source:
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         """Yield line number from 1 and value of each JSON line; blank lines are passed over."""
-        for number, line in enumerate(self.read(name).split(b"\n"), 1):
+        data = self.read(name)
+        self.check("lines", data.count(b"\n"), name, "lines")
+        for number, line in enumerate(data.split(b"\n"), 1):
             self.check("line", len(line), f"{name} line {number}", "bytes")
             if line.strip():
                 yield number, self.decode(line, f"{name} line {number}")
@@ -159,7 +163,13 @@ class Folder(Source):
         return sorted(found)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _is_plain(name) and (self.root / name).is_file()
+        return isinstance(name, str) and _is_plain(name) and is_file(self.root / name)
+
+    def _is_inside(self, file: Path, name: str) -> bool:
+        try:
+            return file.resolve().is_relative_to(self._real)
+        except (OSError, RuntimeError) as error:  # a link to itself
+            self.malformed(name, "unreadable (a link that leads nowhere)", "a file", error)
 
     def _entries(self, folder: Path) -> list[Path]:
         try:
@@ -169,7 +179,7 @@ class Folder(Source):
 
     def _bytes(self, name: str, limit: int) -> bytes:
         file = self.root / name
-        if not _is_plain(name) or not file.resolve().is_relative_to(self._real):
+        if not _is_plain(name) or not self._is_inside(file, name):
             self.unsafe(name, "a path out of the source", "files inside of it")
         try:
             if not stat.S_ISREG(file.stat().st_mode):
@@ -239,6 +249,19 @@ class Archive(Source):
 def open_source(format: str, path: Path, limits: SourceLimits) -> Source:
     """Return a folder or an archive as a source."""
     return Folder(format, path, limits) if path.is_dir() else Archive(format, path, limits)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file; a name that no file system takes is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, in the words of `convert`."""
+    return {dict: "object", list: "array", type(None): "null"}.get(type(value), type(value).__name__)
 
 
 def numbered(name: str) -> int:

@@ -10,11 +10,15 @@ from msgspec import Struct
 
 from replaykit.errors import UnsupportedVersion
 from replaykit.interop.run import Run
+from replaykit.interop.source import kind_of
 from replaykit.interop.trace_snapshots import Frames
 from replaykit.interop.trace_versions import NEWEST, OLDEST, Event, upgrade
 
 TRACE, NETWORK = ".trace", ".network"
 """Endings of a context's files."""
+
+RESOURCE = "resource-snapshot"
+"""Type of an event that holds a request."""
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -194,7 +198,7 @@ def _context(run: Run, name: str) -> Context:
     events: list[Event] = []
     for place, event in run.source.lines(name):
         if not isinstance(event, dict):
-            run.source.malformed(f"{name} line {place}", type(event).__name__, "an object")
+            run.source.malformed(f"{name} line {place}", kind_of(event), "object")
         events.append(event)
     version = 6
     if not events or events[0].get("type") != "context-options":
@@ -221,13 +225,14 @@ def _version(run: Run, name: str, found: Any) -> int:
     )
 
 
-def network(run: Run, trace: Trace) -> Iterator[tuple[Mapping[str, Any], str, int]]:
-    """Yield HAR entry, file and line of every request of the library's contexts."""
+def network(run: Run, trace: Trace) -> Iterator[Mapping[str, Any] | None]:
+    """Yield the HAR entry of every request of the library's contexts; None for a line that is none."""
     for context in trace.contexts:
         name = context.name.removesuffix(TRACE) + NETWORK
-        for place, event in run.source.lines(name) if context.is_library and name in run.source else ():
-            if isinstance(event, dict) and isinstance(event.get("snapshot"), dict):
-                yield event["snapshot"], name, place
+        for _, event in run.source.lines(name) if context.is_library and name in run.source else ():
+            if not isinstance(event, dict) or event.get("type", RESOURCE) == RESOURCE:
+                entry = event.get("snapshot") if isinstance(event, dict) else None
+                yield entry if isinstance(entry, dict) else None
 
 
 def has_network(run: Run, trace: Trace) -> bool:

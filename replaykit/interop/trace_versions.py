@@ -80,9 +80,10 @@ def _files(events: list[Event]) -> Iterator[Event]:
 
 def _steps(events: list[Event]) -> Iterator[Event]:
     """9 to 10: the test runner's step ids became the call ids."""
-    ids = {event.get("callId"): event.get("stepId") for event in events if event.get("type") == "before"}
+    ids = {str(event.get("callId")): event.get("stepId") for event in events if event.get("type") == "before"}
     for event in events:
-        yield {**event, "stepId": ids[event.get("callId")]} if ids.get(event.get("callId")) else event
+        step = ids.get(str(event.get("callId")))
+        yield {**event, "stepId": step} if step else event
 
 
 _STEPS: dict[int, Callable[[list[Event]], Iterable[Event]]] = {

@@ -11,9 +11,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.finding import files, folders, peek, relative
+from replaykit.interop.finding import Listing, files, folders, is_marked, peek, relative
 from replaykit.interop.formats import Candidate, Importer, letters
-from replaykit.interop.online_mind2web import RESULT, first_steps, is_result, place_shots, read_first
+from replaykit.interop.online_mind2web import (
+    RESULT,
+    first_steps,
+    is_result,
+    place_shots,
+    read_first,
+    shots_state,
+)
 from replaykit.interop.run import Run
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.scalars import Threw
@@ -94,7 +101,7 @@ def _read_told(run: Run, candidate: Candidate) -> None:
     shots = _inside(run, told.screenshots)
     run.origin["alignment"] = place_shots(run, acts, shots)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
-    run.fills(screenshots="recorded" if shots and run.origin["alignment"] != "unaligned" else "absent")
+    run.fills(screenshots=shots_state(run, run.origin["alignment"], shots))
     _label(run, told, name)
     answer = told.final_result_response
     error = None if told.error is None else Threw(name="Error", message=told.error)
@@ -130,12 +137,20 @@ def _check_counts(run: Run, detail: Detail) -> None:
         run.warn(f"success_rate {detail.success_rate} differs from successful tasks over all, {ratio:.1f}")
 
 
+def _is_one(listing: Listing) -> bool:
+    if not listing.holds(RESULT):
+        return False
+    file = listing.path / RESULT
+    plain = peek(file)
+    if plain is None:  # broken: reading it says how
+        return any(is_marked(file, f'"{name}"'.encode()) for name in OWN)
+    return is_result(plain) and bool(plain.keys() & set(OWN))
+
+
 def find(path: Path) -> Iterator[Candidate]:
     """Yield result folders with a key of WABE's own, then the tasks of results files."""
-    for folder in folders(path, RESULT):
-        plain = peek(folder / RESULT)
-        if is_result(plain) and plain.keys() & set(OWN):
-            yield Candidate(name=relative(folder, path), root=folder)
+    for folder in folders(path, _is_one):
+        yield Candidate(name=relative(folder, path), root=folder)
     for file in files(path, ".json"):
         plain = peek(file)
         if file.name != RESULT and isinstance(plain, dict) and {"participants", "results"} <= plain.keys():

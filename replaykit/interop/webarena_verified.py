@@ -60,7 +60,7 @@ def _id(candidate: Candidate, result: Any) -> str:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the output folders under a path."""
-    for folder in folders(path, RESPONSE):
+    for folder in folders(path, lambda one: one.holds(RESPONSE, RESULT)):
         yield Candidate(name=folder.resolve().name, root=folder)
 
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from replaykit.interop.finding import folders, relative
+from replaykit.interop.finding import Listing, folders, relative
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.run import Run
+from replaykit.interop.source import kind_of
 from replaykit.interop.webvoyager_actions import answer_of, peer_action, strict_action
 from replaykit.trajectory.action import Action, Answer, Element, Names, Unknown
 from replaykit.trajectory.observation import Observation
@@ -30,7 +31,7 @@ _TASK = re.compile(r"Now given a task:(.+?)Please interact with", re.DOTALL)
 _PEER_TASK = re.compile(r"Now given a task:(.+?)Please interact with")
 _SITE = re.compile(r"Please interact with\s+(\S+)\s+and get the answer")
 _PARTS = re.compile(r"Thought:|Action:|Observation:")
-_SHOT = re.compile(r"screenshot(\d{1,9})(_no_box)?\.png")
+_SHOT = re.compile(r"screenshot(\d{1,9})(_no_box)?\.(?:png|jpe?g|webp)", re.IGNORECASE)
 _TREE = re.compile(r"accessibility_tree(\d{1,9})\.(json|txt)")
 _ITEM = re.compile(r"\[(\d{1,9})\]: (?:<(button|input|textarea)> )?\"(.*)\"", re.DOTALL)
 _ERRORS = ("Format ERROR:", "The action you have chosen cannot be exected.")
@@ -83,9 +84,7 @@ def _text(run: Run, content: Any, number: int) -> str:
     said = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     texts = [text for text in said if isinstance(text, str)]
     if not parts or len(texts) < len(said):
-        run.source.malformed(
-            f"{MESSAGES} [{number}].content", type(content).__name__, "text, or parts of text"
-        )
+        run.source.malformed(f"{MESSAGES} [{number}].content", kind_of(content), "text, or parts of text")
     return "\n".join(texts)
 
 
@@ -207,9 +206,15 @@ def _strict_answer(run: Run) -> str | None:
     return action.text if isinstance(action, Answer) else None
 
 
+def _is_one(listing: Listing) -> bool:
+    # A run that broke off has pictures and no chat: reading it says so.
+    is_cut = listing.path.resolve().name.startswith("task") and listing.holds("screenshot[0-9]*.png")
+    return listing.holds(MESSAGES) or is_cut
+
+
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the result folders under a path."""
-    for folder in folders(path, MESSAGES):
+    for folder in folders(path, _is_one):
         name = relative(folder, path)
         last = name.rpartition("/")
         yield Candidate(name=last[0] + last[1] + last[2].removeprefix("task"), root=folder)

@@ -249,7 +249,10 @@ def broken(folder: Path, name: str, data: bytes) -> Path:
         ("har", "none.har", b"", r"from \S*none\.har: none\.har is empty"),
         ("playwright-trace", "cut.zip", b"PK\x03\x04cut", "it is no whole zip archive; expected trace.zip"),
         ("atif", "none.json", b"", r"it is an empty file; expected \*\.json with schema_version"),
-        ("auto", "list.json", b"[]", r"it is a file; expected one of these\nwebvoyager: "),
+        ("auto", "list.json", b"[]", r"it is JSON of another layout; expected one of these\nwebvoyager: "),
+        ("atif", "cut.json", b'{"a": ', r"it is a file that is not JSON \(Expecting value: line 1 column 7"),
+        ("browser-use", "wide.json", '{"a": 1}'.encode("utf-16"), "it is a file that is in UTF-16"),
+        ("webvoyager", "notes.txt", b"x", "it is a file; expected"),
     ],
 )
 def test_what_is_broken_is_named_by_its_file(
@@ -258,6 +261,12 @@ def test_what_is_broken_is_named_by_its_file(
     path = broken(tmp_path / "in", name, data)
     (done,) = import_runs(format, [path], tmp_path / "out")
     assert done.error is not None and re.search(says, str(done.error)), done.error
+
+
+@EVERY
+def test_a_path_that_no_file_system_takes_is_unreadable(format: str, tmp_path: Path) -> None:
+    (done,) = import_runs(format, [tmp_path / ("y" * 300)], tmp_path / "out")
+    assert "the path is unreadable (File name too long)" in str(done.error)
 
 
 def test_what_is_empty_or_missing_is_said_to_be(tmp_path: Path) -> None:

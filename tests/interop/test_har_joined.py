@@ -160,7 +160,7 @@ def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:
     late = har(tmp_path / "late", entry(startedDateTime="2031-01-01T00:00:00Z"))
     with pytest.raises(MalformedSource, match="of another time than the run"):
         join_har(late, path, tmp_path / "out")
-    with pytest.raises(UnknownLayout, match="no HAR file"):
+    with pytest.raises(UnknownLayout, match="it is missing"):
         join_har(tmp_path / "none.har", path, tmp_path / "out")
     join_har(file, path, tmp_path / "out")
     with pytest.raises(BundleWriteError, match="it exists"):

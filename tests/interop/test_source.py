@@ -130,5 +130,59 @@ def test_nesting_is_bounded() -> None:
     assert decode_json(b'{"a": NaN}') == {"a": None}
 
 
+def test_numbers_and_texts_that_no_file_can_hold() -> None:
+    assert decode_json(b"[1e999, -1e999, Infinity, 1e-999]") == [None, None, None, 0.0]
+    assert decode_json(b'{"\\ud800": "a\\udc00b \\ud83d\\ude00 NaN"}') == {
+        "\ufffd": "a\ufffdb \U0001f600 NaN"
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "found", "expected"),
+    [
+        ('{"a": 1}'.encode("utf-16"), "in UTF-16", "JSON in UTF-8"),
+        (b"\xff{}", "not UTF-8", "JSON"),
+        (b" \n", "empty", "JSON"),
+        (b'{"a": 1', "not JSON (Expecting ',' delimiter: line 1 column 8 (char 7))", "JSON"),
+    ],
+)
+def test_what_is_no_json_is_named(data: bytes, found: str, expected: str) -> None:
+    with pytest.raises(JsonFault) as fault:
+        decode_json(data)
+    assert (str(fault.value), fault.value.expected) == (found, expected)
+
+
+def test_a_value_of_too_many_parts_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("replaykit.interop.decoding.CONTAINERS_MAX", 10)
+    assert decode_json(b"[" + b"{}," * 8 + b"{}]") == [{}] * 9
+    with pytest.raises(JsonFault, match="more objects and lists than can be kept"):
+        decode_json(b"[" + b"{}," * 9 + b"{}]")
+
+
+@given(st.text(st.characters(categories=["Cs", "Ll"])))
+def test_any_text_of_python_can_be_kept(text: str) -> None:
+    decode_json(json.dumps([text]).encode())[0].encode("utf-8")
+
+
+def test_a_link_to_itself_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("a")
+    source = Folder("x", tmp_path, LIMITS)
+    assert source.names() == ["a"] and "a" not in source
+    with pytest.raises(MalformedSource, match="a is unreadable"):
+        source.read("a")
+
+
+@pytest.mark.parametrize("name", ["y" * 70_000, "a\ud800", "a/" * 3000])
+def test_a_name_that_no_file_system_takes_is_not_there(name: str, tmp_path: Path) -> None:
+    assert name not in Folder("x", tmp_path, LIMITS)
+
+
+def test_lines_have_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1\n" * 9)
+    assert len(list(Folder("x", tmp_path, SourceLimits(lines=9)).lines("a"))) == 9
+    with pytest.raises(SourceLimitExceeded, match="a is 9 lines; expected at most 8"):
+        list(Folder("x", tmp_path, SourceLimits(lines=8)).lines("a"))
+
+
 def test_numbers_in_names() -> None:
     assert [numbered(name) for name in ("a/step_012.png", "3x4.png", "x.png", "7")] == [12, 3, -1, 7]

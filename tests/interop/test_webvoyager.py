@@ -142,8 +142,9 @@ def test_messages_may_be_text_or_parts(tmp_path: Path, imported: Importing) -> N
     [
         (b"", "interact_messages.json is empty; expected JSON"),
         (b'[{"role"', "is not JSON"),
-        (b"\xff\xfe", "is not UTF-8"),
-        (b"[" * 5000, "nested deeper"),
+        (b"\xff\xfe", "is in UTF-16"),
+        (b"\xff", "is not UTF-8"),
+        (b"[" * 100_000, "nested deeper"),
         ({}, r"is object; expected array"),
         ([], "an empty list"),
         ([1], r"\[0\] is int; expected object"),

@@ -101,6 +101,8 @@ def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Rulin
     if replay.trajectory.channel("urls") == "absent":
         return undecided("not_recorded", "urls.incomplete"), None
     found = last_navigation(replay)
+    if found is None and replay.trajectory.channel("urls") != "recorded":
+        return undecided("not_recorded", "urls.incomplete"), None
     if found is None:
         return failed("no_navigation", "the last page", Value(raw=_shown(check), type="request")), None
     page, request = found
