@@ -15,6 +15,7 @@ from replaykit.recorder.events import is_root, number_of
 from replaykit.recorder.ledger import Blob, Flow, Flows, StepRef
 from replaykit.recorder.messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.observing import Observing
+from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer
@@ -116,6 +117,18 @@ class Acting:
             # What begins in another document leaves this one alone, too.
             self._observing.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
         return ref
+
+    def begin_late(self, tab: Tab, at: float, left: Shown | None) -> StepRef | None:
+        """Note that the browser began an act, which is known only now; `left`: what the page showed then.
+
+        None also where another act has begun meanwhile: the order would be wrong.
+        """
+        previous = self._stepping.current
+        if previous is not None and previous.at > at:
+            return None
+        if previous is not None:
+            self._observing.passed(tab, previous, left)
+        return self.begin(tab, at, is_gesture=False)
 
     def done(self, act: Act, tab: Tab) -> None:
         """Take in an act that is over."""

@@ -25,6 +25,7 @@ const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const early = guarded(pushEarly);
 const framesChanged = guarded(() => watchFrames(document, []));
+const travelled = guarded(travel);
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
 const armed = [];
 
@@ -35,6 +36,7 @@ function listen(inner) {
   for (const name of STIRRING) on(view, name, stirred);
   on(view, 'pointermove', moved);
   if (inner === document) on(view, 'load', () => void later(early));
+  if (inner === document && globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
   // Events of a document itself and `load` of its elements pass no window.
   for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
   on(inner, 'load', loaded);
@@ -69,6 +71,7 @@ function install() {
   api.touched = wasTouched();
   Object.defineProperty(globalThis, '__replaykit_api', { value: api, configurable: true });
   if (globalThis.parent !== globalThis) hello(api.touched);
+  else arrive();
   watchDocument(document, []);
   framesChanged();
 }
@@ -170,7 +173,9 @@ function report(event, control, innermost, { at, lag }) {
   const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
   const reaction = (!trusted && task.isOfUser) || undefined;
   const data = { ...DATA[name]?.(event, innermost, masked), lag, reaction };
-  post({ k: 'event', seq: sequence++, at, name, trusted, element, data }, makerOf(event));
+  const maker = makerOf(event);
+  const activated = maker === 'user' ? activeOrigin() : undefined;
+  post({ k: 'event', seq: sequence++, at, name, trusted, activated, element, data }, maker);
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
   if (name === 'change') described.control = null;
 }

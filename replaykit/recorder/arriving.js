@@ -24,6 +24,26 @@ function firstChoice(field, options) {
   return field.size > 1 ? undefined : options.find((option) => !matches(option, ':disabled'));
 }
 
+// Somebody acted in it: the browser hands that on to the next document of this origin only where a page moves by
+// itself. A document without an origin of its own hands nothing on.
+const activeOrigin = () => (isActivated() && globalThis.origin !== 'null' ? globalThis.origin : undefined);
+
+function arrive() {
+  const [entry] = performance.getEntriesByType('navigation');
+  if (entry?.type === 'back_forward') tell('arrived', { active: isActivated(), origin: globalThis.origin });
+}
+
+// Before the page changes within its document: somebody outside of it asked for that.
+function travel(event) {
+  const isByUser = event.isTrusted && event.userInitiated && event.navigationType === 'traverse';
+  if (isByUser && event.destination.sameDocument) tell('travelled', {});
+}
+
+function tell(name, data) {
+  const at = performance.timeOrigin + now();
+  post({ k: 'event', seq: sequence++, at, name, trusted: true, element: null, data }, 'browser');
+}
+
 // In a frame that its parent cannot read: somebody has to find out whose it is. Whoever acted in it before this
 // script came was not seen.
 function hello(touched) {

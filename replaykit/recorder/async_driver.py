@@ -39,7 +39,7 @@ from replaykit.recorder.effects import (
     Work,
 )
 from replaykit.recorder.framing import snapshot
-from replaykit.recorder.messages import Pause
+from replaykit.recorder.messages import Pause, Travel
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
 from replaykit.recorder.wrapping import Wrapper
@@ -66,7 +66,7 @@ class AsyncDriver(Driver):
         self._heart: CDPSession | None = None
         self._meetings: dict[int, asyncio.Task[None]] = {}
         self._unclear: list[Page] = []
-        self.wrapper = Wrapper(self._before, self._after)
+        self.wrapper = Wrapper(self._before, self._after, self._around)
 
     async def attach(self, target: Target) -> None:
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
@@ -309,6 +309,23 @@ class AsyncDriver(Driver):
             return made
 
         return making
+
+    def _around(self, page: Page, move: _Method) -> _Method:
+        # The page's own back button looks the same to the browser.
+        @wraps(move)
+        async def moving(*arguments: Any, **options: Any) -> Any:
+            self._travel(page)
+            try:
+                return await move(*arguments, **options)
+            finally:
+                self._travel(page, is_over=True)
+
+        return moving
+
+    def _travel(self, page: Page, *, is_over: bool = False) -> None:
+        tab = self._pages.get(page)
+        if tab is not None:
+            self.feed(Travel(at=self.clock.now(), page=tab.page, is_over=is_over))
 
     def _let_come(self) -> None:
         self.release()

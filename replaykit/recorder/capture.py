@@ -83,6 +83,8 @@ class PageEvent(Struct, frozen=True, kw_only=True):
     """DOM event type."""
     trusted: bool = True
     """`isTrusted`: made by a user agent, not by a script."""
+    activated: str = ""
+    """Origin of the document, where a gesture of a user has activated it."""
     element: Element | None = None
     """The control acted on, as it was before the act; its `node` is absent, see below."""
     node: PageNode | None = None

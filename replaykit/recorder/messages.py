@@ -153,6 +153,15 @@ class Navigated(Struct, frozen=True, kw_only=True):
     """Network error of a failed one."""
 
 
+class Travel(Struct, frozen=True, kw_only=True):
+    """The agent tells its driver to go back or forward in a tab's history."""
+
+    at: float
+    page: int
+    is_over: bool = False
+    """The driver has done so, or could not."""
+
+
 class DialogOpened(Struct, frozen=True, kw_only=True):
     """A native dialog is on the screen."""
 
@@ -324,7 +333,7 @@ class End(Struct, frozen=True, kw_only=True):
 
 Input: TypeAlias = (
     PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
-    | Navigated | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
+    | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
     | Finished | Failed | Reply | Begin | StepEnter | StepExit | Speaking | Said | End
 )  # fmt: skip
 

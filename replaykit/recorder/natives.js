@@ -107,6 +107,8 @@ const treeRoot = (prototype, query) => ({
 const DOCUMENT_ROOT = treeRoot(Document.prototype, queryDocument);
 const SHADOW_ROOT = treeRoot(ShadowRoot.prototype, queryShadow);
 
+const activation = navigator.userActivation;
+const isActivated = () => activation?.hasBeenActive ?? true;
 const now = performance.now.bind(performance);
 const later = setTimeout.bind(globalThis);
 const styleOf = getComputedStyle.bind(globalThis);

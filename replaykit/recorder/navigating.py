@@ -6,49 +6,18 @@ from collections.abc import Callable
 
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.events import ms
-from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Arm, Navigated, ReadPage
+from replaykit.recorder.journeys import Journey
+from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.messages import Arm, Navigated, PageMessage, ReadPage, Travel
 from replaykit.recorder.origins import Origin, Sign, origin
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.travelling import Travelling
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
-from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
-
-
-class Journey:
-    """A navigation under way."""
-
-    def __init__(self, message: Navigated, toucher: Tab | None) -> None:
-        self.at = message.at
-        self.url = message.url
-        self.reason = message.reason
-        self.type: str | None = None
-        self.is_touched = toucher is not None and toucher.was_touched(message.at)
-        self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
-        self.ref: StepRef | None = None
-        """The agent's own act."""
-        self.is_done = False
-        """That act is over."""
-        self.action: Action = Goto(url=message.url)
-        """What it was, as far as is known when it begins."""
-        self.before: Observation | None = None
-        self.blobs: list[Blob] = []
-
-    def sign(self, message: Navigated, *, is_popup: bool, direction: str | None) -> Sign:
-        """Return what is known once it is over."""
-        return Sign(
-            type=self.type or (None if message.stage == "within" else message.navigation_type),
-            reason=self.reason,
-            within=message.navigation_type if message.stage == "within" else None,
-            direction=direction,
-            is_popup=is_popup,
-            is_touched=self.is_touched,
-            is_touched_here=self.is_touched_here,
-        )
 
 
 class Navigating:
@@ -72,6 +41,7 @@ class Navigating:
         self._viewer = viewer
         self._acting = acting
         self._document_of = document_of
+        self._travelling = Travelling(flows, tabs)
         self._journeys: dict[int, Journey] = {}
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
@@ -82,6 +52,14 @@ class Navigating:
         handler = _STAGES.get(message.stage)
         if tab is not None and handler is not None and not message.frame:
             handler(self, tab, message)
+
+    def travel(self, message: Travel) -> None:
+        """Take in that the agent tells its driver to go back or forward."""
+        self._travelling.called(message)
+
+    def heard(self, message: PageMessage) -> bool:
+        """Take in a message of a page; returns whether it is about navigations only."""
+        return self._travelling.heard(message, self._journeys.get(message.page))
 
     def settle(self, until: float) -> None:
         """Count the agent's navigations begun before `until` as done, though they have not arrived."""
@@ -136,7 +114,10 @@ class Navigating:
 
     def _begin(self, tab: Tab, journey: Journey, message: Navigated) -> None:
         """Begin the agent's act, if this navigation is one."""
+        journey.take_call(tab, message)
         found = self._origin(tab, journey, message)
+        if found.is_ambiguous and not journey.is_late:
+            self._doubt(tab, journey)
         if journey.ref is not None or found.cause != "agent" or not self.is_begun:
             return
         if tab.opening is not None and tab.commits == 0 and journey.url == tab.opened_url:
@@ -144,9 +125,18 @@ class Navigating:
             return
         self._acting.settle(tab)
         journey.action = _action(found, journey.url)
-        journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
-        journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
+        if journey.is_late:
+            journey.ref = self._acting.begin_late(tab, journey.at, journey.left)
+        else:
+            journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
+            journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
         journey.is_done = journey.ref is None
+
+    def _doubt(self, tab: Tab, journey: Journey) -> None:
+        """Keep what the page shows: whose move it is will be known when it has gone."""
+        journey.is_late, journey.left, journey.activated = True, tab.latest, tab.activated
+        journey.after = self._stepping.ref_at(journey.at, SKEW_MS)
+        journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
 
     def _origin(self, tab: Tab, journey: Journey, message: Navigated, direction: str | None = None) -> Origin:
         is_popup = self._is_popup(tab)
@@ -190,17 +180,22 @@ class Navigating:
         self._arrive(tab, message, status)
         # A move that never arrived left the history as it was.
         is_page_like = found.is_ambiguous and message.stage != "failed"
-        if found.kind == "unknown" and (found.cause == "agent" or is_page_like):
-            self._flows.start(self._asking(tab, journey, message, exchange, status))
+        if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
+            self._flows.start(self._asking(tab, journey, message, exchange, status), token=journey)
         else:
             self._tell(tab, journey, message, found, exchange, status)
 
     def _asking(
         self, tab: Tab, journey: Journey, message: Navigated, exchange: int | None, status: int | None
     ) -> Flow:
-        reply = yield ReadPage(id=0, page=tab.page, what="history")
-        direction = reply.value if isinstance(reply.value, str) else None
-        found = self._origin(tab, journey, message, direction)
+        if message.stage == "committed" and self._origin(tab, journey, message).is_ambiguous:
+            yield from self._travelling.wait(tab, journey)
+            self._begin(tab, journey, message)
+        found = self._origin(tab, journey, message)
+        if found.kind == "unknown":
+            reply = yield ReadPage(id=0, page=tab.page, what="history")
+            direction = reply.value if isinstance(reply.value, str) else None
+            found = self._origin(tab, journey, message, direction)
         self._tell(tab, journey, message, found, exchange, status)
 
     def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
@@ -210,7 +205,8 @@ class Navigating:
         tab.url = message.url
         if message.stage == "committed":
             tab.document, tab.status, tab.title = message.document, status, None
-            tab.arrived_at = message.at
+            tab.arrived_at, tab.activated = message.at, ""
+            self._travelling.give_up(tab, message.at)
             tab.commits += message.url != "about:blank"
             tab.recogniser.renew()
             self._ledger.send(Arm(page=tab.page, document=message.document))
@@ -228,7 +224,7 @@ class Navigating:
         if ref is not None:
             self._act(tab, journey, _action(found, journey.url), message.at, _error(message))
         elif found.cause == "step":
-            ref = self._stepping.ref_at(journey.at, SKEW_MS)
+            ref = journey.after or self._stepping.ref_at(journey.at, SKEW_MS)
         event = Navigation(
             t=ms(message.at),
             page=tab.page,

@@ -116,6 +116,20 @@ class Observing:
             ref.looks += 1
             self._flows.start(self._overtaken(tab, ref, at, asks=asks))
 
+    def passed(self, tab: Tab, ref: StepRef, left: Shown | None) -> None:
+        """Show what the act `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
+
+        No picture can be had of it any more.
+        """
+        for look in self._waiting:
+            look.is_superseded |= look.tab is tab
+        if ref.looks > 0:
+            return
+        ref.looks += 1
+        if left is not None and left.at > ref.at:
+            seen, blobs = self._viewer.observation("after", tab, left, left.at)
+            self._write(tab, replace(seen, settled=False), blobs, Shot(), ref)
+
     def watch(self, tab: Tab, ref: StepRef) -> None:
         """Ask the page for itself if it stays silent after an act."""
         self._flows.start(self._watched(tab, ref), counts=False)

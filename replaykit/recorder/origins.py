@@ -38,6 +38,8 @@ class Sign(Struct, frozen=True, kw_only=True):
     """A trusted gesture in the tab, or an act of the agent, lies at most a second before."""
     is_touched_here: bool = False
     """That gesture was on the very document that the navigation leaves."""
+    is_asked: bool = False
+    """It is certain that somebody outside of the page asked for it."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):
@@ -58,8 +60,9 @@ def origin(sign: Sign) -> Origin:
         return Origin(kind="popup", cause=caused)
     if sign.type in HISTORY or sign.within in HISTORY:
         kind = sign.direction if sign.direction in ("back", "forward") else "unknown"
-        cause = "step" if sign.is_touched_here else "agent"
-        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=sign.is_touched_here)
+        is_page_like = sign.is_touched_here and not sign.is_asked
+        cause = "step" if is_page_like else "agent"
+        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=is_page_like)
     if sign.type in RELOADS or sign.reason == "reload":
         return Origin(kind="reload", cause="script" if sign.reason else "agent")
     if sign.reason is not None:

@@ -176,6 +176,7 @@ class Session:
             messages.TabClosed: self._tab_closed,
             messages.TabCrashed: self._running(self._tabbing.crashed),
             messages.Navigated: self._running(self._navigating.navigated),
+            messages.Travel: self._running(self._navigating.travel),
             messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
             messages.DialogClosed: self._noting.dialog_closed,
             messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
@@ -213,7 +214,7 @@ class Session:
         yield from self._probing.elsewhere("pre", at)
 
     def _page_message(self, message: messages.PageMessage) -> None:
-        if self._is_begun and not self._is_ending:
+        if self._is_begun and not self._is_ending and not self._navigating.heard(message):
             self._acting.message(message)
 
     def _tab_opened(self, message: messages.TabOpened) -> None:

@@ -31,6 +31,7 @@ from replaykit.recorder.effects import (
 )
 from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
+from replaykit.recorder.messages import Travel
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
 from replaykit.recorder.wrapping import Wrapper
@@ -57,7 +58,7 @@ class SyncDriver(Greenlets):
         self._minds = False
         self._adopting: set[Page] = set()
         self._unclear: list[Page] = []
-        self.wrapper = Wrapper(self._before, self._after)
+        self.wrapper = Wrapper(self._before, self._after, self._around)
 
     def attach(self, target: Target) -> None:
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
@@ -275,6 +276,23 @@ class SyncDriver(Greenlets):
             return made
 
         return making
+
+    def _around(self, page: Page, move: Callable[..., Any]) -> Callable[..., Any]:
+        # The page's own back button looks the same to the browser.
+        @wraps(move)
+        def moving(*arguments: Any, **options: Any) -> Any:
+            self._travel(page)
+            try:
+                return move(*arguments, **options)
+            finally:
+                self._travel(page, is_over=True)
+
+        return moving
+
+    def _travel(self, page: Page, *, is_over: bool = False) -> None:
+        tab = self._pages.get(page)
+        if tab is not None:
+            self.feed(Travel(at=self.clock.now(), page=tab.page, is_over=is_over))
 
     def _wait_armed(self, page: Page) -> None:
         self._adopt(page)

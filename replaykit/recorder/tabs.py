@@ -46,6 +46,10 @@ class Tab:
         """The act that opened it."""
         self.recogniser = Recogniser()
         """Its acts."""
+        self.activated = ""
+        """Origin of its document, where a gesture has activated it."""
+        self.is_travelling = False
+        """The agent has told its driver to go back or forward, and it has not begun to."""
         self.arrived_at = -inf
         """When its document came, ms."""
         self.touched_at = -inf

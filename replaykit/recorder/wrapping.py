@@ -11,11 +11,16 @@ Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 
 
 class Wrapper:
-    """Wraps `close`, and what makes pages and contexts; every method once."""
+    """Wraps `close`, what makes pages and contexts, and what moves in the history; every method once."""
 
-    def __init__(self, closing: Wrap, making: Wrap) -> None:
-        self._closing = closing
-        self._making = making
+    def __init__(self, closing: Wrap, making: Wrap, travelling: Wrap) -> None:
+        self._wraps = {
+            "close": closing,
+            "new_page": making,
+            "new_context": making,
+            "go_back": travelling,
+            "go_forward": travelling,
+        }
         self._wrapped: list[tuple[Any, str]] = []
         self._listening: list[tuple[Any, str, Callable[..., Any]]] = []
         self._browsers: list[Any] = []
@@ -28,13 +33,12 @@ class Wrapper:
     def wrap(self, *targets: Any) -> None:
         """Wrap the methods of pages, contexts, browsers; None is passed over."""
         for target in targets:
-            for name in ("close", "new_page", "new_context"):
+            for name, wrapper in self._wraps.items():
                 method = getattr(target, name, None)
                 if method is not None and not hasattr(method, "__wrapped__"):
                     if name == "close" and hasattr(target, "is_connected"):
                         self._browsers.append(target)
                         method = self._parting(target, method)
-                    wrapper = self._closing if name == "close" else self._making
                     setattr(target, name, wrapper(target, method))
                     self._wrapped.append((target, name))
 

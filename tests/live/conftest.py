@@ -34,6 +34,7 @@ from replaykit.recorder.capture import (
 )
 from replaykit.replay.chromium import Chromium
 from replaykit.snapshot import Snapshot, State, decode
+from tests.live.lent import Lent
 
 WAIT_S = 60.0
 """Patience of a test; what it waits for takes well under a second."""
@@ -65,6 +66,12 @@ def browser(browser_path: Path) -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
         yield started
         started.close()
+
+
+@pytest.fixture
+def lent(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts a browser in this thread gets a context of its own in the module's one."""
+    monkeypatch.setattr("playwright.sync_api.sync_playwright", lambda: Lent(browser))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from playwright import sync_api
 
 from bench.evidence import measure
 from fixtures.agents.pairs import TASKS, load_pairs
@@ -66,11 +67,14 @@ def asked(trajectory: Trajectory, phase: str = "post") -> list[str | None]:
 
 
 @pytest.mark.parametrize("name", ["refund-order--wrong_target", "close-account--good"])
-def test_checks_written_afterwards_are_never_decided_wrongly(name: str) -> None:
+@pytest.mark.usefixtures("lent")
+def test_checks_written_afterwards_are_never_decided_wrongly(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.evidence.sync_playwright", sync_api.sync_playwright)
     suite = list(load_suite(TASKS / "shop.yaml").tasks)
     pairs = [pair for pair in load_pairs() if pair.name == name]
-    with ThreadPoolExecutor(1) as apart:
-        counts = {mode: apart.submit(measure, pairs, suite, mode).result() for mode in ("none", "suite")}
+    counts = {mode: measure(pairs, suite, mode) for mode in ("none", "suite")}
     assert [wrong for _, wrong in counts.values()] == [[], []]
     undecided = {mode: found["other page", "UNDECIDED"] for mode, (found, _) in counts.items()}
     assert undecided["none"] > 0

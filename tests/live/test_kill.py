@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
 from fixtures.sites.shop.server import serve
+from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
@@ -33,11 +33,12 @@ PATIENCE_S = 60.0
 # Every commit is acknowledged by a line: events and size of the file.
 RECORD = """
 import os, sys
+from playwright.sync_api import sync_playwright
 from replaykit.bundle.writer import Journal
-from replaykit.recorder.running import BrowserChoice, record_agent
+from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.suite import load_suite
 
-suite, out, url, browser, screenshots = sys.argv[1:]
+suite, out, url, endpoint, screenshots = sys.argv[1:]
 commit = Journal.commit
 
 def acknowledged(self, events, blobs=()):
@@ -46,7 +47,12 @@ def acknowledged(self, events, blobs=()):
 
 Journal.commit = acknowledged
 
-def wander(page, task, run):
+with sync_playwright() as playwright:
+    context = playwright.chromium.connect_over_cdp(endpoint).new_context()
+    run = Recorder(out, task=load_suite(suite).task("order-total"), sites={"shop": url}, screenshots=screenshots)
+    run.__enter__()
+    run.attach(context)
+    page = context.new_page()
     while True:
         run.thought("Round we go.")
         page.goto(url + "/orders")
@@ -55,15 +61,12 @@ def wander(page, task, run):
         page.wait_for_load_state()
         page.get_by_role("navigation", name="Main").get_by_role("link", name="Products").click()
         page.get_by_role("heading", level=1, name="Products").wait_for()
-
-record_agent(wander, load_suite(suite).task("order-total"), out, sites={"shop": (url,)},
-             browser=BrowserChoice(path=browser), screenshots=screenshots)
 """
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder with a short name: sockets of a browser stand in it, and a killed one leaves its profile."""
+    """A folder with a short name: sockets of a browser stand in it."""
     made = Path(tempfile.mkdtemp(prefix="kill-"))
     yield made
     shutil.rmtree(made, ignore_errors=True)
@@ -75,10 +78,10 @@ def test_20_kills_lose_nothing_that_was_acknowledged(browser_path: Path, folder:
         (number, chance.randrange(1, 40), chance.random() * 0.1, chance.choice(["png", "off"]))
         for number in range(KILLS)
     ]
-    with serve() as shop, ThreadPoolExecutor(AT_ONCE) as pool:
+    with serve() as shop, launch(browser_path) as running, ThreadPoolExecutor(AT_ONCE) as pool:
         runs = [
             pool.submit(
-                killed, folder / f"{number}.zst", shop.url, browser_path, acknowledged, delay, pictures
+                killed, folder / f"{number}.zst", shop.url, running.endpoint, acknowledged, delay, pictures
             )
             for number, acknowledged, delay, pictures in plans
         ]
@@ -88,10 +91,10 @@ def test_20_kills_lose_nothing_that_was_acknowledged(browser_path: Path, folder:
 
 
 def killed(
-    out: Path, url: str, browser: Path, acknowledged: int, delay: float, pictures: str
+    out: Path, url: str, endpoint: str, acknowledged: int, delay: float, pictures: str
 ) -> list[tuple[int, int]]:
     """Record, kill the recorder's process group, and return what was acknowledged: events, bytes."""
-    argv = [sys.executable, "-c", RECORD, *map(str, (SUITE, out, url, browser, pictures))]
+    argv = [sys.executable, "-c", RECORD, *map(str, (SUITE, out, url, endpoint, pictures))]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(out.parent)}
     with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, start_new_session=True) as recorder:
         assert recorder.stdout is not None
@@ -102,11 +105,9 @@ def killed(
                 assert lines[-1], "the recording ended by itself"
             with suppress(subprocess.TimeoutExpired):
                 recorder.wait(delay)  # the moment itself is random too
-            family = descendants(recorder.pid)
         finally:
             os.killpg(recorder.pid, signal.SIGKILL)
         lines += recorder.stdout.readlines()
-    bury(family)
     whole = [line for line in lines if line.endswith(b"\n")]
     return [(int(events), int(size)) for events, size in map(bytes.split, whole)]
 
@@ -133,43 +134,6 @@ def check(path: Path, commits: list[tuple[int, int]], chance: random.Random) -> 
     seal(path)
     with open_bundle(path) as sealed:
         assert (sealed.layout, sealed.lines, sealed.digest) == ("sealed", lines, digest)
-
-
-Process = tuple[int, str]
-"""Number and time of its start: numbers are used again."""
-
-
-def descendants(root: int) -> list[Process]:
-    """Return the processes below one, where the system shows them."""
-    known = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = place.read_text().rpartition(")")[2].split()
-            known[int(place.parent.name)] = (int(fields[1]), fields[19])
-    below, last = {root}, 0
-    while len(below) > last:
-        last = len(below)
-        below |= {number for number, (parent, _) in known.items() if parent in below}
-    return [(number, known[number][1]) for number in below - {root}]
-
-
-def bury(family: list[Process]) -> None:
-    """Wait for the browser, which ends when nobody speaks to it any more; end what does not."""
-    deadline = monotonic() + PATIENCE_S / 10
-    while (alive := [one for one in family if lives(one)]) and monotonic() < deadline:
-        sleep(0.02)
-    for number, _ in alive:
-        with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
-
-
-def lives(process: Process) -> bool:
-    number, started = process
-    try:
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return False
-    return fields[19] == started and fields[0] != "Z"
 
 
 INTERRUPTED_AGENT = """

@@ -473,7 +473,7 @@ FLOOD = (
     + """<button id=flood type=button>Flood</button><script>
 document.querySelector("#flood").addEventListener("click", () => {
   const field = document.querySelector("#name");
-  for (let n = 0; n < 1e5; n++) {
+  for (let n = 0; n < 6e4; n++) {
     field.value = n;
     field.dispatchEvent(new Event("input", {bubbles: true}));
     if (n % 5 == 0) console.log("flood", n);
@@ -498,8 +498,8 @@ def test_flood_of_events(context: BrowserContext, site: Site, tmp_path: Path) ->
     assert len(run.of_type(Console)) == 10_000
     gaps = run.of_type(Gap)
     assert {(gap.channel, gap.why) for gap in gaps} >= {("actions", "flood"), ("console", "flood")}
-    assert sum(gap.count for gap in gaps if gap.channel == "console") == 10_000
-    assert sum(gap.count for gap in gaps if gap.channel == "actions") > 90_000
+    assert sum(gap.count for gap in gaps if gap.channel == "console") == 2_000
+    assert sum(gap.count for gap in gaps if gap.channel == "actions") > 50_000
 
 
 # Pages that are hard to read
@@ -623,18 +623,22 @@ def test_a_thousand_fast_acts(browser: Browser, form: str, tmp_path: Path, heard
     pages = [context.new_page() for context in contexts]
     for page in pages:
         page.goto(form)
+    box = pages[0].locator("#go").bounding_box()
+    assert box is not None
+    place = box["x"] + 5, box["y"] + 5
     with limited(), Recorder(tmp_path / "run.zst") as run:
         for context in contexts:
             run.attach(context)
         for number in range(ROUNDS):
             for page in pages:
-                page.fill("#name", f"name {number}")
-                page.click("#go")
+                # Without Playwright's checks, which wait for two frames of the page each time.
+                page.fill("#name", f"name {number}", force=True)
+                page.mouse.click(*place)
     for context in contexts:
         context.close()
     trajectory = held(tmp_path / "run.zst")
-    for place in range(CONTEXTS):
-        done = [step for step in trajectory.steps if step.page == place]
+    for number in range(CONTEXTS):
+        done = [step for step in trajectory.steps if step.page == number]
         fills = [step.action.value for step in done if isinstance(step.action, Fill)]
         assert sum(tag_of(step.action) == "click" for step in done) == ROUNDS
         assert set(fills) <= {f"name {number}" for number in range(ROUNDS)}

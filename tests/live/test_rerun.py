@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -36,8 +37,14 @@ CONFIRM = '<button class="danger" type="submit">Confirm refund</button>'
 
 
 @pytest.fixture
-def choice(browser_path: Path) -> BrowserChoice:
+def choice(browser_path: Path, lent: None) -> BrowserChoice:
     return BrowserChoice(path=str(browser_path))
+
+
+def command(*arguments: str) -> int:
+    """Run the command where no sync driver owns the event loop: it starts a browser of its own."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(run, ["rerun", *arguments]).result()
 
 
 def rewritten(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
@@ -75,7 +82,7 @@ def test_a_changed_button_is_where_the_run_diverges_and_ends(
     rewritten(monkeypatch, CONFIRM, CONFIRM.replace("Confirm refund", "Close the order for ever"))
     with serve() as shop:
         found, _ = rerun(
-            REFUND, tmp_path / "again.zst", sites={"shop": (shop.url,)}, browser=choice, patience=0.5
+            REFUND, tmp_path / "again.zst", sites={"shop": (shop.url,)}, browser=choice, patience=2.0
         )
         assert shop.state.as_json()["orders"]["1004"]["status"] != "Refunded"
     row = found.diverges_at()
@@ -92,14 +99,14 @@ def test_the_command_tells_what_moved_and_what_reads_differently(
     out = tmp_path / "again.zst"
     arguments = [str(REFUND), "-o", str(out), "--browser", str(browser_path), "--format", "json"]
     with serve() as shop:
-        assert run(["rerun", *arguments, "--site", f"shop={shop.url}"]) == 0
+        assert command(*arguments, "--site", f"shop={shop.url}") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [one["kind"] for one in rows[-1]["differences"]] == ["place"]
     (told,) = next(row for row in rows if row["step"] == 2)["differences"]
     assert (told["kind"], told["new"]) == ("text", ["No way back"])
     with serve() as shop:
         said = ["--site", f"shop={shop.url}", "--fail-on", "text", "--force"]
-        assert run(["rerun", *arguments, *said]) == 1
+        assert command(*arguments, *said) == 1
 
 
 def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_path: Path) -> None:
@@ -139,12 +146,12 @@ def test_an_upload_is_not_made_up_and_is_done_with_a_file(
     file.write_text("Name,Company\nAda,Analytical\n", "utf-8")
     with serve_crm() as crm:
         sites = [f"--site={name}={root}" for name, root in crm.sites.items()]
-        arguments = ["rerun", str(bundle), *sites, "-o", str(out), "--browser", str(browser_path)]
-        assert run(arguments) == 3
+        arguments = [str(bundle), *sites, "-o", str(out), "--browser", str(browser_path)]
+        assert command(*arguments) == 3
         told = capsys.readouterr().out
         assert f"it uploads '{info.name}'" in told and f"--upload {step.index}=FILE" in told
         assert f"up to step {step.index}: not attempted" in told
-        run([*arguments, "--force", "--upload", f"{step.index}={file}"])
+        command(*arguments, "--force", "--upload", f"{step.index}={file}")
     with open_bundle(out) as made:
         again = [one.action for one in made.trajectory.steps if isinstance(one.action, UploadFile)]
         assert [[one.name for one in action.files] for action in again] == [[info.name]]

@@ -88,13 +88,14 @@ class Driver:
         page, document = more.pop("page", 0), more.pop("document", self.document)
         trusted, frame = more.pop("trusted", True), more.pop("frame", ())
         source = more.pop("source", source_of(frame))
-        node = more.pop("node", None)
+        node, activated = more.pop("node", None), more.pop("activated", "")
         self.now = self.now if at is None else at
         event = PageEvent(
             seq=self.seq(page, document),
             at=self.now,
             name=name,
             trusted=trusted,
+            activated=activated,
             element=on,
             node=PageNode(push=node[0], number=node[1]) if node else None,
             data=more,

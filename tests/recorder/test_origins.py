@@ -50,3 +50,13 @@ def test_the_pages_own_back_button_is_ambiguous() -> None:
 def test_a_gesture_on_the_page_before_does_not_go_back() -> None:
     back = {"type": "historyDifferentDocument", "direction": "back"}
     assert origin(sign(**back, is_touched=True)).cause == "agent"
+
+
+def test_a_move_that_somebody_outside_asked_for_is_the_agents() -> None:
+    back = {"type": "historySameDocument", "direction": "back", "is_touched": True, "is_touched_here": True}
+    found = origin(sign(**back, is_asked=True))
+    assert (found.kind, found.cause, found.is_ambiguous) == ("back", "agent", False)
+
+
+def test_asking_makes_no_link_the_agents() -> None:
+    assert origin(sign(reason="anchorClick", is_touched=True, is_asked=True)).cause == "step"

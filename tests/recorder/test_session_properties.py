@@ -42,6 +42,8 @@ NAMES = [
     "toggle",
     "pageshow",
     "pagehide",
+    "arrived",
+    "travelled",
     "mystery",
 ]
 ELEMENTS = (
