@@ -46,6 +46,7 @@ CAGES = {
         "recorder.recorder",
         "recorder.running",
         "replay.chromium",
+        "replay.filling",
         "rerunning",
         "browser",
     ),

@@ -48,7 +48,8 @@ DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "
     "judges",
     multiple=True,
     metavar="NAME|FILE",
-    help="Ask this judge too: webvoyager, webjudge, agent_reward, a file of settings, or file.py@NAME.",
+    help="Ask this judge too: webvoyager, webjudge, agent_reward, a file of settings (of a judge, or of how "
+    "checks ask), or file.py@NAME.",
 )
 @click.option(
     "--judge-mode",

@@ -9,6 +9,7 @@ import click
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.console import notice
+from replaykit.report.table import safe
 from replaykit.serving.server import Served, serve
 
 
@@ -18,7 +19,8 @@ from replaykit.serving.server import Served, serve
 @click.option("--site", metavar="NAME", help="Site of the task, or origin, where the run has several.")
 @click.option(
     "--state", "states", multiple=True, metavar="PATH",
-    help="Path that GET answers with the last JSON that was sent to it (PUT, POST).",
+    help="Path that GET answers with the last JSON that was sent to it (PUT, POST), beside those where the "
+    "run shows it.",
 )  # fmt: skip
 @click.pass_context
 def command(ctx: click.Context, bundle: str, port: int, site: str | None, states: tuple[str, ...]) -> None:
@@ -41,6 +43,8 @@ def command(ctx: click.Context, bundle: str, port: int, site: str | None, states
 
 def _told(served: Served) -> int:
     notice(f"{served.answered} answered, {served.missed} not recorded")
+    for path in served.assumed:
+        notice(f"{safe(path)}: what a POST sent last was taken for its state; --state says that it is")
     for miss in dict.fromkeys(map(str, served.misses)):
         click.echo(f"not recorded: {miss}", err=True)
     return served.missed

@@ -90,7 +90,7 @@ def plan_judges(sources: Iterable[str | Path], options: GradeOptions | None = No
     options = options or GradeOptions()
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
-        for settings in case.panel.settings:
+        for settings in case.panel.judges:
             found = plan(settings, case.task, case.replay(), tape, case.panel.mode)
             name = settings.id or settings.protocol
             planned.append(Planned(source=case.source, judge=name, model=settings.model, plan=found))
@@ -107,7 +107,7 @@ def requests_of(sources: Iterable[str | Path], options: GradeOptions | None = No
     options = options or GradeOptions()
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
-        for settings in case.panel.settings:
+        for settings in case.panel.judges:
             found += known_requests(settings, case.task, case.replay(), tape, case.panel.mode)
         found += asked_by_checks(case.bundle, case.task, options).asked
     return found
@@ -140,7 +140,7 @@ def sensitivity_to_pictures(
     numbers = sorted(set(ks), key=_pictures)
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
-        for settings in case.panel.settings:
+        for settings in case.panel.judges:
             for k in numbers if settings.protocol != "webjudge" else ():
                 fewer = replace(settings, images="all" if k == "all" else f"last:{k}")
                 judged = judge_from_tape(fewer, case.task, case.replay(), tape, case.panel.mode)
@@ -314,7 +314,7 @@ async def _judged(
 ) -> list[tuple[str, Judgement]]:
     found: list[tuple[str, Judgement]] = []
     for case in _cases([source], options):
-        for settings in case.panel.settings:
+        for settings in case.panel.judges:
             found.append((source, await _judgement(case, settings, client, slots)))
             if on_progress is not None:
                 on_progress(*found[-1])

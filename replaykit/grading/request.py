@@ -65,6 +65,26 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """What the provider does with a picture that is too large: `error`, or `downsize`, which is keyed."""
     is_repeated: bool = False
     """The same is asked several times, for votes: the provider may keep what it read; not part of the key."""
+    prompt: str = ""
+    """Whose words a check asks with: a peer's name, or `sha256:...`; empty = our own, or a judge's; not part
+    of the key."""
+
+
+PLACES = ("question", "reference", "pred")
+"""Places of a template that checks ask by, as `{question}`."""
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """How checks ask a model."""
+
+    prompts: dict[str, str] = {}
+    """The user's texts for `fuzzy`, `unachievable` and `system`; the others are our own."""
+    model: str = "claude-sonnet-5-5"
+    """Model asked."""
+    effort: str | None = "medium"
+    """Effort asked for: left out, it would be each model's own."""
+    max_tokens: int = 4096
+    """Longest reply, tokens; what a model thinks before it replies counts too."""
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):

@@ -46,7 +46,7 @@ def _unused(bundle: Bundle, path: str | Path) -> int:
         return 0
     options = GradeOptions(replies=str(path))
     task = task_for(bundle, None, options)
-    own = panel_of(bundle, task, options).settings
+    own = panel_of(bundle, task, options).judges
     judges = [*own, *_usual(tape)]
     asked: list[Asked] = []
     for mode in MODES:
@@ -54,7 +54,9 @@ def _unused(bundle: Bundle, path: str | Path) -> int:
         asked += _of_checks(bundle, task, tape, path, mode)
     marks = {(request_key(one.request), one.ordinal) for one in asked}
     known = {*KINDS, *(judge_name(settings) for settings in judges)}
-    return sum(mark not in marks and entry.judge in known for mark, entry in tape.found.items())
+    unused = [entry for mark, entry in tape.found.items() if mark not in marks and entry.judge in known]
+    # What was asked with the user's prompts, only a file of settings asks for again.
+    return sum("prompt" not in entry.provenance for entry in unused)
 
 
 def _of_judges(

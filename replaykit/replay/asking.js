@@ -2,7 +2,7 @@
 //
 // Boxes come from another layout, clocks and stores from another machine, globals from scripts that never ran:
 // an answer that touched them would be a guess.
-({ isStyled }) => {
+({ isStyled, isDrawn }) => {
   const touched = new Set();
   const touch = (name) => void touched.add(name);
   const VALUE_MAX = 1 << 20;
@@ -50,8 +50,40 @@
     Object.defineProperty(holder, name, watched);
   }
 
-  for (const [owner, names] of Object.entries(FOREIGN)) {
-    for (const name of words(names)) watch(globalThis[owner].prototype, name, name);
+  // The page and the frames that it can read: each has prototypes of its own.
+  function* realms(view) {
+    yield view;
+    for (let at = 0; at < view.length; at += 1) if (documentIn(view[at]) !== null) yield* realms(view[at]);
+  }
+
+  function documentIn(view) {
+    try {
+      return view.document;
+    } catch {
+      return null;
+    }
+  }
+
+  // The window of a frame holds what its scripts made: nothing of it is recorded but its document.
+  const windowed = (view) => new Proxy(Object.create(null), {
+    get(_, name) { if (name !== 'document') touch(`contentWindow.${String(name)}`); return view[name]; },
+    has(_, name) { touch('contentWindow'); return name in view; },
+    ownKeys() { touch('contentWindow'); return []; },
+  });
+
+  function veil(holder) {
+    const found = Object.getOwnPropertyDescriptor(holder, 'contentWindow');
+    Object.defineProperty(holder, 'contentWindow', {
+      ...found,
+      get() { const view = Reflect.apply(found.get, this, []); return view === null ? null : windowed(view); },
+    });
+  }
+
+  for (const view of [...realms(globalThis)]) {
+    for (const [owner, names] of Object.entries(FOREIGN)) {
+      for (const name of words(names)) watch(view[owner].prototype, name, name);
+    }
+    for (const owner of ['HTMLIFrameElement', 'HTMLFrameElement', 'HTMLObjectElement']) veil(view[owner].prototype);
   }
   watch(Math, 'random', 'Math.random');
   const clock = Date;
@@ -62,6 +94,11 @@
   });
   for (const name of words(GLOBALS)) watch(globalThis, name, name);
   if (!isStyled) watch(globalThis, 'getComputedStyle', 'getComputedStyle');
+  // Where neither styles nor the linked sheets were recorded, nobody knows what shows.
+  if (!isDrawn && document.querySelector('link[rel~="stylesheet" i]') !== null) {
+    for (const name of ['innerText', 'outerText']) watch(HTMLElement.prototype, name, name);
+    watch(Element.prototype, 'checkVisibility', 'checkVisibility');
+  }
 
   // What no browser has is a global of the page's own scripts.
   const isOwn = (name) => typeof name === 'string' && !(name in globalThis);
@@ -71,6 +108,7 @@
       if (isOwn(name)) touch(name);
       if (WINDOWS.has(name)) return outer;
       const value = Reflect.get(target, name);
+      if (typeof name === 'string' && /^\d+$/.test(name) && value !== undefined) return windowed(value);
       return typeof value === 'function' && /^[a-z]/.test(name) ? value.bind(target) : value;
     },
   });

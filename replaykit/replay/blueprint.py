@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import Unsupported
 from replaykit.replay import source
 from replaykit.replay.dom import Dom
+from replaykit.replay.frames import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
 from replaykit.snapshot import HTML, State
@@ -43,6 +45,17 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """Whether it was switched off."""
     text: str | None
     """Its rules; None where they were not recorded."""
+
+
+class Framed(Struct, frozen=True, kw_only=True):
+    """A frame that its page cannot read: a document of its own."""
+
+    owner: int
+    """Element number of what holds it."""
+    snapshot: str | None = None
+    """Blob of its document; None where it was not recorded, or nobody looks into it."""
+    plan: Blueprint | None = None
+    """How to build that; None where it cannot be."""
 
 
 class Blueprint(Struct, frozen=True, kw_only=True):
@@ -78,6 +91,8 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     """Width and height of the window, CSS px."""
     is_whole: bool
     """Whether nothing was masked, cut or left out."""
+    frames: tuple[Framed, ...] = ()
+    """Frames that the page cannot read."""
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -91,20 +106,54 @@ class Blueprint(Struct, frozen=True, kw_only=True):
         }
 
 
-def blueprint_of(page: Page, replay: Replay) -> Blueprint:
-    """Return how to build a page of a run. Raises Unsupported, SnapshotInvalid, BundleError."""
+def blueprint_of(page: Page, replay: Replay, *, with_frames: bool = False) -> Blueprint:
+    """Return how to build a page of a run; `with_frames`: what stands in frames that it cannot read, too.
+
+    Raises Unsupported, SnapshotInvalid, BundleError.
+    """
     dom = page.dom
     if dom is None:
         raise Unsupported(locator=page.url or "", reason=f"{page.missing} is not in the bundle")
     seen = page.seen
     pointer = seen.pointer if isinstance(seen, Observation) else None
     viewport = seen.viewport if isinstance(seen, Observation) else None
-    return blueprint(
+    plan = blueprint(
         dom,
         texts=_texts(page, dom, replay),
         pointer=None if pointer is None else (round(pointer[0]), round(pointer[1])),
         viewport=viewport or _usual_viewport(replay),
     )
+    return replace(plan, frames=_framed(page.frames, dom, replay, with_frames=with_frames))
+
+
+def _framed(
+    views: tuple[FrameView, ...], dom: Dom, replay: Replay, *, with_frames: bool
+) -> tuple[Framed, ...]:
+    snapshot = dom.snapshot
+    held = {state.frame: snapshot.number[row] for row, state in snapshot.state.items()}
+    held.pop(None, None)
+    seen = {view.ordinal: view for view in views} if with_frames else {}
+    return tuple(
+        _of_frame(owner, seen.get(ordinal), replay) for ordinal, owner in held.items() if ordinal is not None
+    )
+
+
+def _of_frame(owner: int, view: FrameView | None, replay: Replay) -> Framed:
+    dom = view.dom if view is not None else None
+    if view is None or dom is None:
+        return Framed(owner=owner)
+    return Framed(owner=owner, snapshot=view.snapshot_id, plan=_inside(view, dom, replay))
+
+
+def _inside(view: FrameView, dom: Dom, replay: Replay) -> Blueprint | None:
+    """Return how to build what stands in a frame; None where it is too large."""
+    linked = _linked(replay)
+    texts = tuple(_text(replay, linked.get(_address(dom, owner))) for _, _, owner, _ in dom.head.sheets)
+    try:
+        plan = blueprint(dom, texts=texts)
+    except Unsupported:
+        return None
+    return replace(plan, frames=_framed(view.frames, dom, replay, with_frames=True))
 
 
 def blueprint(

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +21,18 @@ import msgspec
 
 from replaykit.errors import LocatorLimit, MissingExtra, ReplayError, Unsupported
 from replaykit.replay.blueprint import Blueprint
+from replaykit.replay.filling import (
+    FOUND,
+    Filled,
+    Skeleton,
+    Skeletons,
+    faults_of,
+    fill,
+    known_of,
+    readable,
+    script,
+    skeleton_of,
+)
 from replaykit.replay.wanted import Wanted
 from replaykit.trajectory.observation import Read
 
@@ -151,10 +162,11 @@ class Chromium:
         try:
             context.set_default_timeout(PATIENCE_MS)
             context.set_default_navigation_timeout(WORK_MAX_S * 1000)
-            context.route("**/*", _Answers(plan))
+            answers = _Answers(plan)
+            context.route("**/*", answers)
             page = context.new_page()
             page.goto(plan.url, wait_until="commit")
-            return Rebuilt(self, page, plan)
+            return Rebuilt(self, page, plan, answers.frames)
         except Error as error:
             context.close()
             raise ReplayError(what=f"{plan.url}: the offline browser cannot build it: {error}") from error
@@ -182,11 +194,16 @@ def shared() -> Chromium:
 
 
 class _Answers:
-    """What a page's requests get: its own document once; nobody goes anywhere else; all else is refused."""
+    """What a page's requests get: its own document once; nobody goes anywhere else; all else is refused.
+
+    Frames that the page cannot read get documents of their own, while they are built.
+    """
 
     def __init__(self, plan: Blueprint) -> None:
         self._plan = plan
         self._is_given = False
+        #: Frames that are being built, and what stands in them.
+        self.frames: Skeletons = {}
 
     def __call__(self, route: Route) -> None:
         request = route.request
@@ -194,9 +211,9 @@ class _Answers:
         is_main = is_page and request.frame.parent_frame is None
         if is_main and not self._is_given and _scheme(request.url) == _scheme(self._plan.url):
             self._is_given = True
-            kind = f"{self._plan.mime}; charset={self._plan.charset}"
-            headers = {"content-type": kind, "content-security-policy": POLICY}
-            route.fulfill(status=200, headers=headers, body=self._plan.body)
+            _give(route, skeleton_of(self._plan))
+        elif is_page and request.frame in self.frames:
+            _give(route, self.frames[request.frame])
         elif is_page:
             # Whoever is refused gets a page that says so; whoever gets nothing stays where it is.
             route.fulfill(status=204)
@@ -204,32 +221,40 @@ class _Answers:
             route.abort()
 
 
+def _give(route: Route, skeleton: Skeleton) -> None:
+    policy = f"{POLICY}; {skeleton.policy}" if skeleton.policy else POLICY
+    headers = {"content-type": skeleton.kind, "content-security-policy": policy}
+    route.fulfill(status=200, headers=headers, body=skeleton.body)
+
+
 class Rebuilt:
     """A recorded page in the offline browser."""
 
-    def __init__(self, chromium: Chromium, page: Page, plan: Blueprint) -> None:
+    def __init__(self, chromium: Chromium, page: Page, plan: Blueprint, skeletons: Skeletons) -> None:
         self.chromium = chromium
         self.plan = plan
         #: Playwright's page: only for work that is sent to the browser's thread.
         self.page = page
-        self._report = page.evaluate_handle(_script("rebuild.js"), plan.plan)
+        #: In what it differs from the recorded page; with any, nothing on it counts.
+        self.faults: tuple[str, ...] = ()
+        self._report = page.evaluate_handle(script("rebuild.js"), plan.plan)
         if plan.pointer is not None:
             page.mouse.move(*plan.pointer)
         self._settle()
-        is_styled = not self.style["repaired"] and all(sheet.text is not None for sheet in plan.sheets)
-        page.evaluate(_script("asking.js"), {"isStyled": is_styled})
+        #: What was built in frames that the page cannot read, frames in frames included.
+        self.frames: tuple[Filled, ...] = ()
+        if plan.frames:
+            self.frames = tuple(fill(self._report, plan, skeletons))
+            self.faults = (*self.faults, *readable(self._report, plan))
+        page.evaluate(script("asking.js"), known_of(plan, self.style["repaired"]))
         self._session = page.context.new_cdp_session(page)
 
     def _settle(self) -> None:
         self.page.evaluate(_DRAWN)
-        found = self._report.evaluate(
-            "(report) => ({lost: report.lost, count: report.count, modes: report.modes})"
-        )
+        found = self._report.evaluate(FOUND)
         #: What of style was set because sheets alone did not bring it about, and what still differs.
         self.style: dict[str, int] = self._report.evaluate("(report) => report.settle()")
-        self.faults: tuple[str, ...] = tuple(
-            _faults(found, self.style["differing"], self.page.url, self.plan)
-        )
+        self.faults = tuple(faults_of(found, self.style["differing"], self.page.url, self.plan))
 
     def read(self, wanted: Wanted) -> Read:
         """Answer a locator.
@@ -266,10 +291,25 @@ class Rebuilt:
         threw = {"name": "SyntaxError", "message": message.removeprefix("SyntaxError: ")}
         return {"text": json.dumps({"kind": "exception", "threw": threw}), "touched": []}
 
-    def readings(self) -> list[list[Any]]:
-        """Return tag, innerText, value, checked, selectedIndex, selected of every element in order."""
+    def admit(self, frame: Any, selector: str) -> None:
+        """Let a frame be asked; for the browser's thread.
+
+        Raises Unsupported where it is one that the page cannot read and that is not as it was recorded.
+        """
+        filled = next((one for one in self.frames if one.frame == frame), None)
+        if filled is not None and filled.faults:
+            raise Unsupported(locator=selector, reason=f"of the frame: {filled.faults[0]}")
+        if filled is None and not frame.evaluate("() => '__replaykit_ask' in globalThis"):
+            frame.evaluate(script("asking.js"), known_of(self.plan, self.style["repaired"]))
+
+    def readings(self, inside: Filled | None = None) -> list[list[Any]]:
+        """Return tag, innerText, value, checked, selectedIndex, selected of every element in order.
+
+        Of the page, or of what stands in a frame that it cannot read.
+        """
+        report = self._report if inside is None else inside.report
         read = "(report) => report.texts()"
-        return self.chromium.run(lambda: self._report.evaluate(read), what=self.plan.url)
+        return self.chromium.run(lambda: report.evaluate(read), what=self.plan.url)
 
     def close(self) -> None:
         """Close it; harmless where the browser is gone."""
@@ -280,26 +320,5 @@ class Rebuilt:
 _DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-def _faults(found: dict[str, Any], differing: int, url: str, plan: Blueprint) -> list[str]:
-    """Return in what a page differs from the recorded one."""
-    faults = [f"{what} is lost" for what in found["lost"][:8]]
-    if not plan.is_own_address:
-        faults.append("no server has its address")
-    elif url != plan.url:
-        faults.append(f"its address became {url}")
-    if found["count"] != plan.elements:
-        faults.append(f"{found['count']} of {plan.elements} elements")
-    if found["modes"][0] != plan.compat or "inner" in found["modes"]:
-        faults.append(f"compatibility mode {found['modes'][0]}")
-    if differing:
-        faults.append(f"{differing} elements are styled otherwise")
-    return faults
-
-
 def _scheme(url: str) -> str:
     return urlsplit(url).scheme
-
-
-@lru_cache
-def _script(name: str) -> str:
-    return Path(__file__).with_name(name).read_text("utf-8")

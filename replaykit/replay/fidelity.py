@@ -13,6 +13,8 @@ from replaykit.errors import LocatorLimit, MissingExtra, NoBrowser, ReplayError,
 from replaykit.replay.blueprint import blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt, shared
 from replaykit.replay.dom import MASKED, Dom, Node
+from replaykit.replay.filling import Filled
+from replaykit.replay.frames import find
 from replaykit.replay.locator import LAMBDA, evaluate, read_selector
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.state import Page
@@ -37,7 +39,7 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     step: int | None
     """Step that it belongs to, from 0."""
     question: str
-    """A locator, or `#NUMBER PROPERTY` of an element."""
+    """A locator, or `#NUMBER PROPERTY` of an element; before that, `frame URL` where it stands in one."""
     is_blank: bool
     """Whether they differ in white space only."""
     live: str | None = None
@@ -109,8 +111,12 @@ def _compared(page: Page, dom: Dom, replay: Replay, chromium: Chromium | None, i
         found = [_of_read(page, read, *answers) for read, *answers in rows]
         elements = 0
         if rebuilt is not None and is_new:
-            found += _of_elements(page, dom, rebuilt)
+            found += _of_elements(page, dom, rebuilt.readings())
             elements = dom.head.elements
+            for inside, frame in _frames(page, rebuilt):
+                found += _of_elements(page, frame, rebuilt.readings(inside), f"frame {frame.url} ")
+                elements += frame.head.elements
+            unbuilt = tuple(_unbuilt(page, rebuilt))
     finally:
         if rebuilt is not None:
             rebuilt.close()
@@ -128,7 +134,7 @@ def _built(page: Page, replay: Replay, chromium: Chromium | None) -> tuple[Rebui
     if chromium is None:
         return None, ()
     try:
-        rebuilt = chromium.open(blueprint_of(page, replay))
+        rebuilt = chromium.open(blueprint_of(page, replay, with_frames=True))
     except ReplayError as error:
         return None, (f"{page.url}: {error}",)
     if not rebuilt.faults:
@@ -184,13 +190,30 @@ def _text(read: Read | None) -> str | None:
     )
 
 
-def _of_elements(page: Page, dom: Dom, rebuilt: Rebuilt) -> Iterator[Disagreement | None]:
-    for number, own in enumerate(rebuilt.readings()):
+def _frames(page: Page, rebuilt: Rebuilt) -> Iterator[tuple[Filled, Dom]]:
+    """Yield the frames that the page cannot read and that were built, with their snapshots."""
+    for inside in rebuilt.frames:
+        view = find(page.frames, inside.snapshot) if inside.snapshot is not None else None
+        if view is not None and view.dom is not None and not inside.faults:
+            yield inside, view.dom
+
+
+def _unbuilt(page: Page, rebuilt: Rebuilt) -> Iterator[str]:
+    for inside in rebuilt.frames:
+        if inside.snapshot is not None and inside.faults:
+            yield f"frame of {page.url}: {', '.join(inside.faults)}"
+
+
+def _of_elements(
+    page: Page, dom: Dom, readings: list[list[Any]], where: str = ""
+) -> Iterator[Disagreement | None]:
+    for number, own in enumerate(readings):
         node = dom.node(number)
         for name, theirs in zip(_PROPERTIES, own, strict=True):
             known, ours = _property(node, name)
             if known and MASKED not in str(theirs):
-                yield _disagreement(page, f"#{number} {name}", None, _shown(ours), _shown(theirs))
+                question = f"{where}#{number} {name}"
+                yield _disagreement(page, question, None, _shown(ours), _shown(theirs))
 
 
 def _property(node: Node | None, name: str) -> tuple[bool, Any]:

@@ -83,6 +83,12 @@ class OfflineElement(_Offered):
         return self._send(lambda: self._run(self._target, expression, arg))
 
 
+class OfflineFrameLocator(_Offered):
+    """A frame of a rebuilt page: finds as Playwright's `FrameLocator` does."""
+
+    _offered = FINDS | words("locator")
+
+
 class OfflineLocator(_Offered):
     """A locator on a rebuilt page: reads as Playwright's `Locator` does, but waits for nothing."""
 
@@ -123,6 +129,10 @@ def offer(found: Any, send: Send, run: Run) -> Any:
     """Wrap what belongs to the browser's thread."""
     if isinstance(found, list):
         return [offer(one, send, run) for one in found]
-    kinds = {"ElementHandle": OfflineElement, "Locator": OfflineLocator}
+    kinds = {
+        "ElementHandle": OfflineElement,
+        "FrameLocator": OfflineFrameLocator,
+        "Locator": OfflineLocator,
+    }
     kind = kinds.get(type(found).__name__)
     return found if kind is None else kind(found, send, run)

@@ -12,7 +12,16 @@ from replaykit.errors import PageNotRecorded, ReplayError, Unsupported
 from replaykit.replay.blueprint import blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt, shared
 from replaykit.replay.dom import MASKED
-from replaykit.replay.handles import FINDS, READS, OfflineElement, OfflineLocator, names_of, offer, refuse
+from replaykit.replay.handles import (
+    FINDS,
+    READS,
+    OfflineElement,
+    OfflineFrameLocator,
+    OfflineLocator,
+    names_of,
+    offer,
+    refuse,
+)
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.state import Page
 from replaykit.trajectory.step import Probe
@@ -123,6 +132,14 @@ class OfflinePage:
         found: OfflineLocator = self._ask(lambda page: page.locator(selector, **named))
         return found
 
+    def frame_locator(self, selector: str) -> OfflineFrameLocator:
+        """Return the frame of the first match, one that the page cannot read included.
+
+        Raises Unsupported where its document was not recorded, or is not as it was.
+        """
+        found: OfflineFrameLocator = self._ask(lambda page: self._framed(page, selector))
+        return found
+
     def goto(self, url: str, **_: Any) -> None:
         """Go to a recorded page: one opened for a check, else one the agent saw and nothing changed since.
 
@@ -181,21 +198,34 @@ class OfflinePage:
                 raise
         return self._rebuilt
 
+    def _framed(self, page: Any, selector: str) -> Any:
+        """Return the driver's locator of a frame that may be asked; in the browser's thread."""
+        held = page.query_selector(selector)
+        frame = None if held is None else held.content_frame()
+        if frame is not None and self._rebuilt is not None:
+            self._rebuilt.admit(frame, selector)
+        return page.frame_locator(selector)
+
     def _run(self, target: Any, expression: str, arg: Any) -> Any:
         """Evaluate with what guards against guesses; in the browser's thread."""
         is_page = not isinstance(target, list) and type(target).__name__ != "ElementHandle"
         given = [arg] if is_page else [target, arg]
         if self._rebuilt is None:
             raise ReplayError(what="the element belongs to a page that was left")
-        answer = self._rebuilt.page.evaluate(
-            "([text, given]) => __replaykit_ask.run(text, ...given)", [expression, given]
-        )
+        realm = _realm_of(target) or self._rebuilt.page
+        answer = realm.evaluate("([text, given]) => __replaykit_ask.run(text, ...given)", [expression, given])
         value, touched = answer["value"], answer["touched"]
         if touched:
             raise Unsupported(locator=expression, reason=f"{', '.join(touched[:8])} is not recorded")
         if MASKED in json.dumps(value, default=str, ensure_ascii=False):
             raise Unsupported(locator=expression, reason="its text is masked")
         return value
+
+
+def _realm_of(target: Any) -> Any:
+    """Return the driver's frame that handles stand in: they are asked there; None of what is no handle."""
+    first: Any = next(iter(target), None) if isinstance(target, list) else target
+    return first.owner_frame() if type(first).__name__ == "ElementHandle" else None
 
 
 class OfflineContext:
@@ -267,7 +297,7 @@ class _History:
         return page
 
     def build(self, page: Page) -> Rebuilt:
-        rebuilt = self.chromium.open(blueprint_of(page, self.replay))
+        rebuilt = self.chromium.open(blueprint_of(page, self.replay, with_frames=True))
         if rebuilt.faults:
             rebuilt.close()
             raise ReplayError(what=f"{page.url}: the page built anew differs: {', '.join(rebuilt.faults)}")
@@ -293,7 +323,7 @@ class AsyncOfflinePage:
         found = getattr(self._target, name)
         if not callable(found) or isinstance(found, OfflinePage):
             return _awaited(found)
-        if name in ("locator", "is_closed", "nth", "filter", *FINDS):
+        if name in ("locator", "is_closed", "nth", "filter", "frame_locator", *FINDS):
             return lambda *given, **named: _awaited(found(*given, **named))
 
         async def answer(*given: Any, **named: Any) -> Any:
@@ -305,5 +335,7 @@ class AsyncOfflinePage:
 def _awaited(found: Any) -> Any:
     if isinstance(found, list):
         return [_awaited(one) for one in found]
-    is_ours = isinstance(found, OfflinePage | OfflineElement | OfflineLocator | OfflineContext)
+    is_ours = isinstance(
+        found, OfflinePage | OfflineElement | OfflineFrameLocator | OfflineLocator | OfflineContext
+    )
     return AsyncOfflinePage(found) if is_ours else found

@@ -425,6 +425,8 @@ async ({ tokens: text, sheets, images, styles, style }) => {
     }
   }
 
+  const isReadable = (node) => node !== undefined && (frameDocument[localName(node)]?.(node) ?? null) !== null;
+
   empty(main);
   roots.push(main);
   const frames = await build(JSON.parse(text));
@@ -453,5 +455,14 @@ async ({ tokens: text, sheets, images, styles, style }) => {
     texts: () => elements.map((node) => [localName(node), node.innerText ?? null, node.value ?? null,
       node.checked ?? null, node.selectedIndex ?? null, node.selected ?? null]),
     element: (number) => elements[number] ?? null,
+    // A frame that went to another process is told of a moment later than to whoever sent it there.
+    async readable(numbers) {
+      const until = performance.now() + LOAD_MAX_MS;
+      for (;;) {
+        const found = numbers.filter((number) => isReadable(elements[number]));
+        if (found.length === 0 || performance.now() > until) return found;
+        await new Promise((done) => setTimeout(done, 10));
+      }
+    },
   };
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.serving.freshness import Freshness
 from replaykit.serving.headers import destination, recorded
 from replaykit.serving.origins import Site, choose
+from replaykit.serving.states import LOOKED_MAX, Holding, Pushed, Replied, holding, parsed
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe
@@ -22,12 +22,16 @@ from replaykit.trajectory.step import Probe
 SAFE = ("GET", "HEAD")
 """Methods that are answered with what was recorded of GET."""
 
+PUSHES = ("PUT", "POST")
+"""Methods that may send an app's whole state."""
+
 NEAR_MAX = 5
 """Recorded requests that a miss names."""
 
 _COMPARED = 200  # characters of an address, and addresses, that nearness is looked for in
 _SHOWN = 300
-_ANSWERED = frozenset({*range(200, 300), 301, 302, 303, 307, 308, 404, 410}) - {206}
+_FINE = range(200, 300)
+_ANSWERED = frozenset({*_FINE, 301, 302, 303, 307, 308, 404, 410}) - {206}
 
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
@@ -77,13 +81,17 @@ class Answers:
     def __init__(self, bundle: Bundle, site: str | None = None, states: Iterable[str] = ()) -> None:
         """Raises UsageError where the site is not one.
 
-        `states`: paths whose last body sent (PUT, POST) is what GET answers.
+        `states`: paths whose last body sent (PUT, POST) is what GET answers; others are found by what was
+        sent to them and read from them.
         """
+        #: Paths answered with what a POST sent last though nobody named them: likely right, no more.
+        self.assumed: dict[str, None] = {}
         self.site: Site = choose(bundle.trajectory, site)
         self._bundle = bundle
         self._states = frozenset(states)
         self._fresh = Freshness(bundle.trajectory)
         self._found: dict[tuple[str, _Key], list[_Source]] = {}
+        self._held: dict[str, Holding] = {}
         self._addresses: dict[str, None] = {}
         for place, event in enumerate(bundle.trajectory.events):
             self._take(place, event)
@@ -112,6 +120,9 @@ class Answers:
         own = newest.event if isinstance(newest.event, Exchange) else None
         fault = self._fresh.fault(newest.t, newest.place, own)
         reply = fault or self._reply(newest)
+        path = target.partition("?")[0]
+        if newest.kind == "pushed" and isinstance(reply, Reply) and self._holding(path) == "likely":
+            self.assumed[path] = None
         return reply if isinstance(reply, Reply) else self._miss(method, target, reply)
 
     def _take(self, place: int, event: object) -> None:
@@ -138,36 +149,35 @@ class Answers:
         return self._found.get((method, _key(target)), [])
 
     def _pushed(self, target: str) -> Iterator[_Source]:
-        """Yield the last JSON sent to a path that answers GET with it."""
+        """Yield what was sent to a path that answers GET with it."""
         path = target.partition("?")[0]
-        methods = ("PUT", "POST") if path in self._states else ("PUT",)
-        for method in methods:
-            for source in self._sources(method, path):
-                if source.event.status in range(200, 300) and self._is_state(source.event, path):
-                    yield _Source(kind="pushed", event=source.event, t=source.t, place=source.place)
+        if self._holding(path) == "no":
+            return
+        for source in self._sent_to(path):
+            yield _Source(kind="pushed", event=source.event, t=source.t, place=source.place)
 
-    def _is_state(self, pushed: Exchange, path: str) -> bool:
-        """Say whether what was sent is the whole of what GET answers: told so, or of the same fields."""
+    def _sent_to(self, path: str) -> list[_Source]:
+        """Return the successful PUTs and POSTs to a path, in the order of the story."""
+        found = [one for method in PUSHES for one in self._sources(method, path)]
+        return sorted((one for one in found if one.event.status in _FINE), key=lambda one: one.place)
+
+    def _holding(self, path: str) -> Holding:
+        """Say whether a path holds the state: told so, or by what was sent to it and read from it."""
         if path in self._states:
-            return True
-        sent = self._json(pushed.post)
-        got = [self._json(one.event.body) for one in self._sources("GET", path)]
-        alike = [
-            one
-            for one in got
-            if isinstance(one, dict) and isinstance(sent, dict) and one.keys() <= sent.keys()
-        ]
-        return bool(got) and len(alike) == len(got)
+            return "yes"
+        if path not in self._held:
+            sent = [one.event for one in self._sent_to(path)][-LOOKED_MAX:]
+            got = [one.event for one in self._sources("GET", path) if one.event.status in _FINE][-LOOKED_MAX:]
+            self._held[path] = holding(
+                [Pushed(exchange=event, sent=self._json(event.post)) for event in sent],
+                [Replied(exchange=_exchange(event), body=self._json(event.body)) for event in got],
+                self._fresh,
+            )
+        return self._held[path]
 
     def _json(self, blob: Any) -> Any:
-        try:
-            return (
-                json.loads(self._bundle.blob(blob))
-                if isinstance(blob, str) and blob in self._bundle
-                else None
-            )
-        except (ValueError, RecursionError):
-            return None
+        body = self._body(blob)
+        return parsed(None if isinstance(body, str) else body)
 
     def _sent(self, exchange: Any, body: bytes) -> bool:
         if not isinstance(exchange, Exchange):
@@ -215,6 +225,10 @@ class Answers:
         return Miss(
             method=method, target=_shown(target), why=why, near=tuple(map(_shown, dict.fromkeys(near)))
         )
+
+
+def _exchange(event: Exchange | Probe) -> Exchange | None:
+    return event if isinstance(event, Exchange) else None
 
 
 def _key(target: str) -> _Key:

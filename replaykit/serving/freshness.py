@@ -48,6 +48,20 @@ class Freshness:
             return None
         return f"{later.exchange.method} {later.exchange.url} may have changed it since"
 
+    def is_only_change(self, change: Exchange, reply: Exchange) -> bool:
+        """Say whether a change was over before a reply was asked for, with no other change around them."""
+        if change.ended is None or reply.t is None or reply.ended is None or change.ended > reply.t:
+            return False
+        others = (one.exchange for one in self._changes if one.exchange is not change)
+        return self._is_whole and not any(_touches(one, change.t, reply.ended) for one in others)
+
+
+def _touches(exchange: Exchange, since: int | None, until: int) -> bool:
+    """Say whether a request may have been under way between two times (ms)."""
+    begun = exchange.t if exchange.t is not None else 0
+    over = exchange.ended if not exchange.sent_frames else None
+    return begun <= until and (over is None or since is None or over >= since)
+
 
 def _is_later(change: Change, t: int | None, place: int, own: Exchange | None) -> bool:
     exchange = change.exchange

@@ -51,6 +51,12 @@ class Served:
         with self._lock:
             return tuple(self._misses)
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Paths that were answered with what a POST sent last, unasked: weak evidence."""
+        with self._lock:
+            return tuple(self._answers.assumed)
+
     def answer(self, method: str, target: str, body: bytes) -> Reply | Miss:
         """Return the reply to a request and count it."""
         with self._lock:  # a bundle is not for several threads
@@ -70,8 +76,9 @@ def serve(
     """Answer HTTP requests with a bundle's recorded replies, on 127.0.0.1, until the block ends.
 
     `port`: 0 = a free one. `site`: name or origin, where the run has several. `states`: paths whose last JSON
-    sent (PUT, POST) is what GET answers. Nothing is ever changed or asked for elsewhere. The bundle must stay
-    open, and be read by nobody else meanwhile. Raises UsageError.
+    sent (PUT, POST) is what GET answers, beside those that the run shows to be such. Nothing is ever changed
+    or asked for elsewhere. The bundle must stay open, and be read by nobody else meanwhile.
+    Raises UsageError.
     """
     answers = Answers(bundle, site, states)
     try:

@@ -45,8 +45,8 @@ Parser: TypeAlias = Literal["success_token", "status_line", "tags", "reward_line
 class JudgeSettings(Written, frozen=True, kw_only=True):
     """Options of a multimodal judge; what is left out is the protocol's own."""
 
-    protocol: Literal["webvoyager", "webjudge", "agent_reward", "custom"]
-    """Whose protocol."""
+    protocol: Literal["webvoyager", "webjudge", "agent_reward", "custom", "checks"]
+    """Whose protocol; `checks` is no judge: it says how checks ask a model, and is refused in tasks."""
     id: str = ""
     """Name in reports; empty = the protocol's."""
     variant: Literal["", "om2w", "general"] = ""

@@ -78,7 +78,8 @@ class StateVerifier(CheckBase, frozen=True, kw_only=True, tag="state.verifier"):
     site: str | None = None
     """Site of the task, or origin, where the run has several."""
     states: tuple[str, ...] = ()
-    """Paths that GET answers with the last JSON that was sent to them (PUT, POST)."""
+    """Paths that GET answers with the last JSON that was sent to them (PUT, POST), beside those that the run
+    shows to be such."""
 
 
 class StateScript(CheckBase, frozen=True, kw_only=True, tag="state.script"):

@@ -16,11 +16,17 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.errors import Unsupported
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_command
+from replaykit.replay.blueprint import blueprint_of
+from replaykit.replay.fidelity import fidelity
 from replaykit.replay.frames import FrameView
+from replaykit.replay.oracle import Oracle
+from replaykit.replay.page import OfflinePage
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page as Seen
+from replaykit.replay.wanted import Wanted
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, UploadFile, tag_of
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
@@ -29,6 +35,8 @@ from tests.live.errands import outlived
 
 if TYPE_CHECKING:
     from conftest import Site
+
+    from replaykit.replay.chromium import Chromium
 
 pytestmark = pytest.mark.live
 
@@ -649,3 +657,100 @@ def test_command_s_acts_in_frames(tmp_path: Path, site: Site) -> None:
     assert found.pages("final") == [("Shop", ["Shop"], [], [paid])]
     start = ("Pay", ["Nothing yet"], ["", "s"], [("Deep", ["Deep down"], [""], [])])
     assert found.pages("start") == [("Shop", ["Shop"], [], [start])]
+
+
+@pytest.mark.parametrize("kind", ["out", "in"])
+def test_offline_a_page_cannot_read_what_it_could_not_read(
+    kind: str, site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.zst"
+    record(out, context, shop(site, kind), fill_in)
+    live = context.pages[-1]
+    asked = [
+        "[...document.querySelectorAll('iframe')].map((frame) => frame.contentDocument === null)",
+        "document.querySelector('#pay').contentDocument.body.innerText",
+        "document.querySelector('#pay').contentWindow.document.title",
+        "frames[1].document.title",
+        "document.querySelector('iframe').contentWindow.document.querySelector('#own').innerText",
+        "frames[0].document.querySelector('#own').innerText",
+        "document.querySelector('#pay').getAttribute('src')",
+    ]
+    told = [outcome(lambda locator=locator: live.evaluate(locator)) for locator in asked]
+    assert told[0] == [False, True]
+    with open_bundle(out) as bundle:
+        replay = Replay(bundle)
+        with Oracle(replay, offline, is_first=True) as oracle:
+            assert replay.final is not None
+            for locator, said in zip(asked, told, strict=True):
+                read = oracle.read(replay.final, Wanted(locator=locator))
+                assert (read.threw.name if read.threw is not None else read.value) == said
+            for locator in (
+                "document.querySelector('#pay').contentWindow.length",
+                "document.querySelector('iframe').contentWindow.app",
+                "frames[0].innerWidth",
+                "document.querySelector('iframe').contentDocument.cookie",
+                "document.querySelector('iframe').contentDocument.defaultView.app",
+            ):
+                with pytest.raises(Unsupported, match="is not recorded"):
+                    oracle.read(replay.final, Wanted(locator=locator))
+
+
+def test_offline_frames_hold_what_they_held(
+    site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.zst"
+    record(out, context, shop(site, "out"), fill_in)
+    live = context.pages[-1]
+    with open_bundle(out) as bundle, OfflinePage(bundle, chromium=offline) as page:
+        for driven in (live, page):
+            pay = driven.frame_locator("#pay")
+            assert pay.locator("#said").inner_text() == "Paid by file"
+            assert pay.locator("#name").input_value() == "Ann Bee"
+            assert pay.locator("#size").evaluate("(node) => node.value") == "l"
+            assert pay.get_by_role("button").all_inner_texts() == ["", "Pay"]
+            assert driven.frame_locator("iframe >> nth=0").locator("#own").inner_text() == "Own"
+            assert (
+                driven.frame_locator("iframe >> nth=0").locator("p").evaluate_all("(all) => all.length") == 1
+            )
+            assert driven.locator("#top").evaluate("(node) => node.innerText") == "Shop"
+        with pytest.raises(Unsupported):
+            page.frame_locator("#pay").locator("#said").evaluate("() => app")
+        # Frames in frames are there, too; only nobody offers to ask them.
+        assert [one.faults for one in page._built().frames] == [(), ()]
+        assert page.missing == ("probe:() => app",)
+
+
+def test_offline_frames_read_as_without_a_browser(offline: Chromium) -> None:
+    recordings = Path(__file__).parents[2] / "recordings" / "conformance"
+    with open_bundle(recordings / "book-visit--unasked.zst") as bundle:
+        replay = Replay(bundle)
+        snapshots = {page.snapshot_id: page for page in [*replay.pages, *replay.probes]}
+        pages = sum(page.dom.head.elements for page in snapshots.values() if page.dom is not None)
+        found = fidelity(bundle, offline)
+    assert found.is_faithful
+    assert found.unbuilt == ()
+    assert found.elements > pages
+
+
+def test_offline_a_frame_that_was_not_recorded_is_not_asked(
+    site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.zst"
+    record(out, context, shop(site, "out"), fill_in)
+    with open_bundle(out) as bundle:
+        replay = Replay(bundle)
+        assert replay.final is not None
+        rebuilt = offline.open(blueprint_of(replay.final, replay))
+        frame = rebuilt.frames[0].frame
+        with pytest.raises(Unsupported, match="it was not recorded"):
+            offline.run(lambda: rebuilt.admit(frame, "#pay"))
+        assert (rebuilt.faults, len(rebuilt.frames)) == ((), 1)
+        rebuilt.close()
+
+
+def outcome(ask: Callable[[], Any]) -> Any:
+    """What a live page says, or the name of what it throws."""
+    try:
+        return ask()
+    except Error as error:
+        return error.message.removeprefix("Page.evaluate: ").partition(":")[0]

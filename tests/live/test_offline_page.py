@@ -201,6 +201,25 @@ def test_tiers_answer_what_they_say(
     ]  # fmt: skip
 
 
+def test_the_text_of_a_page_is_the_same_in_both_tiers(
+    bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oracle, "shared", lambda: offline)
+    tiers: tuple[Tier, ...] = ("static", "auto", "chromium")
+    checks = tuple(
+        PageCheck(url="last", expect=Expect(contains=text))
+        for text in ("Refunded", "Blue mug", "no such thing")
+    )
+    found = []
+    for tier in tiers:
+        verdict = grade(bundle, Task(id="t", intent="i", checks=checks), options=GradeOptions(replay=tier))
+        found.append([check.outcome.value for check in verdict.checks])
+        assert {check.evidence[0].tier for check in verdict.checks} == {
+            "chromium" if tier == "chromium" else "static"
+        }
+    assert found[0] == found[1] == found[2] == ["PASS", "PASS", "FAIL"]
+
+
 def test_the_version_of_the_browser_is_evidence(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:

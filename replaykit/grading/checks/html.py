@@ -30,7 +30,7 @@ from replaykit.grading.checks.item import (
 )
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.page import Fields, fields_of, not_empty, part_rule, strictly
-from replaykit.grading.checks.reading import LAST, Question, Reading, arrived_url, ask, final_url
+from replaykit.grading.checks.reading import LAST, Question, Reading, arrived_url, ask, drawn, final_url
 from replaykit.grading.checks.text import excludes as excludes_strictly
 from replaykit.grading.checks.text import fulfilled
 from replaykit.grading.values.typed import compare
@@ -134,7 +134,7 @@ def _grade_target(
 def _strict_target(
     target: HtmlTarget, wanted: list[Content], replay: Replay, terms: Terms, phase: str
 ) -> tuple[list[Ruling], Reading]:
-    reading = _target_reading(target, LAST, replay, terms, "strict", phase)
+    reading = drawn(_target_reading(target, LAST, replay, terms, "strict", phase), terms.oracle)
     fields = fields_of(reading)
     rulings = [_strictly_one(content, fields, terms) for content in wanted]
     return rulings or [error("no_contents", "required_contents names what is required")], reading
@@ -160,7 +160,8 @@ def _strictly_one(content: Content, fields: Fields | Ruling, terms: Terms) -> Ru
 
 def _judged(reference: str, found: str, terms: Terms, mode: Mode) -> Ruling:
     sides = (Value(raw=reference, type="text"), Value(raw=found, type="text"))
-    return judge(terms.ask, request("webarena.fuzzy", terms.intent, reference, found), mode, sides)
+    wanted = request("webarena.fuzzy", terms.intent, reference, found, asking=terms.asking, mode=mode)
+    return judge(terms.ask_in(mode), wanted, mode, sides)
 
 
 def _peer_target(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.values.typed import Comparison
 from replaykit.grading.values.url import Sites
 from replaykit.grading.verdict import Evidence, Item, Mode, Outcome, Value
@@ -22,8 +22,17 @@ EXCERPT = 512
 """Characters of a text that evidence shows."""
 
 
-Ask: TypeAlias = Callable[[ModelRequest], ModelReply | ReplyFailure | None]
-"""Answers what a check would ask a model; None = nobody was ever asked."""
+class Ask(Protocol):
+    """Answers what a check would ask a model."""
+
+    @property
+    def asking(self) -> Asking:
+        """How a model is to be asked."""
+        ...
+
+    def __call__(self, request: ModelRequest, /) -> ModelReply | ReplyFailure | None:
+        """Return the reply, or why there is none; None = nobody was ever asked."""
+        ...
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -49,6 +58,15 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Folder that verifiers may be run from; None = from nowhere."""
     oracle: Oracle | None = None
     """The offline Chromium, where it was asked for."""
+
+    def ask_in(self, mode: Mode) -> Ask | None:
+        """Return who is asked by the rules of a mode; compat mode shows no strict result, so nobody there."""
+        return None if self.mode == "compat" and mode == "strict" else self.ask
+
+    @property
+    def asking(self) -> Asking:
+        """How a model is to be asked."""
+        return self.ask.asking if self.ask is not None else Asking()
 
 
 class Graded(Struct, frozen=True, kw_only=True):

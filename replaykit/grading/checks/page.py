@@ -21,7 +21,7 @@ from replaykit.grading.checks.item import (
     of_comparison,
     undecided,
 )
-from replaykit.grading.checks.reading import Question, Reading, ask
+from replaykit.grading.checks.reading import Question, Reading, ask, drawn
 from replaykit.grading.checks.text import excludes, includes
 from replaykit.grading.values.typed import compare
 from replaykit.grading.verdict import Outcome, Value
@@ -60,7 +60,7 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
         property=check.property,
         phase=phase,
     )
-    reading = ask(replay, question, terms, "strict")
+    reading = drawn(ask(replay, question, terms, "strict"), terms.oracle)
     fields = fields_of(reading, is_selector=check.selector is not None)
     return tuple(
         graded(name, strictly(fields, rule, wants_all), None, terms.mode, reading.evidence)
@@ -68,12 +68,13 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     )
 
 
-def page_fields(dom: Dom) -> tuple[str, ...]:
+def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:
     """Return the texts of a page, each by itself: title, rendered text, form values, attributes.
 
-    Scripts, styles and comments are none. Raises `Unsupported` where the page's text was not kept.
+    `text`: its rendered text, where somebody else told it. Scripts, styles and comments are none. Raises
+    `Unsupported` where the page's text was not kept.
     """
-    found = [dom.title, dom.text]
+    found = [dom.title, dom.text if text is None else text]
     for node in dom.root.descendants() if dom.root is not None else ():
         if node.is_element and node.tag not in _UNSEEN:
             found += _texts_of(node)
@@ -101,7 +102,7 @@ def fields_of(reading: Reading, *, is_selector: bool = False) -> Fields | Ruling
     if reading.read is not None:
         return _field_of(reading.read, is_selector)
     try:
-        return Fields(texts=page_fields(reading.dom) if reading.dom is not None else ())
+        return Fields(texts=page_fields(reading.dom, reading.text) if reading.dom is not None else ())
     except Unsupported:
         return undecided("unsupported", "probe:text")
     except LocatorLimit:

@@ -54,7 +54,11 @@ class Reading(Struct, frozen=True, kw_only=True):
     read: Read | None = None
     """The value, where a locator was asked."""
     dom: Dom | None = None
-    """The page, where the page itself was asked."""
+    """The document, where the page itself was asked."""
+    page: Page | None = None
+    """The page that it stands on."""
+    text: str | None = None
+    """Its rendered text, where the offline Chromium told it."""
     ruling: Ruling | None = None
     """Why there is neither."""
     notes: tuple[str, ...] = ()
@@ -85,6 +89,41 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Reading
         return _not_reached(question)
     live = (found for source in sources if (found := _live(source, question)) is not None)
     return next(live, None) or _static(sources, question, terms)
+
+
+def drawn(reading: Reading, oracle: Oracle | None) -> Reading:
+    """Return a reading of a whole page with its text as the offline Chromium draws it.
+
+    Without one, and where static reading can tell and is asked first, the reading is left as it is.
+    """
+    page, dom = reading.page, reading.dom
+    if oracle is None or page is None or dom is None or not (oracle.is_first or _is_dark(dom)):
+        return reading
+    try:
+        read = oracle.read(page, _BODY)
+    except Unsupported as fault:
+        why = replace(reading.evidence, note=str(fault.fields["reason"]))
+        return Reading(evidence=why, ruling=undecided("unsupported", "probe:text"))
+    except LocatorLimit:
+        return Reading(evidence=reading.evidence, ruling=error("locator_limit", "page text"))
+    if not isinstance(read.value, str):
+        return reading
+    seen = replace(reading.evidence, tier="chromium", browser=oracle.version)
+    return replace(reading, evidence=seen, text=read.value)
+
+
+_BODY = Wanted(locator="text", selector=":root > :is(body, frameset)")
+
+
+def _is_dark(dom: Dom) -> bool:
+    """Say whether static reading cannot tell what a page shows."""
+    try:
+        _ = dom.text
+    except Unsupported:
+        return True
+    except LocatorLimit:
+        return False
+    return False
 
 
 def final_url(replay: Replay) -> str | None:
@@ -208,7 +247,7 @@ def _of_dom(source: _Source, question: Question, evidence: Evidence) -> Reading:
     if not question.locator and dom.snapshot.omitted:
         raise Unsupported(locator="text", reason="the snapshot leaves elements out")
     if not question.locator:
-        return Reading(evidence=evidence, dom=dom)
+        return Reading(evidence=evidence, dom=dom, page=source.page)
     if question.selector is not None:
         read = read_selector(question.locator, question.selector, question.property, dom)
     else:

@@ -205,8 +205,8 @@ def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) ->
 
 def _judged(kind: Kind, reference: str, one: Wanted, answer: str, terms: Terms, mode: Mode) -> Ruling:
     index = int(one.name.rpartition(".")[2]) if mode == "compat" and "." in one.name else 0
-    wanted = request(kind, terms.intent, reference, answer, index)
-    return judge(terms.ask, wanted, mode, (_text(one.reference), _text(answer)))
+    wanted = request(kind, terms.intent, reference, answer, index, asking=terms.asking, mode=mode)
+    return judge(terms.ask_in(mode), wanted, mode, (_text(one.reference), _text(answer)))
 
 
 def _peer(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -> list[Ruling]:

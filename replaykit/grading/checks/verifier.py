@@ -36,26 +36,34 @@ _RULE = "the verifier says so"
 
 def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded:
     """Grade by what a verifier says; a request not recorded leaves it undecided, whatever it says."""
-    ruling = _ruling(check, replay, terms.verifiers)
-    return graded(_ITEM, ruling, None, terms.mode, Evidence(source="exchange", strength="strong"))
+    ruling, assumed = _ruling(check, replay, terms.verifiers)
+    if assumed and terms.require_strong:
+        ruling = undecided("weak_evidence", *(f"state:{path}" for path in assumed))
+    evidence = Evidence(
+        source="exchange",
+        strength="weak" if assumed else "strong",
+        note=f"what a POST sent last was taken for the state: {', '.join(assumed)}" if assumed else None,
+    )
+    return graded(_ITEM, ruling, None, terms.mode, evidence)
 
 
-def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> Ruling:
+def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> tuple[Ruling, tuple[str, ...]]:
+    """Return what comes of it, and the paths answered with what a POST sent, though nobody named them."""
     if folder is None or not isinstance(replay.bundle, Bundle):
-        return undecided("not_allowed", f"verifier:{check.file}")
+        return undecided("not_allowed", f"verifier:{check.file}"), ()
     file = (Path(folder) / check.file).resolve()
     if not file.is_relative_to(Path(folder).resolve()) or not file.is_file():
-        return _error("no_verifier", f"no such file beside the tasks: {check.file}")
+        return _error("no_verifier", f"no such file beside the tasks: {check.file}"), ()
     try:
         with serve(replay.bundle, site=check.site, states=check.states) as served:
             said = _asked(file, check.function, served)
-            misses = served.misses
+            misses, assumed = served.misses, served.assumed
     except UsageError as fault:
-        return _error("not_served", str(fault))
+        return _error("not_served", str(fault)), ()
     if misses:
         named = dict.fromkeys(f"request:{miss.method} {miss.target}" for miss in misses)
-        return undecided("not_recorded", *list(named)[:MISSES_MAX])
-    return _of_words(said)
+        return undecided("not_recorded", *list(named)[:MISSES_MAX]), ()
+    return _of_words(said), assumed[:MISSES_MAX]
 
 
 def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
         "task": task.digest,
         "judge_mode": panel.how,
         "judges": msgspec.to_builtins(panel.settings),
-        "tape": _digest_of(panel.tape) if panel.settings and panel.how != "off" else None,
+        "tape": _digest_of(panel.tape) if panel.how != "off" else None,
         "compose": options.compose or task.compose,
         "require_strong": options.require_strong,
         "verifiers": options.verifiers is not None,

@@ -15,7 +15,7 @@ from replaykit.grading.judges.panel import Panel, tape_of
 from replaykit.grading.judges.pump import recorded
 from replaykit.grading.judges.sitting import desk_of
 from replaykit.grading.judges.tape import Tape, request_key
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure
 
 if TYPE_CHECKING:
     from replaykit.grading.judges.live import Desk
@@ -47,6 +47,11 @@ class CheckReplies:
             self.asked.append(Asked(request=wanted, ordinal=_ONCE))
             self._said[key] = self._reply(wanted)
         return self._said[key]
+
+    @cached_property
+    def asking(self) -> Asking:
+        """How a model is asked."""
+        return self._panel.asking
 
     @property
     def missing(self) -> tuple[Asked, ...]:

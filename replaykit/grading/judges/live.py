@@ -101,7 +101,7 @@ class Desk:
             return answered.reply
         if len(answered.reply.text.encode("utf-8", "surrogatepass")) > REPLY_MAX:
             return ReplyFailure(kind="bad_response", message=f"a reply of more than {REPLY_MAX} bytes")
-        provenance = {**answered.provenance, **_digests(sent.pictures)}
+        provenance = {**answered.provenance, **_digests(sent.pictures), **_prompt(asked.request)}
         append_reply(
             self._path,
             asked.request,
@@ -175,6 +175,10 @@ async def _vote(judge: Judge, evidence: JudgeEvidence, desk: Desk, slots: Slots,
 
 async def _answer(asked: Asked, desk: Desk, slots: Slots) -> ModelReply | ReplyFailure:
     return desk.recorded(asked) or await slots.answer(asked, desk)
+
+
+def _prompt(request: ModelRequest) -> dict[str, object]:
+    return {"prompt": request.prompt} if request.prompt else {}
 
 
 def _digests(pictures: Mapping[str, bytes]) -> dict[str, object]:

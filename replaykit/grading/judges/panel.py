@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.comparing import asking_of, asks_for_checks
 from replaykit.grading.judges.judge import judge_settings
 from replaykit.grading.judges.tape import Tape, parse_tape, read_tape
+from replaykit.grading.request import Asking
 from replaykit.grading.verdict import Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
@@ -24,7 +26,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     """The judges of a run and how they are answered."""
 
     settings: tuple[JudgeSettings, ...]
-    """The judges, each once."""
+    """The judges, each once, and how checks ask where a file says it."""
     how: str = "none"
     """`none new refresh off`."""
     mode: Mode = "strict"
@@ -39,6 +41,17 @@ class Panel(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.how not in JUDGE_MODES:
             raise JudgeError(what=f"option judge_mode: {self.how!r} is not one of {', '.join(JUDGE_MODES)}")
+        asking_of(self.settings)
+
+    @property
+    def judges(self) -> tuple[JudgeSettings, ...]:
+        """The judges alone."""
+        return tuple(one for one in self.settings if not asks_for_checks(one))
+
+    @property
+    def asking(self) -> Asking:
+        """How checks ask a model."""
+        return asking_of(self.settings)
 
     @property
     def is_live(self) -> bool:
@@ -49,7 +62,7 @@ class Panel(Struct, frozen=True, kw_only=True):
 def judges_of(
     task: Task, named: Sequence[str | JudgeSettings], model: str | None = None
 ) -> tuple[JudgeSettings, ...]:
-    """Return the judge of a task and those named, each once; `model` replaces theirs.
+    """Return the judge of a task and the settings named, each once; `model` replaces theirs.
 
     One that is named as the task's is takes its place: it is the same judge, changed.
     """
@@ -93,4 +106,6 @@ def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
     settings = judge_settings(judge)
     if settings.entry:
         raise JudgeError(what=f"judge {settings.entry!r} of the task is code: name it with --judge to run it")
+    if asks_for_checks(settings):
+        raise JudgeError(what="protocol checks is no judge of a task: name its file with --judge")
     return settings

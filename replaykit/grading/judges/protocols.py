@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from replaykit.errors import JudgeError
 from replaykit.grading.judges.agent_reward import AgentReward
+from replaykit.grading.judges.comparing import asks_for_checks
 from replaykit.grading.judges.custom import Custom
 from replaykit.grading.judges.entry import load_maker
 from replaykit.grading.judges.judge import Judge
@@ -24,4 +26,6 @@ def build_judge(settings: JudgeSettings, mode: str) -> Judge:
     """Return the judge of these settings; raise JudgeError naming a bad option."""
     if settings.entry:
         return load_maker(settings.entry)(settings, mode)
+    if asks_for_checks(settings):
+        raise JudgeError(what="protocol checks is no judge: it says how checks ask a model")
     return _PROTOCOLS[settings.protocol](settings, mode)

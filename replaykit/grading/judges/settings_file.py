@@ -11,9 +11,11 @@ import msgspec
 import yaml
 
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.comparing import CHECKS
 from replaykit.grading.judges.entry import is_entry
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.upstream import read_prompts
+from replaykit.grading.judges.upstream_comparisons import read_comparisons
 from replaykit.tasks.judging import JudgeSettings
 
 FILE_MAX = 2**20
@@ -65,6 +67,8 @@ def _prompts(plain: Mapping[str, Any], file: Path) -> dict[str, str]:
     if source is None:
         return found
     protocol = str(plain.get("protocol", "custom"))
+    if protocol == CHECKS:
+        return {**read_comparisons(file.parent / str(source)), **found}
     how = {name: str(plain.get(name) or "") for name in ("order", "variant")}
     return {**read_prompts(file.parent / str(source), protocol, **how), **found}
 

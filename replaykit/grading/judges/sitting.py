@@ -55,14 +55,14 @@ def judge_all(
     cannot be built.
     """
     if panel.how == "off":
-        return tuple(_off(settings) for settings in panel.settings), None
-    if not panel.settings:
+        return tuple(_off(settings) for settings in panel.judges), None
+    if not panel.judges:
         return (), None
     if client is not None:
         judged = _live(panel, bundle, task, replay, client)
         return judged, tape_of(bundle, panel.tape)
     tape = tape_of(bundle, panel.tape)
-    return tuple(judge_from_tape(one, task, replay, tape, panel.mode) for one in panel.settings), tape
+    return tuple(judge_from_tape(one, task, replay, tape, panel.mode) for one in panel.judges), tape
 
 
 def _live(panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Client) -> tuple[Judgement, ...]:
@@ -70,7 +70,7 @@ def _live(panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Clie
     from replaykit.grading.judges.live import judge_sync
 
     return tuple(
-        judge_sync(one, task, replay, desk_of(panel, bundle, client), panel.mode) for one in panel.settings
+        judge_sync(one, task, replay, desk_of(panel, bundle, client), panel.mode) for one in panel.judges
     )
 
 

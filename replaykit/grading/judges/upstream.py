@@ -98,7 +98,7 @@ def literal(path: str | Path, name: str) -> str:
     The file is parsed and never run. Raises JudgeError for anything but one string constant.
     """
     wanted, _, number = name.partition("#")
-    found = list(_assigned(_tree(Path(path)), wanted.split(".")))
+    found = list(_assigned(tree(Path(path)), wanted.split(".")))
     place = int(number or 1) - 1
     if place >= len(found):
         times = f"{len(found)} times" if found else "nowhere"
@@ -112,7 +112,8 @@ def literal(path: str | Path, name: str) -> str:
     return value.value
 
 
-def _tree(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
+    """Return a source file, parsed. Raises JudgeError for what cannot be."""
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -127,7 +128,7 @@ def _tree(path: Path) -> ast.Module:
 
 def _assigned(scope: ast.AST, names: list[str]) -> Iterator[ast.expr]:
     """Yield the values assigned to a name in a scope, by line; the last name is that of the variable."""
-    for node in _statements(scope):
+    for node in statements(scope):
         if len(names) > 1:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == names[0]:
                 yield from _assigned(node, names[1:])
@@ -143,10 +144,10 @@ def _assigned(scope: ast.AST, names: list[str]) -> Iterator[ast.expr]:
             yield node.value
 
 
-def _statements(scope: ast.AST) -> Iterator[ast.stmt]:
+def statements(scope: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements of a scope and of the blocks in it, not those of inner functions and classes."""
     for node in ast.iter_child_nodes(scope):
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            yield from _statements(node)
+            yield from statements(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.checks.judged import request
+from replaykit.grading.checks import peer_prompts
+from replaykit.grading.checks.judged import DATA, SYSTEM, request
 from replaykit.grading.checks.judged_replies import Kind, verdict_of
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted import TEXT_MAX
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder
@@ -107,8 +109,58 @@ def test_a_text_that_is_too_long_says_so() -> None:
     assert "x⟦cut:5⟧\n" in part.text
 
 
+OWN = "Q {question} R {reference} A {pred}"
+"""A template of the user's."""
+
+
+def text_of(wanted: ModelRequest) -> str:
+    (part,) = wanted.content
+    assert isinstance(part, TextPart)
+    return part.text
+
+
+def test_the_user_s_template_is_filled_as_the_peer_fills_it() -> None:
+    asking = Asking(prompts={"fuzzy": OWN, "system": "S"}, model="openai:m", effort=None, max_tokens=768)
+    wanted = request(FUZZY, "{pred}", "{question}", "a", asking=asking, mode="compat")
+    assert (text_of(wanted), wanted.system) == ("Q {pred} R {question} A a", "S")
+    assert (wanted.model, wanted.effort, wanted.max_tokens) == ("openai:m", None, 768)
+    other = request(REASON, "q", "r", "a", asking=asking, mode="compat")
+    assert (other.system, other.prompt) == ("S", "")
+    assert text_of(other) == text_of(request(REASON, "q", "r", "a"))
+
+
+def test_strict_delimits_what_strangers_wrote_in_the_user_s_template() -> None:
+    wanted = request(FUZZY, "q", "r", "a", asking=Asking(prompts={"fuzzy": OWN}))
+    assert wanted.system == f"{SYSTEM}\n\n{DATA}"
+    code = text_of(wanted).split("<<question ")[1][:12]
+    assert text_of(wanted) == " ".join(
+        f"{letter} <<{name} {code}>>\n{said}\n<<end {code}>>"
+        for letter, name, said in (("Q", "question", "q"), ("R", "reference", "r"), ("A", "answer", "a"))
+    )
+
+
+def test_a_template_is_named_by_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = hashlib.sha256(OWN.encode()).hexdigest()
+    named = [request(kind, "q", "r", "a", asking=BOTH).prompt for kind in (FUZZY, REASON)]
+    assert named == [f"sha256:{digest}"] * 2
+    monkeypatch.setitem(peer_prompts.KNOWN, FUZZY, {digest: "peer"})
+    named = [request(kind, "q", "r", "a", asking=BOTH).prompt for kind in (FUZZY, REASON)]
+    assert named == ["peer", f"sha256:{digest}"]
+    assert request(FUZZY, "q", "r", "a").prompt == ""
+
+
+BOTH = Asking(prompts={"fuzzy": OWN, "unachievable": OWN})
+
+
+def test_the_peers_templates_are_known_by_digest() -> None:
+    assert {name for known in peer_prompts.KNOWN.values() for name in known.values()} == {"webarena", "vwa"}
+    assert all(len(digest) == 64 for known in peer_prompts.KNOWN.values() for digest in known)
+
+
 class Replies:
     """Answers by the reference in the prompt, and keeps what was asked."""
+
+    asking = Asking()
 
     def __init__(self, **replies: str) -> None:
         self.replies = replies

@@ -3,7 +3,10 @@ from typing import Any
 
 import pytest
 
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.verdict import CheckResult
+from replaykit.replay.state import Page
+from replaykit.replay.wanted import Wanted
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.observation import Observation, Read
 from replaykit.trajectory.scalars import Omitted
@@ -99,6 +102,70 @@ def test_an_incomplete_live_read_gives_way_to_the_snapshot(grade: Grade, run: Ru
     ended = run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", "<p id=n>1</p>", live(value))
     result = grade(ended, check())
     assert (result.outcome, result.evidence[0].tier) == ("PASS", "static")
+
+
+class Browser:
+    """Stands for the offline Chromium: says one text, or that it cannot."""
+
+    version = "Chrome/1"
+
+    def __init__(self, said: Read | Exception, *, is_first: bool) -> None:
+        self.said = said
+        self.is_first = is_first
+        self.asked: list[Wanted] = []
+
+    def read(self, page: Page, wanted: Wanted) -> Read:
+        self.asked.append(wanted)
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+DRAWN = Read(locator="text", kind="string", value="drawn by it")
+DARK = "<p>⟦masked⟧</p>"
+SEEN = "<p>plain</p>"
+WHOLE = {"selector": None, "expect": {"contains": "drawn"}}
+
+
+@pytest.mark.parametrize(
+    ("html", "is_first", "outcome", "tier"),
+    [
+        (SEEN, True, "PASS", "chromium"),
+        (SEEN, False, "FAIL", "static"),
+        (DARK, True, "PASS", "chromium"),
+        (DARK, False, "PASS", "chromium"),
+    ],
+)
+def test_the_text_of_a_page_is_the_browser_s_where_it_is_asked(
+    grade: Grade, run: Run, html: str, is_first: bool, outcome: str, tier: str
+) -> None:
+    browser = Browser(DRAWN, is_first=is_first)
+    result = grade(
+        run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), check(**WHOLE), oracle=browser
+    )
+    (evidence,) = result.evidence
+    assert (result.outcome, evidence.tier) == (outcome, tier)
+    assert evidence.browser == ("Chrome/1" if tier == "chromium" else None)
+    target = {"url": f"{S}/b", "locator": "", "must_include": ["drawn"]}
+    whole = {"type": "program_html", "targets": [target]}
+    found = grade(run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), whole, oracle=browser)
+    assert (found.outcome, found.evidence[0].tier) == (outcome, tier)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "reason"),
+    [
+        (Unsupported(locator="text", reason="no browser"), "UNDECIDED", "unsupported"),
+        (LocatorLimit(locator="text", limit="10 s"), "ERROR", "locator_limit"),
+        (Read(locator="text", kind="undefined"), "UNDECIDED", "unsupported"),
+    ],
+)
+def test_a_text_that_the_browser_cannot_tell(
+    grade: Grade, run: Run, said: Read | Exception, outcome: str, reason: str
+) -> None:
+    ended = run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", DARK)
+    result = grade(ended, check(**WHOLE), oracle=Browser(said, is_first=False))
+    assert (result.outcome, result.reason) == (outcome, reason)
 
 
 LOGIN = "<form><input type=password></form>"

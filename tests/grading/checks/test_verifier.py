@@ -102,6 +102,33 @@ def test_it_sees_nothing_of_the_environment(run: str, monkeypatch: pytest.Monkey
     assert asked(run, "import os\ndef verify(u): return 'SOME_KEY' not in os.environ\n").outcome == "PASS"
 
 
+def test_a_state_that_nobody_named_is_found(run: str) -> None:
+    found = asked(run, ASKING, states=[])
+    assert (found.outcome, found.evidence[0].strength) == ("PASS", "strong")
+
+
+def test_a_state_that_was_posted_is_weak_evidence(tmp_path: Path) -> None:
+    built = trajectory("t", sites={"app": [S]}).goto(f"{S}/", "<p>Hi</p>")
+    body = built.keep("application/json", json.dumps({"theme": "dark"}))
+    built.request("GET", f"{S}/api/state", 200, body=body, response_headers=HEADERS)
+    changed = built.keep("application/json", json.dumps({"theme": "light"}))
+    built.request("POST", f"{S}/api/state", 200, post=changed, response_headers=HEADERS)
+    (tmp_path / "beside.py").write_text("WANTED = 'light'\n")
+    run = str(built.answer("Done.").write(tmp_path / "run.zst"))
+    found = asked(run, ASKING, states=[])
+    assert (found.outcome, found.evidence[0].strength) == ("PASS", "weak")
+    assert found.evidence[0].note == "what a POST sent last was taken for the state: /api/state"
+    task = decode_task({
+        "id": "t", "intent": "x", "checks": [{"type": "state.verifier", "file": "check.py"}],
+    })  # fmt: skip
+    with open_bundle(run) as bundle:
+        (strong,) = grade(bundle, task, verifiers=str(tmp_path), require_strong=True).checks
+    assert (strong.outcome, strong.reason, strong.missing) == (
+        "UNDECIDED", "weak_evidence", ("state:/api/state",),
+    )  # fmt: skip
+    assert asked(run, ASKING).evidence[0].strength == "strong"
+
+
 def test_a_request_that_was_not_recorded_leaves_it_undecided(run: str) -> None:
     found = asked(run, ASKING.replace("/api/state", "/api/users") + "\n")
     assert (found.outcome, found.missing) == ("UNDECIDED", ("request:GET /api/users",))

@@ -14,7 +14,8 @@ import pytest
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.checks.judged import request
-from replaykit.grading.grader import grade, grade_async
+from replaykit.grading.farm.rows import grader_digest
+from replaykit.grading.grader import GradeOptions, grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.packing import pack
@@ -174,6 +175,14 @@ def test_a_packed_tape_answers_and_grows_beside(run: Path, tmp_path: Path) -> No
         assert not asked
         assert grade(bundle, client=nobody, judge_mode="refresh").checks[0].outcome == "FAIL"
         assert grade(bundle).checks[0].outcome == "FAIL"
+
+
+def test_a_kept_verdict_is_none_after_a_reply_was_recorded(run: Path) -> None:
+    client, _ = saying("correct")
+    with open_bundle(run) as bundle:
+        before = grader_digest(bundle, GradeOptions())
+        grade(bundle, client=client, judge_mode="new")
+        assert grader_digest(bundle, GradeOptions()) != before
 
 
 def test_another_model_is_another_request(run: Path) -> None:
