@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from replaykit.errors import SnapshotInvalid
 from replaykit.recorder.gestures import MASKED
+from replaykit.recorder.patterns import sent_names
 from replaykit.snapshot import decode
 from replaykit.trajectory.action import Element, Names
 
@@ -50,6 +51,8 @@ class Built(Struct, frozen=True, kw_only=True):
     """Frame elements: place among all of them, id of the frame inside (empty: not known)."""
     passwords: tuple[str, ...]
     """Values that were masked."""
+    fields: tuple[str, ...]
+    """What those values may be called where they are sent."""
     is_whole: bool
     """False: a reference leads nowhere."""
 
@@ -123,6 +126,7 @@ def build(frames: Frames, frame: str, place: int, *, url: str, call: str, keeps_
         number=maker.target_number,
         frames=tuple(maker.frames),
         passwords=tuple(maker.passwords),
+        fields=tuple(maker.fields),
         is_whole=maker.is_whole,
     )
 
@@ -136,6 +140,7 @@ class _Maker:
         self.title = ""
         self.frames: list[tuple[int, str]] = []
         self.passwords: list[str] = []
+        self.fields: list[str] = []
         self.target_number = -1
         self.is_whole = True
         self._source, self._frame, self._call, self._keeps = frames, frame, call, keeps_secrets
@@ -242,6 +247,7 @@ class _Maker:
     def _mask(self, plain: dict[str, str], state: dict[str, Any]) -> None:
         values = [value for value in (state.get("value"), plain.get("value")) if value]
         self.passwords += values
+        self.fields += sent_names(plain.get("name"), plain.get("id"))
         if values and not self._keeps:
             state["masked"] = True
             if state.get("value"):

@@ -118,6 +118,7 @@ class Steps:
             self._state["snapshots"] = "partial"
         if not keeps:
             self._passwords.update(made.passwords)
+            self._run.redactor.hide_fields(made.fields)
         blob = self._run.put(MEDIA_TYPE, made.data)
         return blob, replace(made, data=b"")
 

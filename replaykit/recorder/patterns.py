@@ -99,6 +99,16 @@ def is_secret_field(name: str) -> bool:
     return any(_is_secret_word(word.lower()) for word in words)
 
 
+def sent_names(*called: str | None) -> Iterator[str]:
+    """Yield what a field of this name and id may be called where its value is sent, lower-case.
+
+    The last part of `user[pw]` too, as JSON has it. No single letters: half of all queries have some.
+    """
+    for name in called:
+        parts = (name, *re.findall(r"\[([^\[\]]+)\]\Z", name)) if name else ()
+        yield from (part.lower() for part in parts if len(part) > 1)
+
+
 def is_secret_look(name: str, match: re.Match[str]) -> bool:
     """Whether a match of a built-in pattern is what it looks like."""
     before = match.string[max(0, match.start() - 1) : match.start()]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
+from urllib.parse import unquote_plus
 
 import msgspec
 from msgspec import Struct, inspect
@@ -94,7 +95,7 @@ class Redactor:
         self._secrets = secrets_pattern(secrets or {})
         self._plain = frozenset(plain)
         self._keep = frozenset(name.lower() for name in keep_headers)
-        self._fields = frozenset(fields)
+        self._fields = {name.lower() for name in fields}
         self._looks = LOOKS if has_patterns else ()
         self._given = given
         self._known = lru_cache(maxsize=4096)(self._clean)
@@ -103,6 +104,13 @@ class Redactor:
     def has_secrets(self) -> bool:
         """Whether any secret was declared."""
         return self._secrets is not None
+
+    def hide_fields(self, names: Iterable[str]) -> None:
+        """Hide from now on what fields of these names hold: a page masks them, whatever they are called."""
+        new = set(names) - self._fields
+        if new:
+            self._fields |= new
+            self._known.cache_clear()
 
     def event(self, event: _S) -> _S:
         """Return an event without secrets in any of its texts."""
@@ -175,7 +183,7 @@ class Redactor:
         return f"{match.group(1)}={self._value(match.group(1), match.group(2))}"
 
     def _value(self, name: str, value: str) -> str:
-        is_hidden = name in self._fields or is_secret_field(name)
+        is_hidden = is_secret_field(name) or unquote_plus(name).lower() in self._fields
         # What is marked already says more than a mask.
         is_kept = not is_hidden or not value or value in self._plain or value.startswith("⟦")
         return value if is_kept else MASKED

@@ -23,6 +23,7 @@ from replaykit.recorder.navigating import Navigating
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
 from replaykit.recorder.observing import Observing
+from replaykit.recorder.patterns import sent_names
 from replaykit.recorder.probing import Probing
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.stepping import Stepping
@@ -214,6 +215,11 @@ class Session:
         yield from self._probing.elsewhere("pre", at)
 
     def _page_message(self, message: messages.PageMessage) -> None:
+        element = message.event.element
+        if element is not None and element.masked and element.tag in ("input", "textarea", "select"):
+            # What it holds leaves the page nowhere but where the page itself sends it.
+            named = element.attributes or {}
+            self._ledger.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
         if self._is_begun and not self._is_ending and not self._navigating.heard(message):
             self._acting.message(message)
 

@@ -153,6 +153,7 @@ def test_only_passwords_are_masked() -> None:
     frames.add("f", PAGE_HTML)
     made = build(frames, "f", 0, url="http://x.test/", call="", keeps_secrets=False)
     assert made.passwords == ("hunter22secret",) and b"hunter22secret" not in made.data
+    assert made.fields == ("pw",)
     assert b"hunter22secret" in build(frames, "f", 0, url="", call="", keeps_secrets=True).data
 
 

@@ -257,6 +257,46 @@ def test_password_leaves_no_trace(tmp_path: Path, context: BrowserContext, start
     assert not any(word.encode() in data for data in held)
 
 
+FETCHED = """fetch('/other', {method: 'POST', headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify({user: {pw: key.value}})}); return false"""
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'method="post"',
+        'method="post" enctype="multipart/form-data"',
+        'method="get"',
+        f'onsubmit="{FETCHED}"',
+    ],
+    ids=["form", "multipart", "query", "JSON"],
+)
+def test_a_password_is_not_kept_where_its_page_sends_it(
+    attributes: str, tmp_path: Path, context: BrowserContext, start: str
+) -> None:
+    word = "walrus-under-ice"
+    field = (
+        '<input id="key" name="user[pw]" type="password" aria-label="Key"><input name="note" value="kept">'
+    )
+    form = f"<form action='/other' {attributes}>{field}<button>Enter</button></form>"
+
+    def act(page: Page, run: Recorder) -> None:
+        page.evaluate("html => { document.body.innerHTML = html }", form)
+        page.fill("#key", word)
+        with page.expect_response("**/other*"):
+            page.click("text=Enter")
+
+    trajectory = record(tmp_path / "run.zst", context, start, act)
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        held = [*bundle.lines, *(bundle.blob(id) for id in bundle.blob_ids)]
+        (sent,) = [
+            one for one in trajectory.of_type(Exchange) if one.url.partition("?")[0].endswith("/other")
+        ]
+        said = bundle.blob(sent.post) if isinstance(sent.post, str) else sent.url.encode()
+    assert not any(word.encode() in data for data in held)
+    assert b"masked" in said
+
+
 def test_declared_secret_is_told_by_its_id_only(tmp_path: Path, context: BrowserContext, start: str) -> None:
     word = "Qx7-very-secret"
 

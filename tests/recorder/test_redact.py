@@ -14,7 +14,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from replaykit.errors import RecorderError
-from replaykit.recorder.patterns import SPAN_MAX, WINDOW, given_looks, is_secret_field, passes_luhn, spans
+from replaykit.recorder.patterns import (
+    SPAN_MAX,
+    WINDOW,
+    given_looks,
+    is_secret_field,
+    passes_luhn,
+    sent_names,
+    spans,
+)
 from replaykit.recorder.redact import Redactor
 from replaykit.snapshot import decode
 from replaykit.trajectory.action import Click, Element, Fill, Names, Node, ToolCall
@@ -227,6 +235,31 @@ def test_fields_of_bodies_and_queries() -> None:
     assert b"x y" not in redactor.blob("multipart/form-data", part)
     assert redactor.text("http://x.test/a?token=t&b=1#c") == "http://x.test/a?token=⟦masked⟧&b=1#c"
     assert redactor.text("not a URL: a?token=t") == "not a URL: a?token=t"
+
+
+def test_fields_that_a_page_masks_are_hidden_from_then_on() -> None:
+    redactor = Redactor(plain=("public",))
+    url = "http://x.test/a?user%5Bpw%5D=walrus&b=1"
+    assert redactor.text(url) == url
+    redactor.hide_fields(sent_names("user[pw]", "Key"))
+    assert redactor.text(url) == "http://x.test/a?user%5Bpw%5D=⟦masked⟧&b=1"
+    body = redactor.blob("application/json", b'{"user": {"pw": "walrus", "key": "seal", "PW": "public"}}')
+    assert body.decode() == '{"user": {"pw": "⟦masked⟧", "key": "⟦masked⟧", "PW": "public"}}'
+
+
+@pytest.mark.parametrize(
+    ("called", "sent"),
+    [
+        (("pw", None), ["pw"]),
+        (("user[pw]", "Key"), ["user[pw]", "pw", "key"]),
+        (("p", ""), []),
+        (("a[b][cd]", "e[]"), ["a[b][cd]", "cd", "e[]"]),
+    ],
+)
+def test_what_a_field_is_called_where_it_is_sent(
+    called: tuple[str | None, str | None], sent: list[str]
+) -> None:
+    assert list(sent_names(*called)) == sent
 
 
 def test_json_keeps_its_bytes_and_stays_json() -> None:
