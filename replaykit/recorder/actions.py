@@ -28,7 +28,7 @@ from replaykit.recorder.events import (
     number_of,
     text_of,
 )
-from replaykit.recorder.gestures import Deed, Gesture
+from replaykit.recorder.gestures import CLICK_WAIT, Deed, Gesture
 from replaykit.recorder.keying import Keying
 from replaykit.recorder.messages import MAIN, PageMessage, Source
 from replaykit.recorder.pointing import Pointing, Scrolling
@@ -91,6 +91,7 @@ class Recogniser:
 
     def __init__(self) -> None:
         self._open: Gesture | None = None
+        self._unclicked: Pointing | None = None
         self._serial = -1
         self._key_at = -inf
         self._offsets: dict[tuple[object, ...], tuple[int, int]] = {}
@@ -116,7 +117,8 @@ class Recogniser:
         """Take a message in; return the acts that it begins or ends."""
         # What a click changes belongs to it, however long the page takes for that.
         notices = [] if is_of_click(message) else self.expire(message.at)
-        if self._open is None or not self._open.take(message):
+        is_taken = self._open is not None and self._open.take(message)
+        if not is_taken and not self._is_left_over(message):
             notices += self._start(message)
         self._remember(message)
         if self._open is not None and self._open.over:
@@ -132,6 +134,7 @@ class Recogniser:
         gesture, self._open = self._open, None
         if gesture is None:
             return []
+        self._unclicked = gesture if isinstance(gesture, Pointing) and not gesture.clicks else None
         acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
         return [self._begun(gesture), *acts] if gesture.tentative and acts else acts
 
@@ -144,6 +147,13 @@ class Recogniser:
     def renew(self) -> None:
         """Forget scroll positions: another document is shown."""
         self._offsets.clear()
+
+    def _is_left_over(self, message: PageMessage) -> bool:
+        """Whether it is the click of a gesture that an act in another tab ended: it was told too late."""
+        gesture, event = self._unclicked, message.event
+        if gesture is None or event.name != "click" or not event.trusted:
+            return False
+        return gesture.is_own(message) and message.at - gesture.last <= CLICK_WAIT
 
     def _start(self, message: PageMessage) -> list[Notice]:
         starter = _STARTERS.get(message.event.name)
