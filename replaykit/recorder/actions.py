@@ -134,7 +134,7 @@ class Recogniser:
         gesture, self._open = self._open, None
         if gesture is None:
             return []
-        self._unclicked = gesture if isinstance(gesture, Pointing) and not gesture.clicks else None
+        self._unclicked = gesture if isinstance(gesture, Pointing) and gesture.waits_for_click else None
         acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
         return [self._begun(gesture), *acts] if gesture.tentative and acts else acts
 

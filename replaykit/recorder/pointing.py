@@ -63,6 +63,11 @@ class Pointing(Gesture):
         is_toggling = bool(self.clicks) and (is_toggle(self.hit) or is_label(self.hit))
         return self.last + (TOGGLE_WAIT if is_toggling else CLICK_WAIT)
 
+    @property
+    def waits_for_click(self) -> bool:
+        """Whether the button was released, and no click told of yet."""
+        return self.up is not None and not self.clicks
+
     def take(self, message: PageMessage) -> bool:
         """Absorb what a pointer causes on its control."""
         takers = {
