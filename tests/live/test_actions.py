@@ -378,7 +378,7 @@ def test_two_clicks_on_a_page_that_changes_have_two_befores(watch: Watch) -> Non
 def test_rest_follows_an_act_whether_or_not_it_changed_anything(watch: Watch) -> None:
     watched = form(watch)
     watched.page.click("#link")
-    push = watched.until(lambda: watched.pushes("rest"))[0]
+    push = watched.until(lambda: rests_after_act(watched))[0]
     assert push.settled
     assert push.url.endswith("#there")
 
