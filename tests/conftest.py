@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from replaykit.browser import find
 from replaykit.errors import NoBrowser
+from tests.needed import missing
 
 settings.register_profile("replaykit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("replaykit")
@@ -27,6 +28,4 @@ def browser_path() -> Path:
     try:
         return find()
     except NoBrowser as error:
-        if os.environ.get("CI"):
-            pytest.fail(error.message)
-        pytest.skip(str(error))
+        missing(error.message)

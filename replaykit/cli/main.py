@@ -87,7 +87,12 @@ def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(arguments))
+    try:
+        code = run(arguments)
+    except Exception:  # noqa: BLE001  # whatever it is, it is a defect: Python would end with 1, a failed gate's code
+        traceback.print_exc()
+        code = 3
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -118,9 +123,6 @@ def run(arguments: Sequence[str]) -> int:
         return 3
     except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
         return CUT_OFF if done.code == 1 else 0
-    except Exception:  # noqa: BLE001  # a defect of ours; Python's own code for it says that a gate failed
-        traceback.print_exc()
-        return 3
 
 
 def _drop_output() -> None:

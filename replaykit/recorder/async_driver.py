@@ -39,10 +39,10 @@ from replaykit.recorder.effects import (
     Work,
 )
 from replaykit.recorder.framing import snapshot
-from replaykit.recorder.messages import Pause, Travel
+from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper
+from replaykit.recorder.wrapping import Wrapper, travelling
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -314,18 +314,10 @@ class AsyncDriver(Driver):
         # The page's own back button looks the same to the browser.
         @wraps(move)
         async def moving(*arguments: Any, **options: Any) -> Any:
-            self._travel(page)
-            try:
+            with travelling(self, self._pages.get(page)):
                 return await move(*arguments, **options)
-            finally:
-                self._travel(page, is_over=True)
 
         return moving
-
-    def _travel(self, page: Page, *, is_over: bool = False) -> None:
-        tab = self._pages.get(page)
-        if tab is not None:
-            self.feed(Travel(at=self.clock.now(), page=tab.page, is_over=is_over))
 
     def _let_come(self) -> None:
         self.release()

@@ -31,10 +31,9 @@ from replaykit.recorder.effects import (
 )
 from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
-from replaykit.recorder.messages import Travel
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper
+from replaykit.recorder.wrapping import Wrapper, travelling
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -281,18 +280,10 @@ class SyncDriver(Greenlets):
         # The page's own back button looks the same to the browser.
         @wraps(move)
         def moving(*arguments: Any, **options: Any) -> Any:
-            self._travel(page)
-            try:
+            with travelling(self, self._pages.get(page)):
                 return move(*arguments, **options)
-            finally:
-                self._travel(page, is_over=True)
 
         return moving
-
-    def _travel(self, page: Page, *, is_over: bool = False) -> None:
-        tab = self._pages.get(page)
-        if tab is not None:
-            self.feed(Travel(at=self.clock.now(), page=tab.page, is_over=is_over))
 
     def _wait_armed(self, page: Page) -> None:
         self._adopt(page)

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias
 
+from replaykit.recorder.cdp import Tab
+from replaykit.recorder.driver import Driver
+from replaykit.recorder.messages import Travel
+
 Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 """Makes a wrapper of an object's method."""
+
+
+@contextmanager
+def travelling(driver: Driver, tab: Tab | None) -> Iterator[None]:
+    """Say that the agent moves in the history of a tab, and when its call is over."""
+    if tab is None:
+        yield
+        return
+    driver.feed(Travel(at=driver.clock.now(), page=tab.page, is_over=False))
+    try:
+        yield
+    finally:
+        driver.feed(Travel(at=driver.clock.now(), page=tab.page, is_over=True))
 
 
 class Wrapper:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from replaykit.bundle.writer import Journal
 from replaykit.trajectory.action import Click, Element, Fill
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Header, Step
+from tests.needed import missing
 
 HTML = "text/html"
 
@@ -158,7 +158,5 @@ def zstd() -> str:
     """The zstd command line; needed in CI."""
     found = shutil.which("zstd")
     if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("the zstd command line is not installed")
-        pytest.skip("the zstd command line is not installed")
+        missing("the zstd command line is not installed")
     return found

@@ -321,9 +321,9 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 def test_a_reader_that_goes_away_is_told_in_no_words(command: str, bundle: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
-    with open(theirs, "wb") as pipe:  # noqa: PTH123  # a descriptor
-        words = [sys.executable, "-m", "replaykit", command, str(bundle)]
-        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    words = [sys.executable, "-m", "replaykit", command, str(bundle)]
+    done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(theirs)
     assert (done.returncode, done.stderr) == (141, "")
 
 

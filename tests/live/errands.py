@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from replaykit.trajectory.action import Action, Fill, Press, SelectOption, Type,
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
+from tests.needed import missing
 
 DRIVERS = Path(__file__).parent / "drivers"
 TASK = load_suite(DRIVERS / "errand.yaml").task("errand")
@@ -131,12 +131,8 @@ def outlived(crash: Callable[[], T]) -> T:
 
 def needs(*programs: str, package: str = "") -> None:
     """Skip the test where a program, or a package from npm, is missing; fail it in CI."""
-    missing = [name for name in programs if shutil.which(name) is None]
+    absent = [name for name in programs if shutil.which(name) is None]
     if package and not (DRIVERS / "node_modules" / package).is_dir():
-        missing.append(package)
-    if not missing:
-        return
-    said = f"{', '.join(missing)}: not installed; sh .ci/setup installs it"
-    if os.environ.get("CI"):
-        pytest.fail(said)
-    pytest.skip(said)
+        absent.append(package)
+    if absent:
+        missing(f"{', '.join(absent)}: not installed; sh .ci/setup installs it")

@@ -23,6 +23,7 @@ from replaykit.grading.grader import GradeOptions, grade
 from replaykit.recorder.running import record_agent
 from replaykit.tasks.suite import load_tasks
 from tests.live.lent import Lent
+from tests.needed import missing
 
 pytestmark = pytest.mark.live
 
@@ -94,7 +95,7 @@ OTHER_RULES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def runs(browser_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Recorded]]:
     if not (PEERS / "webarena").is_dir():
-        pytest.skip("libwebarena is not installed beside the environment: `sh .ci/test` does it")
+        missing("libwebarena is not installed beside the environment; sh .ci/setup installs it")
     folder = tmp_path_factory.mktemp("runs")
     with ThreadPoolExecutor(1) as apart:  # a sync driver owns the event loop of its thread
         yield apart.submit(recorded, folder, browser_path).result()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -98,7 +99,7 @@ def _watchdog(limit: float | None) -> Iterator[Callable[[], None]]:
             # It needs no interpreter lock: a regular expression that never ends is ended, too.
             faulthandler.dump_traceback_later(limit + slack, exit=True, file=nowhere)
 
-    with open(os.devnull, "w") as nowhere:  # noqa: PTH123  # a descriptor for the watchdog, not a path
+    with Path(os.devnull).open("w") as nowhere:
         try:
             yield wake
         finally:

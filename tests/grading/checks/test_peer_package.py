@@ -21,6 +21,7 @@ from replaykit.testing.builder import trajectory
 from tests.grading.checks.conftest import replay_of
 from tests.grading.checks.rewritten import OTHER, REQUESTS, values_like
 from tests.grading.checks.synthesis import ROOTS, SITES, Event, answer_of, event_of, har_entry, recorded
+from tests.needed import missing
 
 ROOT = Path(__file__).parents[3]
 PEERS = ROOT / ".venv" / "peers"
@@ -143,7 +144,7 @@ def differences(
 @pytest.fixture(scope="module")
 def tasks() -> list[Task]:
     if not (PEERS / "webarena_verified").is_dir():
-        pytest.skip("webarena-verified is not installed beside the environment: `sh .ci/test` does it")
+        missing("webarena-verified is not installed beside the environment; sh .ci/setup installs it")
     if not FILE.exists():
         pytest.skip(f"public data is not here: {FILE}")
     return load_tasks(FILE)

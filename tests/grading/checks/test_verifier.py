@@ -37,13 +37,18 @@ def verify(server_url):
 @pytest.fixture
 def run(tmp_path: Path) -> str:
     """Record a run that sends its whole state, as single-page apps do."""
+    return sending(tmp_path, "PUT")
+
+
+def sending(folder: Path, method: str) -> str:
+    """Record a run that sends its whole state so."""
     built = trajectory("t", sites={"app": [S]}).goto(f"{S}/", "<p>Hi</p>")
     body = built.keep("application/json", json.dumps({"theme": "dark"}))
     built.request("GET", f"{S}/api/state", 200, body=body, response_headers=HEADERS)
     changed = built.keep("application/json", json.dumps({"theme": "light"}))
-    built.request("PUT", f"{S}/api/state", 200, post=changed, response_headers=HEADERS)
-    (tmp_path / "beside.py").write_text("WANTED = 'light'\n")
-    return str(built.answer("Done.").write(tmp_path / "run.zst"))
+    built.request(method, f"{S}/api/state", 200, post=changed, response_headers=HEADERS)
+    (folder / "beside.py").write_text("WANTED = 'light'\n")
+    return str(built.answer("Done.").write(folder / "run.zst"))
 
 
 def asked(run: str, program: str, *, allowed: bool = True, **check: Any) -> CheckResult:
@@ -108,13 +113,7 @@ def test_a_state_that_nobody_named_is_found(run: str) -> None:
 
 
 def test_a_state_that_was_posted_is_weak_evidence(tmp_path: Path) -> None:
-    built = trajectory("t", sites={"app": [S]}).goto(f"{S}/", "<p>Hi</p>")
-    body = built.keep("application/json", json.dumps({"theme": "dark"}))
-    built.request("GET", f"{S}/api/state", 200, body=body, response_headers=HEADERS)
-    changed = built.keep("application/json", json.dumps({"theme": "light"}))
-    built.request("POST", f"{S}/api/state", 200, post=changed, response_headers=HEADERS)
-    (tmp_path / "beside.py").write_text("WANTED = 'light'\n")
-    run = str(built.answer("Done.").write(tmp_path / "run.zst"))
+    run = sending(tmp_path, "POST")
     found = asked(run, ASKING, states=[])
     assert (found.outcome, found.evidence[0].strength) == ("PASS", "weak")
     assert found.evidence[0].note == "what a POST sent last was taken for the state: /api/state"
