@@ -42,7 +42,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, travelling
+from replaykit.recorder.wrapping import Wrapper, moving_in_history
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -314,7 +314,7 @@ class AsyncDriver(Driver):
         # The page's own back button looks the same to the browser.
         @wraps(move)
         async def moving(*arguments: Any, **options: Any) -> Any:
-            with travelling(self, self._pages.get(page)):
+            with moving_in_history(self, self._pages.get(page)):
                 return await move(*arguments, **options)
 
         return moving

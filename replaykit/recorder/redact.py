@@ -183,7 +183,9 @@ class Redactor:
         return f"{match.group(1)}={self._value(match.group(1), match.group(2))}"
 
     def _value(self, name: str, value: str) -> str:
-        is_hidden = is_secret_field(name) or unquote_plus(name).lower() in self._fields
+        is_hidden = is_secret_field(name) or (
+            bool(self._fields) and unquote_plus(name).lower() in self._fields
+        )
         # What is marked already says more than a mask.
         is_kept = not is_hidden or not value or value in self._plain or value.startswith("⟦")
         return value if is_kept else MASKED

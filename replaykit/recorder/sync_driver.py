@@ -33,7 +33,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, travelling
+from replaykit.recorder.wrapping import Wrapper, moving_in_history
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -280,7 +280,7 @@ class SyncDriver(Greenlets):
         # The page's own back button looks the same to the browser.
         @wraps(move)
         def moving(*arguments: Any, **options: Any) -> Any:
-            with travelling(self, self._pages.get(page)):
+            with moving_in_history(self, self._pages.get(page)):
                 return move(*arguments, **options)
 
         return moving

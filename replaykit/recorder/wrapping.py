@@ -16,7 +16,7 @@ Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 
 
 @contextmanager
-def travelling(driver: Driver, tab: Tab | None) -> Iterator[None]:
+def moving_in_history(driver: Driver, tab: Tab | None) -> Iterator[None]:
     """Say that the agent moves in the history of a tab, and when its call is over."""
     if tab is None:
         yield
