@@ -172,6 +172,8 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    # Loaded once, not by every worker.
+    context.set_forkserver_preload([grade_chunk.__module__])
     return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
 
 
