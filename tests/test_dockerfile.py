@@ -1,6 +1,6 @@
 """docs/Dockerfile read as text: what it copies is there, what it installs is what the project needs.
 
-No image is built here: that takes a container engine and a registry.
+No image is built here: that takes a container engine and a registry, and is what .ci/images does.
 """
 
 from __future__ import annotations
