@@ -95,7 +95,8 @@
   for (const name of words(GLOBALS)) watch(globalThis, name, name);
   if (!isStyled) watch(globalThis, 'getComputedStyle', 'getComputedStyle');
   // Where neither styles nor the linked sheets were recorded, nobody knows what shows.
-  if (!isDrawn && document.querySelector('link[rel~="stylesheet" i]') !== null) {
+  const shows = isDrawn || document.querySelector('link[rel~="stylesheet" i]') === null;
+  if (!shows) {
     for (const name of ['innerText', 'outerText']) watch(HTMLElement.prototype, name, name);
     watch(Element.prototype, 'checkVisibility', 'checkVisibility');
   }
@@ -226,6 +227,7 @@
     path: (source) => answer(() => path(source)),
     run,
     take,
+    isDrawn: shows,
   };
   Object.defineProperty(globalThis, '__replaykit_ask', { value: Object.freeze(tools) });
 }

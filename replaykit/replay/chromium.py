@@ -291,6 +291,15 @@ class Rebuilt:
         threw = {"name": "SyntaxError", "message": message.removeprefix("SyntaxError: ")}
         return {"text": json.dumps({"kind": "exception", "threw": threw}), "touched": []}
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether what shows was recorded: styles, all linked sheets, or that none are linked.
+
+        For the browser's thread.
+        """
+        asked = (frame for frame in self.page.frames if frame == self.page.main_frame or _is_asked(frame))
+        return all(frame.evaluate("() => __replaykit_ask.isDrawn") for frame in asked)
+
     def admit(self, frame: Any, selector: str) -> None:
         """Let a frame be asked; for the browser's thread.
 
@@ -299,7 +308,7 @@ class Rebuilt:
         filled = next((one for one in self.frames if one.frame == frame), None)
         if filled is not None and filled.faults:
             raise Unsupported(locator=selector, reason=f"of the frame: {filled.faults[0]}")
-        if filled is None and not frame.evaluate("() => '__replaykit_ask' in globalThis"):
+        if filled is None and not _is_asked(frame):
             frame.evaluate(script("asking.js"), known_of(self.plan, self.style["repaired"]))
 
     def readings(self, inside: Filled | None = None) -> list[list[Any]]:
@@ -315,6 +324,10 @@ class Rebuilt:
         """Close it; harmless where the browser is gone."""
         if self.chromium.is_running:
             self.chromium.run(self.page.context.close, what=self.plan.url)
+
+
+def _is_asked(frame: Any) -> bool:
+    return bool(frame.evaluate("() => '__replaykit_ask' in globalThis"))
 
 
 _DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"

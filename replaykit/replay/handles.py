@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from replaykit.errors import PageInert
 from replaykit.replay.tree import words
@@ -35,13 +36,30 @@ FINDS = words(
 )
 """What gives a locator, beside `locator`."""
 
+STYLED = re.compile(
+    r"^(all_inner_texts|get_by_role|inner_text|is_hidden|is_visible)$|:visible\b|(^|>>)\s*(role|visible)="
+)
+"""Names and selectors that depend on style: drivers ask in worlds of their own, unseen by `asking.js`."""
+
 _MORE = words("locator nth filter all all_inner_texts all_text_contents count")
 
-Send = Callable[[Callable[[], Any]], Any]
-"""Does work in the browser's thread."""
 
-Run = Callable[[Any, str, Any], Any]
-"""Evaluates a script on a handle; for the browser's thread."""
+class Send(Protocol):
+    """Does work in the browser's thread; `asked`: name and arguments."""
+
+    def __call__(self, work: Callable[[], Any], *asked: str) -> Any:
+        """Return what comes of it. Raises Unsupported where the answer would be a guess."""
+        ...
+
+
+class Answers(NamedTuple):
+    """How the page of a handle answers."""
+
+    send: Send
+    run: Callable[[Any, str, Any], Any]
+    """Evaluates a script on a handle; for the browser's thread."""
+    framed: Callable[[Any, str], Any]
+    """Returns the driver's locator of a frame that may be asked; for the browser's thread."""
 
 
 class _Offered:
@@ -49,18 +67,22 @@ class _Offered:
 
     _offered: frozenset[str] = frozenset()
 
-    def __init__(self, target: Any, send: Send, run: Run) -> None:
+    def __init__(self, target: Any, answers: Answers) -> None:
         self._target = target
-        self._send = send
-        self._run = run
+        self._answers = answers
 
     def __getattr__(self, name: str) -> Any:
         if name in self._offered:
-            return lambda *given, **named: self._ask(lambda: getattr(self._target, name)(*given, **named))
+            return lambda *given, **named: self._ask(
+                lambda: getattr(self._target, name)(*given, **named), name, *map(str, given)
+            )
         return refuse(name, type(self).__name__, self._offered | names_of(type(self)))
 
-    def _ask(self, work: Callable[[], Any]) -> Any:
-        return offer(self._send(work), self._send, self._run)
+    def _ask(self, work: Callable[[], Any], *asked: str) -> Any:
+        return offer(self._answers.send(work, *asked), self._answers)
+
+    def _evaluate(self, target: Callable[[], Any], expression: str, arg: Any) -> Any:
+        return self._answers.send(lambda: self._answers.run(target(), expression, arg))
 
 
 class OfflineElement(_Offered):
@@ -70,26 +92,36 @@ class OfflineElement(_Offered):
 
     def query_selector(self, selector: str) -> OfflineElement | None:
         """Return the first match below."""
-        found: OfflineElement | None = self._ask(lambda: self._target.query_selector(selector))
+        found: OfflineElement | None = self._ask(lambda: self._target.query_selector(selector), selector)
         return found
 
     def query_selector_all(self, selector: str) -> list[OfflineElement]:
         """Return all matches below."""
-        found: list[OfflineElement] = self._ask(lambda: self._target.query_selector_all(selector))
+        found: list[OfflineElement] = self._ask(lambda: self._target.query_selector_all(selector), selector)
         return found
 
     def evaluate(self, expression: str, arg: Any = None) -> Any:
         """Call a script with the element. Raises Unsupported for what no recording holds."""
-        return self._send(lambda: self._run(self._target, expression, arg))
+        return self._evaluate(lambda: self._target, expression, arg)
 
 
-class OfflineFrameLocator(_Offered):
+class _Framing(_Offered):
+    def frame_locator(self, selector: str) -> OfflineFrameLocator:
+        """Return the frame of the first match inside.
+
+        Raises Unsupported where its document was not recorded, or is not as it was.
+        """
+        found: OfflineFrameLocator = self._ask(lambda: self._answers.framed(self._target, selector), selector)
+        return found
+
+
+class OfflineFrameLocator(_Framing):
     """A frame of a rebuilt page: finds as Playwright's `FrameLocator` does."""
 
     _offered = FINDS | words("locator")
 
 
-class OfflineLocator(_Offered):
+class OfflineLocator(_Framing):
     """A locator on a rebuilt page: reads as Playwright's `Locator` does, but waits for nothing."""
 
     _offered = READS | FINDS | _MORE
@@ -97,20 +129,20 @@ class OfflineLocator(_Offered):
     @property
     def first(self) -> OfflineLocator:
         """Its first match."""
-        return OfflineLocator(self._send(lambda: self._target.first), self._send, self._run)
+        return OfflineLocator(self._answers.send(lambda: self._target.first), self._answers)
 
     @property
     def last(self) -> OfflineLocator:
         """Its last match."""
-        return OfflineLocator(self._send(lambda: self._target.last), self._send, self._run)
+        return OfflineLocator(self._answers.send(lambda: self._target.last), self._answers)
 
     def evaluate(self, expression: str, arg: Any = None) -> Any:
         """Call a script with the element. Raises Unsupported for what no recording holds."""
-        return self._send(lambda: self._run(self._target.element_handle(), expression, arg))
+        return self._evaluate(self._target.element_handle, expression, arg)
 
     def evaluate_all(self, expression: str, arg: Any = None) -> Any:
         """Call a script with all matches. Raises Unsupported for what no recording holds."""
-        return self._send(lambda: self._run(self._target.element_handles(), expression, arg))
+        return self._evaluate(self._target.element_handles, expression, arg)
 
 
 def refuse(name: str, owner: str, offered: frozenset[str]) -> NoReturn:
@@ -125,14 +157,14 @@ def names_of(kind: type) -> frozenset[str]:
     return frozenset(name for name in dir(kind) if not name.startswith("_"))
 
 
-def offer(found: Any, send: Send, run: Run) -> Any:
+def offer(found: Any, answers: Answers) -> Any:
     """Wrap what belongs to the browser's thread."""
     if isinstance(found, list):
-        return [offer(one, send, run) for one in found]
+        return [offer(one, answers) for one in found]
     kinds = {
         "ElementHandle": OfflineElement,
         "FrameLocator": OfflineFrameLocator,
         "Locator": OfflineLocator,
     }
     kind = kinds.get(type(found).__name__)
-    return found if kind is None else kind(found, send, run)
+    return found if kind is None else kind(found, answers)

@@ -15,6 +15,8 @@ from replaykit.replay.dom import MASKED
 from replaykit.replay.handles import (
     FINDS,
     READS,
+    STYLED,
+    Answers,
     OfflineElement,
     OfflineFrameLocator,
     OfflineLocator,
@@ -65,7 +67,7 @@ class OfflinePage:
         if name in READS:
             return lambda selector, *given, **_: self._short(name, selector, given)
         if name in FINDS:
-            return lambda *given, **named: self._ask(lambda page: getattr(page, name)(*given, **named))
+            return lambda *given, **named: self._ask(lambda page: getattr(page, name)(*given, **named), name)
         return refuse(name, "OfflinePage", names_of(OfflinePage) | _WAITS | READS | FINDS)
 
     @property
@@ -115,12 +117,12 @@ class OfflinePage:
 
     def query_selector(self, selector: str) -> OfflineElement | None:
         """Return the first match."""
-        found: OfflineElement | None = self._ask(lambda page: page.query_selector(selector))
+        found: OfflineElement | None = self._ask(lambda page: page.query_selector(selector), selector)
         return found
 
     def query_selector_all(self, selector: str) -> list[OfflineElement]:
         """Return all matches."""
-        found: list[OfflineElement] = self._ask(lambda page: page.query_selector_all(selector))
+        found: list[OfflineElement] = self._ask(lambda page: page.query_selector_all(selector), selector)
         return found
 
     def wait_for_selector(self, selector: str, **_: Any) -> OfflineElement | None:
@@ -129,7 +131,7 @@ class OfflinePage:
 
     def locator(self, selector: str, **named: Any) -> OfflineLocator:
         """Return a locator."""
-        found: OfflineLocator = self._ask(lambda page: page.locator(selector, **named))
+        found: OfflineLocator = self._ask(lambda page: page.locator(selector, **named), selector)
         return found
 
     def frame_locator(self, selector: str) -> OfflineFrameLocator:
@@ -137,7 +139,7 @@ class OfflinePage:
 
         Raises Unsupported where its document was not recorded, or is not as it was.
         """
-        found: OfflineFrameLocator = self._ask(lambda page: self._framed(page, selector))
+        found: OfflineFrameLocator = self._ask(lambda page: self._framed(page, selector), selector)
         return found
 
     def goto(self, url: str, **_: Any) -> None:
@@ -173,16 +175,23 @@ class OfflinePage:
             # Without a match the locator raises what evaluators expect.
             return getattr(found if found is not None else page.locator(selector), name)(*given)
 
-        return self._ask(ask)
+        return self._ask(ask, name, selector)
 
-    def _ask(self, work: Callable[[Any], Any]) -> Any:
+    def _ask(self, work: Callable[[Any], Any], *asked: str) -> Any:
         rebuilt = self._built()
-        found = self._send(lambda: work(rebuilt.page))
-        return offer(found, self._send, self._run)
+        found = self._send(lambda: work(rebuilt.page), *asked)
+        return offer(found, Answers(self._send, self._run, self._framed))
 
-    def _send(self, work: Callable[[], _Made]) -> _Made:
+    def _send(self, work: Callable[[], _Made], *asked: str) -> _Made:
+        rebuilt = self._built()
+
+        def guarded() -> _Made:
+            if any(map(STYLED.search, asked)) and not rebuilt.is_drawn:
+                raise Unsupported(locator=" ".join(asked), reason="styles were not recorded")
+            return work()
+
         try:
-            return self._built().chromium.run(work, what=self.url)
+            return rebuilt.chromium.run(guarded, what=self.url)
         except Unsupported as error:
             self._history.missing.append(f"probe:{error.fields['locator']}")
             raise
@@ -198,13 +207,13 @@ class OfflinePage:
                 raise
         return self._rebuilt
 
-    def _framed(self, page: Any, selector: str) -> Any:
-        """Return the driver's locator of a frame that may be asked; in the browser's thread."""
-        held = page.query_selector(selector)
-        frame = None if held is None else held.content_frame()
+    def _framed(self, outer: Any, selector: str) -> Any:
+        """Return the driver's locator of a frame inside a page, frame or locator; in the browser's thread."""
+        held = outer.locator(selector)
+        frame = held.first.element_handle().content_frame() if held.count() else None
         if frame is not None and self._rebuilt is not None:
             self._rebuilt.admit(frame, selector)
-        return page.frame_locator(selector)
+        return outer.frame_locator(selector)
 
     def _run(self, target: Any, expression: str, arg: Any) -> Any:
         """Evaluate with what guards against guesses; in the browser's thread."""

@@ -708,6 +708,9 @@ def test_offline_frames_hold_what_they_held(
             assert pay.locator("#name").input_value() == "Ann Bee"
             assert pay.locator("#size").evaluate("(node) => node.value") == "l"
             assert pay.get_by_role("button").all_inner_texts() == ["", "Pay"]
+            inner = pay.frame_locator("#inner")
+            assert inner.locator("p").all_inner_texts() == ["Deep down"]
+            assert driven.locator("body").frame_locator("#pay").locator("#name").input_value() == "Ann Bee"
             assert driven.frame_locator("iframe >> nth=0").locator("#own").inner_text() == "Own"
             assert (
                 driven.frame_locator("iframe >> nth=0").locator("p").evaluate_all("(all) => all.length") == 1
@@ -715,7 +718,6 @@ def test_offline_frames_hold_what_they_held(
             assert driven.locator("#top").evaluate("(node) => node.innerText") == "Shop"
         with pytest.raises(Unsupported):
             page.frame_locator("#pay").locator("#said").evaluate("() => app")
-        # Frames in frames are there, too; only nobody offers to ask them.
         assert [one.faults for one in page._built().frames] == [(), ()]
         assert page.missing == ("probe:() => app",)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
@@ -21,7 +22,8 @@ from replaykit.replay.oracle import Tier
 from replaykit.replay.page import OfflinePage
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
-from replaykit.testing import trajectory
+from replaykit.testing import snapshot, trajectory
+from replaykit.trajectory.observation import Observation
 
 pytestmark = pytest.mark.live
 
@@ -173,6 +175,48 @@ def test_masked_values_are_no_answers(tmp_path: Path, offline: Chromium) -> None
         with pytest.raises(Unsupported, match="masked"):
             page.evaluate("() => document.querySelector('#p').value")
         assert page.evaluate("() => document.querySelector('#x').innerText") == "seen"
+
+
+def bare(html: str) -> bytes:
+    """A snapshot without styles, as imports make them."""
+    head, tokens, _, *rest = snapshot(html).split(b"\n")
+    known = {**msgspec.json.decode(head), "styles": [], "flags": ["no_box", "no_style"]}
+    return b"\n".join([msgspec.json.encode(known), tokens, b"[]", *rest])
+
+
+SHOWN: list[Callable[[Any], Any]] = [
+    lambda page: page.inner_text("p"),
+    lambda page: page.is_visible("p"),
+    lambda page: page.query_selector("p").is_hidden(),
+    lambda page: page.query_selector("body").query_selector("p:visible"),
+    lambda page: page.locator("p").all_inner_texts(),
+    lambda page: page.locator("body").get_by_role("button").count(),
+    lambda page: page.locator("body >> role=button").count(),
+    lambda page: page.locator("body").locator("p >> visible=true").count(),
+    lambda page: page.get_by_role("button").count(),
+]
+
+
+@pytest.mark.parametrize("ask", SHOWN)
+def test_what_shows_is_no_answer_where_styles_were_not_recorded(
+    tmp_path: Path, offline: Chromium, ask: Callable[[Any], Any]
+) -> None:
+    body = "<body><p role='button'>seen</p></body>"
+    for link in ("", "<link rel=stylesheet href=/x.css>"):
+        run = trajectory().goto("http://shop.test/")
+        page = bare(f"<html><head>{link}</head>{body}</html>")
+        kept = run.keep("application/x-replaykit-dom", page)
+        run.add(Observation(role="final", url="http://shop.test/", snapshot=kept)).answer("x")
+        path = run.write(tmp_path / f"run{len(link)}.zst")
+        with open_bundle(path) as bundle, OfflinePage(bundle, chromium=offline) as page_:
+            assert page_.text_content("[role=button]") == "seen"
+            if link:
+                with pytest.raises(Unsupported, match="styles were not recorded"):
+                    ask(page_)
+                assert page_.missing
+            else:
+                assert ask(page_) is not None
+                assert page_.missing == ()
 
 
 def outcomes(bundle: Bundle, tier: Tier, *locators: str) -> list[tuple[Any, ...]]:
