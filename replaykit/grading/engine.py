@@ -88,9 +88,10 @@ def iter_grades(
 ) -> Iterator[Row]:
     """Yield rows as bundles are graded, in no order, in constant memory.
 
-    `jobs` > 1 starts processes; `executor` is any `concurrent.futures.Executor` instead. `results`: folder of
-    rows; a bundle whose row is there, graded the same way, is not graded again, and new rows are appended.
-    `in_flight`: chunks open at once, by default two a job. Raises EngineError.
+    `jobs` > 1 starts processes (a script guards its own work by `__name__ == "__main__"`); `executor` is any
+    `concurrent.futures.Executor` instead. `results`: folder of rows; a bundle whose row is there, graded the
+    same way, is not graded again, and new rows are appended. `in_flight`: chunks open at once, by default two
+    a job. Raises EngineError.
     """
     options = options or GradeOptions()
     found: Iterator[list[Result]]

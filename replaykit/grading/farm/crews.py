@@ -28,6 +28,11 @@ ATTEMPTS = 2
 START_SECONDS = 30.0
 """A fresh worker may take so long to be there."""
 
+NO_WORKERS = (
+    "worker processes end before they begin; a script that starts them does so again in each of them, unless "
+    'its own work stands under `if __name__ == "__main__":`'
+)
+"""Why there is no pool, as far as anybody can tell from outside."""
 
 Work = Callable[[bytes, bytes, float | None], bytes]
 """`grade_chunk`, or what stands in for it."""
@@ -125,8 +130,7 @@ class Processes:
 
     def _try(self, item: Item) -> Result:
         if self._single is None:
-            self._single = _pool(1)
-            self._single.submit(int).result(START_SECONDS)
+            self._single = _started()
         # No watchdog inside: the time is kept here, so that too slow is told from dead.
         future = self._single.submit(self._work, msgspec.json.encode([item]), self._options, None)
         return results_of(future.result(self._limit))[0]
@@ -166,6 +170,22 @@ class Foreign:
         else:
             died = WorkerDied(source=chunk[0].source, attempts=ATTEMPTS)
             yield Graded(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
+
+
+def _started() -> ProcessPoolExecutor:
+    """Return a pool of one worker that is there.
+
+    Raises EngineError where none begins, twice: that is no bundle's fault.
+    """
+    for _ in range(ATTEMPTS):
+        pool = _pool(1)
+        try:
+            pool.submit(int).result(START_SECONDS)
+        except (BrokenProcessPool, TimeoutError):
+            pool.shutdown(wait=False, cancel_futures=True)
+        else:
+            return pool
+    raise EngineError(what=NO_WORKERS)
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:

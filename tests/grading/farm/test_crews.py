@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ import pytest
 
 from replaykit.errors import EngineError
 from replaykit.grading.farm.chunks import Chunks
-from replaykit.grading.farm.crews import Crew, Foreign, Processes, run
+from replaykit.grading.farm.crews import NO_WORKERS, Crew, Foreign, Processes, run
 from replaykit.grading.farm.rows import Row
 from replaykit.grading.farm.work import Graded, Item
 from replaykit.grading.grader import GradeOptions
@@ -94,6 +95,21 @@ def test_an_executor_that_refuses_is_an_error_that_says_how_to_go_on() -> None:
     pool.shutdown()
     with pytest.raises(EngineError, match=r"refuses work.*results="):
         outcomes(Foreign(pool, GradeOptions(), work=stand_in), ["a"])
+
+
+UNGUARDED = """
+import replaykit
+replaykit.grade_many(["a.zst", "b.zst", "c.zst"], jobs=2)
+"""
+
+
+def test_a_script_that_every_worker_runs_again_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "grade.py"
+    script.write_text(UNGUARDED)
+    words = [sys.executable, str(script)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"replaykit.errors.EngineError: {NO_WORKERS}" in done.stderr.splitlines()
 
 
 WAITING = """
