@@ -21,6 +21,7 @@
     │   └── UnknownTask                   no task of that id
     ├── RecorderError                   a recording cannot start or go on
     │   ├── NoBrowser                     no browser was found
+    │   ├── NotAttachable                 a recorder is attached to what it cannot record
     │   ├── AgentError                    the agent's entry point cannot be used
     │   ├── SecretFound                   a declared secret reached the recording
     │   └── SecretLeft                    a declared secret cannot be taken out of a bundle
@@ -201,6 +202,13 @@ class NoBrowser(RecorderError):
 
     template = "no browser found (tried {tried})"
     hint = "Run `replaykit install-browser`, or name one with --browser PATH or REPLAYKIT_BROWSER."
+
+
+class NotAttachable(RecorderError):
+    """A recorder is attached to what it cannot record. Fields: found, api."""
+
+    template = "attach: expected a Page, BrowserContext or Browser of playwright.{api}_api, found {found}"
+    hint = "Recorder takes those of playwright.sync_api, AsyncRecorder those of playwright.async_api."
 
 
 class AgentError(RecorderError):

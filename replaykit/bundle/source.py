@@ -8,6 +8,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -108,6 +109,15 @@ class LocalSource:
 def is_remote(source: str) -> bool:
     """Whether a source is a URL, and no path."""
     return _SCHEME.match(source) is not None
+
+
+def bundles_in(source: str | Path) -> Iterator[str]:
+    """Yield the name of a bundle, or those of the *.zst in and below a folder, in order."""
+    # An empty word is a variable that was not set, not this folder.
+    if source and not is_remote(str(source)) and Path(source).is_dir():
+        yield from (str(found) for found in sorted(Path(source).rglob("*.zst")))
+    else:
+        yield str(source)
 
 
 def open_source(source: str | Path) -> Source:

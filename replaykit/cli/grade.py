@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.source import is_remote
+from replaykit.bundle.source import bundles_in, is_remote
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, SourceError, UsageError
@@ -245,15 +245,9 @@ def find_bundles(named: tuple[str, ...]) -> list[str]:
 
 
 def _expand(name: str) -> Iterator[str]:
-    path = Path(name)
-    if is_remote(name):
-        yield name
-    elif name and path.is_dir():  # an empty word is a variable that was not set, not this folder
-        yield from (str(found) for found in sorted(path.rglob("*.zst")))
-    elif name and path.exists():
-        yield name
-    else:
+    if not is_remote(name) and not (name and Path(name).exists()):
         raise SourceError(source=name, operation="read the bundle", reason="no such file or folder")
+    return bundles_in(name)
 
 
 def _kinds(said: str) -> tuple[str, ...]:

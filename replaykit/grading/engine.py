@@ -7,6 +7,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from replaykit.bundle.source import bundles_in
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.rows import Row, merge
 from replaykit.grading.farm.shards import Shards
@@ -36,7 +37,7 @@ Progress = Callable[[str, Verdict], None]
 
 
 def grade_many(
-    sources: Iterable[str | Path],
+    sources: str | Path | Iterable[str | Path],
     options: GradeOptions | None = None,
     *,
     gate: GateOptions | None = None,
@@ -52,9 +53,10 @@ def grade_many(
 ) -> Report:
     """Grade bundles into one report whose bytes depend on nothing but their content and the options.
 
-    A bundle that cannot be read or graded is one verdict with an `error`; the others go on. Tasks of the
-    suite without a bundle count as not done, and with `runs` so do the runs that a task has too few of.
-    For the other arguments see `iter_grades`. Raises EngineError, NondeterministicVerdict.
+    `sources`: paths or URLs of bundles, and folders with *.zst; one, or many. A bundle that cannot be read or
+    graded is one verdict with an `error`; the others go on. Tasks of the suite without a bundle count as not
+    done, and with `runs` so do the runs that a task has too few of. Other arguments: see `iter_grades`.
+    Raises EngineError, NondeterministicVerdict.
     """
     rows = []
     for row in iter_grades(
@@ -76,7 +78,7 @@ def grade_many(
 
 
 def iter_grades(
-    sources: Iterable[str | Path],
+    sources: str | Path | Iterable[str | Path],
     options: GradeOptions | None = None,
     *,
     jobs: int = 1,
@@ -96,8 +98,9 @@ def iter_grades(
     options = options or GradeOptions()
     found: Iterator[list[Result]]
     with Shards(results) if results is not None else nullcontext() as shards:
-        items = _items(sources, shards)
-        count = len(sources) if isinstance(sources, Sized) else None
+        named = _named(sources)
+        items = _items(named, shards)
+        count = len(named) if isinstance(named, Sized) else None
         if executor is None and (jobs == 1 or count == 1):
             found = ([grade_item(item, options)] for item in items)
         else:
@@ -122,9 +125,15 @@ def build_report(
     return Report(label=label, verdicts=tuple(verdicts), summary=summary, gate=decided)
 
 
-def _items(sources: Iterable[str | Path], shards: Shards | None) -> Iterator[Item]:
-    for source in sources:
-        name = str(source)
+def _named(sources: str | Path | Iterable[str | Path]) -> Iterable[str]:
+    """Return the names of all bundles; how many there are is known where it was known before."""
+    many = [sources] if isinstance(sources, str | Path) else sources
+    names = (name for source in many for name in bundles_in(source))
+    return list(names) if isinstance(many, Sized) else names
+
+
+def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:
+    for name in names:
         yield Item(source=name, known=shards.key(name) if shards else None)
 
 

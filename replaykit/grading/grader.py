@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from replaykit.bundle.reader import Bundle
+from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError
 from replaykit.grading.checks.check import complete, grade_checks
 from replaykit.grading.judges.check_replies import CheckReplies
@@ -71,7 +71,7 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
 
 
 def grade(
-    bundle: Bundle,
+    bundle: Bundle | str | Path,
     task: Task | None = None,
     *,
     options: GradeOptions | None = None,
@@ -80,11 +80,14 @@ def grade(
 ) -> Verdict:
     """Grade one recorded run against a task, by default the one it was recorded for.
 
-    `changes` are fields of `GradeOptions`. Reads the bundle and its tape, nothing else, and writes
-    nothing, unless `judge_mode` asks models: then `client`, or the provider's own, answers what the tape
-    does not, and the tape grows. Raises `TaskError` where there is no task, `BundleError` where the bundle
-    is damaged.
+    `bundle`: an open one, or its path or URL. `changes` are fields of `GradeOptions`. Reads the bundle and
+    its tape, nothing else, and writes nothing, unless `judge_mode` asks models: then `client`, or the
+    provider's own, answers what the tape does not, and the tape grows. Raises `TaskError` where there is no
+    task, `BundleError` where the bundle is damaged.
     """
+    if isinstance(bundle, str | Path):
+        with open_bundle(bundle) as opened:
+            return grade(opened, task, options=options, client=client, **changes)
     options = msgspec.structs.replace(options or GradeOptions(), **changes)
     sites = _sites(bundle, options)
     verifiers = None if task is None and options.suite is None else options.verifiers
@@ -121,7 +124,7 @@ def grade(
 
 
 async def grade_async(
-    bundle: Bundle,
+    bundle: Bundle | str | Path,
     task: Task | None = None,
     *,
     options: GradeOptions | None = None,

@@ -42,7 +42,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, moving_in_history
+from replaykit.recorder.wrapping import Wrapper, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -69,7 +69,11 @@ class AsyncDriver(Driver):
         self.wrapper = Wrapper(self._before, self._after, self._around)
 
     async def attach(self, target: Target) -> None:
-        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
+        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked.
+
+        Raises NotAttachable.
+        """
+        require(target, (Page, BrowserContext, Browser), "async")
         context = _context(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
         self.browser_version = browser.version if browser else None

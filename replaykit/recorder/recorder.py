@@ -195,7 +195,10 @@ class Recorder(_Recording):
             self._guards.close()
 
     def attach(self, target: _T) -> _T:
-        """Record a page, or all pages of a context or browser, popups and later ones too; returns it."""
+        """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
+
+        Raises NotAttachable.
+        """
         self._sync.attach(target)
         return target
 
@@ -274,7 +277,10 @@ class AsyncRecorder(_Recording):
             self._finish(error)
 
     async def attach(self, target: _A) -> _A:
-        """Record a page, or all pages of a context or browser, popups and later ones too; returns it."""
+        """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
+
+        Raises NotAttachable.
+        """
         await self._async.attach(target)
         return target
 

@@ -33,7 +33,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, moving_in_history
+from replaykit.recorder.wrapping import Wrapper, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -60,7 +60,11 @@ class SyncDriver(Greenlets):
         self.wrapper = Wrapper(self._before, self._after, self._around)
 
     def attach(self, target: Target) -> None:
-        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked."""
+        """Record a page, or all pages of a context or browser, later ones too; returns once it has looked.
+
+        Raises NotAttachable.
+        """
+        require(target, (Page, BrowserContext, Browser), "sync")
         context = _context(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
         self.loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias
 
+from replaykit.errors import NotAttachable
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import Travel
@@ -26,6 +27,14 @@ def moving_in_history(driver: Driver, tab: Tab | None) -> Iterator[None]:
         yield
     finally:
         driver.feed(Travel(at=driver.clock.now(), page=tab.page, is_over=True))
+
+
+def require(target: object, kinds: tuple[type, ...], api: str) -> None:
+    """Raise NotAttachable unless a target is one of a driver's objects; `api`: which of Playwright's two."""
+    if not isinstance(target, kinds):
+        kind = type(target)
+        module = kind.__module__.removesuffix("._generated").removeprefix("builtins")
+        raise NotAttachable(found=f"{module}.{kind.__qualname__}".strip("."), api=api)
 
 
 class Wrapper:

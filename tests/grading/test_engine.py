@@ -46,6 +46,21 @@ def test_order_jobs_and_executor_change_no_byte(bundles: list[Path]) -> None:
         assert as_json(grade_many(shuffled, executor=pool)) == expected
 
 
+def test_a_folder_or_one_path_are_named_as_files_are(bundles: list[Path]) -> None:
+    expected = as_json(grade_many(bundles))
+    folder = bundles[0].parent
+    for named in (folder, str(folder), [folder], iter([folder])):
+        assert as_json(grade_many(named)) == expected
+    assert (
+        as_json(grade_many(str(bundles[0])))
+        == as_json(grade_many(bundles[0]))
+        == as_json(grade_many(bundles[:1]))
+    )
+    with open_bundle(bundles[0]) as bundle:
+        assert grade(bundles[0]) == grade(str(bundles[0])) == grade(bundle)
+    assert [verdict.error is None for verdict in grade_many("").verdicts] == [False]
+
+
 def test_a_bundle_that_cannot_be_read_is_one_error(bundles: list[Path]) -> None:
     report = grade_many(bundles)
     errors = [verdict for verdict in report.verdicts if verdict.error]

@@ -18,7 +18,9 @@ What is proven elsewhere is not repeated here:
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,7 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, sync_playwright
@@ -39,10 +41,11 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
+from replaykit.errors import NotAttachable
 from replaykit.grading.grader import grade
 from replaykit.recorder import cdp, framing
 from replaykit.recorder.capture import PagePart, PageText, decode_message
-from replaykit.recorder.recorder import Recorder
+from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_agent, record_cdp
 from replaykit.snapshot import Snapshot, decode
 from replaykit.tasks.task import decode_task
@@ -276,7 +279,7 @@ import resource, sys
 from pathlib import Path
 from playwright.sync_api import sync_playwright
 from replaykit.browser import find
-from replaykit.recorder.recorder import Recorder
+from replaykit.recorder.recorder import AsyncRecorder, Recorder
 
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=find(), chromium_sandbox=False)
@@ -331,6 +334,23 @@ def test_recorder_attached_twice(context: BrowserContext, form: str, tmp_path: P
     assert acts(run)[:2] == acts(run)[-2:] == USED
     assert [tag for tag, _ in acts(run)].count("fill") == 2
     assert len([tab for tab in run.of_type(Tab) if tab.state == "opened"]) == 2
+
+
+def test_recorder_attached_to_what_it_cannot_record(context: BrowserContext, tmp_path: Path) -> None:
+    page = context.new_page()
+    found = {None: "NoneType", page.main_frame: "playwright.sync_api.Frame", "page": "str"}
+    with Recorder(tmp_path / "run.zst") as run:
+        for target, name in found.items():
+            with pytest.raises(NotAttachable, match=rf"of playwright\.sync_api, found {re.escape(name)}$"):
+                run.attach(cast("Any", target))
+
+    async def attach() -> None:
+        async with AsyncRecorder(tmp_path / "async.zst") as other:
+            await other.attach(cast("Any", page))
+
+    wrong = r"of playwright\.async_api, found playwright\.sync_api\.Page"
+    with ThreadPoolExecutor(1) as pool, pytest.raises(NotAttachable, match=wrong):
+        pool.submit(asyncio.run, attach()).result()
 
 
 def test_recorder_that_is_done_hears_nothing_more(
