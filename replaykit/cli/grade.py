@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -22,13 +22,11 @@ from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
 from replaykit.report.write import FORMATS, render, write_report
+from replaykit.tasks.task import Dialect
 
 if TYPE_CHECKING:
     from replaykit.tasks.judging import JudgeSettings
     from replaykit.tasks.suite import Suite
-
-DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwebagentbench", "miniwob"]
-"""Dialects that `--dialect` chooses from."""
 
 
 @click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
@@ -42,7 +40,7 @@ DIALECTS = ["native", "webarena", "webarena-lite", "webarena-verified", "vwa", "
 @click.option(
     "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer grades, bugs included."
 )
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Whose rules the checks follow.")
+@click.option("--dialect", type=click.Choice(get_args(Dialect)), help="Whose rules the checks follow.")
 @click.option(
     "--judge",
     "judges",

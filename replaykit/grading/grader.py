@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import TaskError
+from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.check import complete, grade_checks
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
@@ -33,7 +34,15 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
-from replaykit.tasks.task import Task, decode_task, fill_task
+from replaykit.tasks.task import Composition, Dialect, Task, decode_task, fill_task
+
+_ALLOWED: dict[str, tuple[str, ...]] = {
+    "mode": get_args(Mode),
+    "dialect": get_args(Dialect),
+    "compose": get_args(Composition),
+    "replay": get_args(Tier),
+}
+"""Options to their values."""
 
 
 class GradeOptions(Struct, frozen=True, kw_only=True):
@@ -45,7 +54,7 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Site roots that override those in the bundle."""
     mode: Mode | None = None
     """Overrides the mode of the task."""
-    dialect: str | None = None
+    dialect: Dialect | None = None
     """Overrides the dialect of the task."""
     judges: tuple[str | JudgeSettings, ...] = ()
     """Judges to ask beside the task's own."""
@@ -58,7 +67,7 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Server asked instead of the provider's own."""
     replies: str | None = None
     """Tape, or a folder of tapes; default: beside each bundle."""
-    compose: str | None = None
+    compose: Composition | None = None
     """Overrides how checks and judge make one result."""
     require_strong: bool = False
     """Weak evidence leaves a check undecided."""
@@ -69,10 +78,20 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """`static`: no browser is started; `auto`: an offline Chromium answers what static reading cannot;
     `chromium`: it answers every locator that no live value answers."""
 
+    def __post_init__(self) -> None:
+        # Decoded ones were compared with their types; these come from Python.
+        judges: object = self.judges
+        if isinstance(judges, str):
+            raise UsageError(what=f"option judges: expected a tuple, found the text {judges!r}")
+        for name, allowed in _ALLOWED.items():
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise UsageError(what=f"option {name}: {value!r} is not one of {', '.join(allowed)}")
+
 
 def grade(
     bundle: Bundle | str | Path,
-    task: Task | None = None,
+    task: Task | Mapping[str, Any] | None = None,
     *,
     options: GradeOptions | None = None,
     client: Client | None = None,
@@ -80,10 +99,11 @@ def grade(
 ) -> Verdict:
     """Grade one recorded run against a task, by default the one it was recorded for.
 
-    `bundle`: an open one, or its path or URL. `changes` are fields of `GradeOptions`. Reads the bundle and
-    its tape, nothing else, and writes nothing, unless `judge_mode` asks models: then `client`, or the
-    provider's own, answers what the tape does not, and the tape grows. Raises `TaskError` where there is no
-    task, `BundleError` where the bundle is damaged.
+    `bundle`: an open one, or its path or URL. `task`: also as plain values. `changes` are fields of
+    `GradeOptions`. Reads the bundle and its tape, nothing else, and writes nothing, unless `judge_mode` asks
+    models: then `client`, or the provider's own, answers what the tape does not, and the tape grows. Raises
+    `TaskError` where there is no task, `BundleError` where the bundle is damaged, `UsageError` for an option
+    that there is not.
     """
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:
@@ -125,7 +145,7 @@ def grade(
 
 async def grade_async(
     bundle: Bundle | str | Path,
-    task: Task | None = None,
+    task: Task | Mapping[str, Any] | None = None,
     *,
     options: GradeOptions | None = None,
     client: Client | None = None,
@@ -137,7 +157,7 @@ async def grade_async(
     return await asyncio.to_thread(grade, bundle, task, options=options, client=client, **changes)
 
 
-def task_for(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task:
+def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions) -> Task:
     """Return the task that a bundle is graded against, its placeholders filled. Raises `TaskError`."""
     found = _task_of(bundle, task, options)
     return fill_task(found, _sites(bundle, options), bundle.name)
@@ -178,12 +198,16 @@ def tape_path(bundle: str, replies: str | None) -> Path:
     return Path(replies) / beside.name if Path(replies).is_dir() else Path(replies)
 
 
-def _task_of(bundle: Bundle, task: Task | None, options: GradeOptions) -> Task | dict[str, Any]:
+def _task_of(
+    bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions
+) -> Task | dict[str, Any]:
     if task is None and options.suite is not None:
         task = _of_suite(bundle, options.suite)
     named: dict[str, Any] = {} if options.dialect is None else {"dialect": options.dialect}
-    if task is not None:
+    if isinstance(task, Task):
         return msgspec.structs.replace(task, **named) if named else task
+    if task is not None:
+        return _task_of(bundle, decode_task(task), options)
     if bundle.header.task is None:
         raise TaskError(
             source=bundle.name,

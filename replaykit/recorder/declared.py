@@ -81,7 +81,7 @@ def declared(said: Said | None) -> tuple[Action, ...]:
     if isinstance(said, str):
         return _calls(said)
     try:
-        return (msgspec.convert(dict(said), Action),)
+        return (msgspec.convert(dict(said) if isinstance(said, Mapping) else said, Action),)
     except msgspec.ValidationError as error:
         raise UsageError(what=f"not an action: {said!r}: {error}") from error
 

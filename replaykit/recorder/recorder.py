@@ -84,7 +84,7 @@ class _Recording(Run):
         self.ended: Ending | None = None
         """How the run ended, once it has."""
         self._settings = as_settings(options)
-        self._task = decode_task(task) if isinstance(task, Mapping) else task
+        self._task = task if task is None or isinstance(task, Task) else decode_task(task)
         self._sites: Sites = {
             name: (roots,) if isinstance(roots, str) else tuple(roots)
             for name, roots in (sites or {}).items()

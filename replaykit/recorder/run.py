@@ -94,10 +94,11 @@ class Run:
         kind: str | None = None,
         cause: str | None = None,
         validity: str = "valid",
-        error: BaseException | Error | None = None,
+        error: BaseException | Error | str | None = None,
     ) -> None:
         """Say how the run ends, where it is not what it looks like; the recording goes on until then."""
         told = named(error) if isinstance(error, BaseException) else error
+        told = ("Error", told) if isinstance(told, str) else told
         self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
 
     def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
@@ -105,7 +106,13 @@ class Run:
         self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
 
     def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
-        """Note a word: kind is `thought say ask reply answer`; `at` in ms since start, default now."""
+        """Note a word: kind is `thought say ask reply answer`; `at` in ms since start, default now.
+
+        Raises UsageError for what is no text: the agent's call fails, not the recording.
+        """
+        _expect(kind, text, str)
+        if approved is not None:
+            _expect("approved", approved, bool)
         if kind == "answer":
             self._answer = text
         moment = self._when(at)
@@ -120,6 +127,8 @@ class Run:
         """Begin a declared step. Raises UsageError inside of another one, or for what is no action."""
         if self._is_in_step:
             raise UsageError(what="a step inside of a step: leave the first one before the next begins")
+        if thought is not None:
+            _expect("thought", thought, str)
         actions = declared(action)
         self._is_in_step = True
         said = action if raw is None and isinstance(action, str) else raw
@@ -175,6 +184,11 @@ class Run:
         if self._answer is not None:
             return "answered", "agent", None
         return ("crashed" if exit_code else "stopped"), "agent", None
+
+
+def _expect(what: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise UsageError(what=f"{what}: expected {kind.__name__}, found {type(value).__name__}")
 
 
 def named(error: BaseException) -> Error:

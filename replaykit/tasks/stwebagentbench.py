@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -25,7 +25,7 @@ from replaykit.tasks.policies import (
 from replaykit.tasks.task import Task, fill_task
 from replaykit.tasks.webarena import read_webarena
 
-DIALECT = "stwebagentbench"
+DIALECT: Final = "stwebagentbench"
 """Whose rules checks and policies follow."""
 
 PLACEHOLDERS = ("IPA_HOME", "SUITECRM", "GITLAB", "REDDIT", "SHOPPING", "SHOPPING_ADMIN", "WIKIPEDIA", "MAP")

@@ -16,7 +16,7 @@ from replaykit.tasks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
-from replaykit.tasks.task import Task, task_error
+from replaykit.tasks.task import Dialect, Task, task_error
 from replaykit.tasks.webarena import read_webarena
 from replaykit.tasks.webarena_verified import read_verified
 from replaykit.tasks.webvoyager import read_webvoyager
@@ -62,7 +62,7 @@ class SuiteFile(Written, frozen=True, kw_only=True):
     """Site name to root URL, or roots of which the first is the active one."""
     mode: Literal["strict", "compat"] | None = None
     """Mode of its tasks."""
-    dialect: str | None = None
+    dialect: Dialect | None = None
     """Whose rules its checks follow."""
     compose: Literal["rules_first", "and", "or"] | None = None
     """How checks and judge make one result."""

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -18,6 +18,23 @@ from replaykit.tasks.policies import Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
+
+
+Dialect: TypeAlias = Literal[
+    "native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwab", "stwebagentbench", "miniwob"
+]
+"""Whose rules checks follow; `stwab` and `stwebagentbench` are one."""
+
+Composition: TypeAlias = Literal["rules_first", "and", "or"]
+"""How checks and judge make one result."""
+
+
+_VALUES: dict[str, tuple[str, ...]] = {
+    "mode": ("strict", "compat"),
+    "dialect": get_args(Dialect),
+    "compose": get_args(Composition),
+}
+"""Fields to the words that they may hold, for errors: msgspec names the wrong one alone."""
 
 
 class Task(Written, frozen=True, kw_only=True, dict=True):
@@ -43,11 +60,11 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     """Steps allowed."""
     metadata: dict[str, Any] = {}
     """For grouping: level, template ..."""
-    dialect: str = "native"
+    dialect: Dialect = "native"
     """Whose rules its checks follow."""
     mode: Literal["strict", "compat"] = "strict"
     """Strict, or bit for bit as the peer grades."""
-    compose: Literal["rules_first", "and", "or"] = "rules_first"
+    compose: Composition = "rules_first"
     """How checks and judge make one result."""
     require_reason: bool = False
     """A bare `N/A` is not enough."""
@@ -149,8 +166,12 @@ def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
 def task_error(source: str, error: msgspec.ValidationError) -> TaskError:
     """Turn msgspec's message into ours: source, reason, path."""
     reason, _, path = str(error).partition(" - at `")
+    path = path.rstrip("`") or "$"
     hint = " (quote it)" if reason.startswith("Expected `str`, got `bool`") else ""
-    return TaskError(source=source, path=path.rstrip("`") or "$", reason=reason + hint)
+    allowed = _VALUES.get(path.rpartition(".")[2])
+    if allowed and reason.startswith("Invalid enum value"):
+        hint = f"; there are {', '.join(allowed)}"
+    return TaskError(source=source, path=path, reason=reason + hint)
 
 
 def unfilled(task: Task) -> tuple[str, ...]:

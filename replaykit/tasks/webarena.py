@@ -6,7 +6,7 @@ Placeholders (`__SHOPPING__` ...) are kept; the record itself stays in `Task.sou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -15,10 +15,10 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, HtmlTarget, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.task import Task, task_error
 
-DIALECT = "webarena"
+DIALECT: Final = "webarena"
 """Whose rules the checks follow."""
 
-VISUAL = "vwa"
+VISUAL: Final = "vwa"
 """The same of VisualWebArena, whose records name pictures."""
 
 AND = " |AND| "

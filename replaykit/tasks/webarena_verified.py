@@ -6,7 +6,7 @@ Placeholders are kept; the record itself stays in `Task.source_record`, for its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, Expec
 from replaykit.tasks.task import Task, task_error
 from replaykit.tasks.written import Written
 
-DIALECT = "webarena-verified"
+DIALECT: Final = "webarena-verified"
 """Whose rules the checks follow."""
 
 _EVALUATORS_MAX = 11

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import BundleTruncated
+from replaykit.errors import BundleTruncated, TaskError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.farm.rows import Row, failed, merge
 from replaykit.grading.grader import GradeOptions, grade, tape_path
@@ -59,6 +60,32 @@ def test_a_folder_or_one_path_are_named_as_files_are(bundles: list[Path]) -> Non
     with open_bundle(bundles[0]) as bundle:
         assert grade(bundles[0]) == grade(str(bundles[0])) == grade(bundle)
     assert [verdict.error is None for verdict in grade_many("").verdicts] == [False]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"mode": "lenient"}, "option mode: 'lenient' is not one of strict, compat"),
+        ({"dialect": "webarna"}, "option dialect: 'webarna' is not one of native, webarena, "),
+        ({"compose": "xor"}, "option compose: 'xor' is not one of rules_first, and, or"),
+        ({"replay": "browser"}, "option replay: 'browser' is not one of static, auto, chromium"),
+        ({"judges": "webvoyager"}, "option judges: expected a tuple, found the text 'webvoyager'"),
+    ],
+)
+def test_an_option_that_there_is_not_makes_no_verdict(
+    bundles: list[Path], option: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        grade(bundles[0], **option)
+    with pytest.raises(UsageError, match=words):
+        GradeOptions(**option)
+
+
+def test_a_task_may_be_plain_values_and_nothing_else(bundles: list[Path]) -> None:
+    assert grade(bundles[0], TASK) == grade(bundles[0], decode_task(TASK))
+    assert grade(bundles[0], TASK, dialect="webarena").dialect == "webarena"
+    with pytest.raises(TaskError, match="Expected `object`, got `str`"):
+        grade(bundles[0], "tasks.yaml#t")  # type: ignore[arg-type]
 
 
 def test_a_bundle_that_cannot_be_read_is_one_error(bundles: list[Path]) -> None:

@@ -1,0 +1,52 @@
+"""What an agent says is text, or its call fails: the recording itself goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.errors import TaskError, UsageError
+from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.scalars import Threw
+
+WRONG: dict[str, Callable[[Any], object]] = {
+    "answer: expected str, found int": lambda run: run.answer(42),
+    "thought: expected str, found NoneType": lambda run: run.thought(None),
+    "say: expected str, found list": lambda run: run.message(["a"]),
+    "reply: expected str, found bool": lambda run: run.reply(True),
+    "approved: expected bool, found str": lambda run: run.ask("May I?", "Go on.", "yes"),
+    "thought: expected str, found float": lambda run: run.enter("noop()", 1.5),
+    "not an action: 7": lambda run: run.enter(7),
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_no_text_fails_its_call_and_nothing_else(tmp_path: Path, words: str) -> None:
+    with Recorder(tmp_path / "run.zst") as run:
+        run.thought("before")
+        with pytest.raises(UsageError, match=words):
+            WRONG[words](run)
+        run.answer("tin")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        ending = bundle.trajectory.ending
+    assert ending is not None
+    assert (ending.kind, ending.answer, ending.thought) == ("answered", "tin", "before")
+
+
+def test_an_end_s_error_may_be_words(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.zst") as run:
+        run.end("crashed", error="out of money")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        ending = bundle.trajectory.ending
+    assert ending is not None
+    assert ending.error == Threw(name="Error", message="out of money")
+
+
+def test_a_task_in_words_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match="Expected `object`, got `str`"):
+        Recorder(tmp_path / "run.zst", task="Open the shop.")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
