@@ -116,6 +116,12 @@ class _Recording(Run):
                 self.path.unlink(missing_ok=True)
         self._journal = Journal.create(self.path, self._settings.durability)
 
+    def _require_open(self) -> None:
+        """Raise UsageError where what is recorded would go nowhere."""
+        if self._journal is None:
+            block = f"`with {type(self).__name__}(...)`"
+            raise UsageError(what=f"attach: {self.path} is not open: attach inside of {block}")
+
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):
             self.ended = write.event
@@ -197,8 +203,9 @@ class Recorder(_Recording):
     def attach(self, target: _T) -> _T:
         """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
 
-        Raises NotAttachable.
+        Raises NotAttachable, and UsageError outside of the recorder's `with` block.
         """
+        self._require_open()
         self._sync.attach(target)
         return target
 
@@ -279,8 +286,9 @@ class AsyncRecorder(_Recording):
     async def attach(self, target: _A) -> _A:
         """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
 
-        Raises NotAttachable.
+        Raises NotAttachable, and UsageError outside of the recorder's `with` block.
         """
+        self._require_open()
         await self._async.attach(target)
         return target
 

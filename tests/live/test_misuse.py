@@ -41,7 +41,7 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
-from replaykit.errors import NotAttachable
+from replaykit.errors import NotAttachable, UsageError
 from replaykit.grading.grader import grade
 from replaykit.recorder import cdp, framing
 from replaykit.recorder.capture import PagePart, PageText, decode_message
@@ -343,6 +343,10 @@ def test_recorder_attached_to_what_it_cannot_record(context: BrowserContext, tmp
         for target, name in found.items():
             with pytest.raises(NotAttachable, match=rf"of playwright\.sync_api, found {re.escape(name)}$"):
                 run.attach(cast("Any", target))
+
+    for closed in (run, Recorder(tmp_path / "never.zst")):
+        with pytest.raises(UsageError, match=r"attach inside of `with Recorder\(\.\.\.\)`"):
+            closed.attach(page)
 
     async def attach() -> None:
         async with AsyncRecorder(tmp_path / "async.zst") as other:
