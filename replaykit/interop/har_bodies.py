@@ -67,9 +67,14 @@ def size(*values: Any) -> int | None:
 
 
 def status_of(value: Any) -> int | None:
-    """Return an HTTP status; None for 0, -1 and null, which stand for no response."""
-    is_status = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_status and 0 < value < 1000 else None
+    """Return an HTTP status; None for 0, -1 and null, which stand for no response.
+
+    Some tools write it as `200.0` or `"200"`.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+        value = int(value)
+    is_status = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+    return int(value) if is_status and 0 < value < 1000 else None
 
 
 def media_type(said: Any) -> str | None:

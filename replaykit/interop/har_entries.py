@@ -77,7 +77,7 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
     """
     request, response = part(entry, "request"), part(entry, "response")
     method, url = request.get("method"), request.get("url")
-    if not isinstance(method, str) or not isinstance(url, str):
+    if not isinstance(method, str) or not isinstance(url, str) or not method or not url:
         raise NotAnEntry
     content = part(response, "content")
     mime = media_type(content.get("mimeType"))

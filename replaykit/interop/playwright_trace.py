@@ -23,6 +23,7 @@ from replaykit.interop.trace_contexts import (
     has_network,
     load,
     network,
+    page_id,
     text,
 )
 from replaykit.interop.trace_steps import Steps
@@ -30,6 +31,12 @@ from replaykit.interop.trace_versions import Event
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
 from replaykit.trajectory.step import Environment
 from replaykit.trajectory.step import Event as Told
+
+CHANNELS = "replaykitChannels"
+"""Option of a context that an export wrote: what the bundle held of `TOLD`."""
+
+TOLD = ("actions", "console", "dialogs", "network")
+"""Channels that a trace of Playwright has whole: one without such events says that there were none."""
 
 SIDECAR = "replaykit.json"
 """Attachment of the test runner, or a file of `--sidecar`: what a trace cannot hold."""
@@ -65,23 +72,42 @@ def read(run: Run, candidate: Candidate) -> None:
         *_dialogs(trace, steps),
         *_consoles(trace, steps),
     ]
-    exchanges, is_whole = _exchanges(run, trace, steps)
+    exchanges, is_told, is_whole = _exchanges(run, trace, steps)
     found += exchanges
     # Sorted by time; what happened at the same moment stays in the order above.
     for one in sorted(found, key=lambda event: event.t if event.t is not None else 0):
         run.add(one)
     _messages(run, sidecar)
-    run.fills(actions="recorded", urls="partial", console="recorded", dialogs="recorded", **steps.channels())
-    run.fills(network=_network(run, trace, exchanges, is_whole=is_whole))
+    run.fills(**_told(trace), **steps.channels())
+    run.fills(network=_network(run, trace, is_told=is_told, is_whole=is_whole))
+    run.fills(**_lowered(trace))
     run.fills(thoughts="partial" if sidecar.thoughts else "absent")
     run.origin["alignment"] = "exact"
     kind = "unknown" if sidecar.answer is None else "answered"
     run.end(kind, cause="agent" if sidecar.answer is not None else "harness", answer=sidecar.answer)
 
 
+def _told(trace: Trace) -> dict[str, str]:
+    """Return how much there is of what the library tells: nothing where only the test runner wrote."""
+    library = [context for context in trace.contexts if context.is_library]
+    if not library:
+        return dict.fromkeys(("actions", "urls", "console", "dialogs"), "absent")
+    dialogs = "recorded" if all(one.tells_dialogs for one in library) else "partial"
+    return {"actions": "recorded", "urls": "partial", "console": "recorded", "dialogs": dialogs}
+
+
+def _lowered(trace: Trace) -> dict[str, str]:
+    """Return what an export says that it did not have whole."""
+    said = [one.options.get(CHANNELS) for one in trace.contexts]
+    states = [(name, one.get(name)) for one in said if isinstance(one, dict) for name in TOLD]
+    return {name: state for name, state in states if state in ("partial", "absent")}
+
+
 def _header(run: Run, trace: Trace, sidecar: Sidecar) -> None:
     library = [context for context in trace.contexts if context.is_library]
-    first = library[0] if library else trace.contexts[0]
+    # One that only asks for addresses, without a browser, may stand before the one that has pages.
+    browsing = [context for context in library if context.options.get("browserName")]
+    first = [*browsing, *library, *trace.contexts][0]
     run.origin["version"] = str(first.version)
     start = as_time(trace.start)
     run.header["clock"] = "source"
@@ -129,17 +155,10 @@ def _others(
 
 def _tabs(trace: Trace, steps: Steps) -> Iterator[Tab]:
     for method, state in (("page", "opened"), ("pageClosed", "closed")):
-        for at, _, event, params in _others(trace, "event", method):
-            page = page_id(event, params)
+        for at, _, event, _ in _others(trace, "event", method):
+            page = page_id(event)
             if page:
                 yield Tab(t=steps.ms(at), page=steps.tab(page), state=state)
-
-
-def page_id(event: Event, params: dict[str, Any]) -> str:
-    """Return the page that an event is about; older versions name it by its guid."""
-    named = params.get("page")
-    guid = named.get("guid") if isinstance(named, dict) else None
-    return text(params.get("pageId")) or text(guid) or text(event.get("pageId"))
 
 
 def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
@@ -161,7 +180,7 @@ def _method(call: Call) -> str:
 
 
 def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closing: Call | None) -> Dialog:
-    page = page_id(event, params)
+    page = page_id(event)
     given = {} if closing is None else closing.begin.get("params")
     return Dialog(
         t=steps.ms(at),
@@ -190,16 +209,16 @@ def _consoles(trace: Trace, steps: Steps) -> Iterator[Console]:
         error = params.get("error")
         said = error.get("error", error) if isinstance(error, dict) else {}
         words = text(said.get("message")) if isinstance(said, dict) else ""
-        page = page_id(event, params)
+        page = page_id(event)
         yield Console(t=steps.ms(at), page=steps.tab(page) if page else None, level="pageerror", text=words)
 
 
-def _network(run: Run, trace: Trace, found: list[Exchange], *, is_whole: bool) -> str:
+def _network(run: Run, trace: Trace, *, is_told: bool, is_whole: bool) -> str:
     """Return how much of the network there is: without snapshots Playwright writes an empty file of it."""
     if not has_network(run, trace):
-        return "partial" if found else "absent"
+        return "partial" if is_told else "absent"
     shown = [one.url for group in trace.shown.values() for one in group]
-    if found or (shown and not any(url.startswith(_WEB) for url in shown)):
+    if is_told or (shown and not any(url.startswith(_WEB) for url in shown)):
         return "recorded" if is_whole else "partial"
     return "absent"
 
@@ -207,18 +226,24 @@ def _network(run: Run, trace: Trace, found: list[Exchange], *, is_whole: bool) -
 _WEB = ("http:", "https:")
 
 
-def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bool]:
-    """Return the requests, and whether all of them could be read."""
+_DRESS = ("stylesheet", "script", "image", "font", "media")
+"""What pages are made of: kept even where it was fetched before a chunk began, which is no act of the run."""
+
+
+def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bool, bool]:
+    """Return the requests, whether the trace tells of any, and whether all of them could be read."""
     base = Base(start=as_time(trace.start))
-    context = next((one for one in trace.contexts if one.is_library), None)
     timed: list[tuple[int, int, Any]] = []
-    bad = 0
-    for order, entry in enumerate(network(run, trace)):
+    bad = early = 0
+    for order, (context, entry) in enumerate(network(run, trace)):
         if entry is None:
             bad += 1
             continue
+        if context.is_early(entry) and entry.get("_resourceType") not in _DRESS:
+            early += 1
+            continue
         at = base.ms(moment(entry.get("startedDateTime")))
-        if at is None and context is not None:
+        if at is None:
             wall = context.at(entry.get("_monotonicTime"))
             at = None if wall is None else steps.ms(wall)
         timed.append((at or 0, order, entry))
@@ -234,9 +259,11 @@ def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bo
         response = entry.get("response")
         if isinstance(response, dict) and isinstance(response.get("redirectURL"), str):
             targets[one.id] = response["redirectURL"]
+    if early:
+        run.warn(f"{early} requests began before this part of the trace: left out")
     if bad:
         run.warn(f"{bad} requests without method or URL: left out")
-    return linked(found, targets), not bad
+    return linked(found, targets), bool(found or early), not bad
 
 
 def find(path: Path) -> Iterator[Candidate]:

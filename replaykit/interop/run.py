@@ -16,7 +16,7 @@ from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import BLOB_MAX
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal
-from replaykit.errors import BundleError, BundleWriteError
+from replaykit.errors import BundleError, BundleWriteError, EventInvalid
 from replaykit.interop.pictures import PICTURES, picture_type
 from replaykit.interop.source import Folder, Source, SourceLimits
 from replaykit.recorder.redact import Redactor
@@ -240,8 +240,15 @@ class Run:
 
 
 def write_run(run: Run, target: Path) -> SealResult:
-    """Write a run as a sealed bundle; the file is there whole or not at all. Raises BundleError."""
-    return write_sealed(target, lambda path: _journal(run, path))
+    """Write a run as a sealed bundle; the file is there whole or not at all.
+
+    Raises BundleError, and MalformedSource where a value fits in no bundle, such as a number over 2^53.
+    """
+    try:
+        return write_sealed(target, lambda path: _journal(run, path))
+    except EventInvalid as error:
+        what = f"event {error.fields['number']} at {error.fields['path']}"
+        run.source.malformed(what, str(error.fields["reason"]), "values that a bundle can hold", error)
 
 
 def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:

@@ -133,7 +133,8 @@ def _select(params: dict[str, Any], element: Element | None) -> Action:
 
 def _upload(params: dict[str, Any], element: Element | None) -> Action:
     names = [str(path) for path in params.get("localPaths") or ()]
-    names += [str(one.get("name", "")) for one in params.get("payloads") or () if isinstance(one, dict)]
+    held = [*(params.get("payloads") or ()), *(params.get("files") or ())]  # `files`: up to Playwright 1.37
+    names += [str(one.get("name", "")) for one in held if isinstance(one, dict)]
     bases = (name.replace("\\", "/").rpartition("/")[2] for name in names)
     return UploadFile(element=element, files=tuple(FileInfo(name=name) for name in bases))
 

@@ -44,6 +44,10 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Wall time, ms."""
 
 
+_EVENTS = ("page", "pageClosed", "dialog")
+"""Events of which one is enough to see that they are told."""
+
+
 class Context:
     """One `<p>.trace` file. `wall`: wall time of its first moment, ms; `zero`: the same on its own clock."""
 
@@ -59,6 +63,19 @@ class Context:
     def is_library(self) -> bool:
         """False: written by the test runner, whose calls act on nothing themselves."""
         return bool(self.options.get("origin", "library") == "library")
+
+    @property
+    def tells_dialogs(self) -> bool:
+        """Whether dialogs and pages would be told: Playwright 1.41 to 1.47 wrote down neither."""
+        if self.version not in (6, 7):
+            return True
+        return any(one.get("type") == "event" and one.get("method") in _EVENTS for one in self.events)
+
+    def is_early(self, entry: Mapping[str, Any]) -> bool:
+        """Whether a request began before the context's first moment, as in the second chunk of a trace."""
+        asked, began = number(entry.get("_monotonicTime")), number(self.options.get("began"))
+        first = self.zero if began is None else began
+        return asked is not None and first is not None and asked < first
 
     def at(self, time: Any) -> float | None:
         """Return a time on the context's clock as wall time, ms."""
@@ -221,24 +238,33 @@ def _version(run: Run, name: str, found: Any) -> int:
         expected=f"{OLDEST} to {NEWEST}",
         advice="Install a newer replaykit-web, or record with Playwright 1.65 or older."
         if is_newer
-        else "Record with Playwright 1.31 or newer.",
+        else "Record with Playwright 1.32 or newer.",
     )
 
 
-def network(run: Run, trace: Trace) -> Iterator[Mapping[str, Any] | None]:
-    """Yield the HAR entry of every request of the library's contexts; None for a line that is none."""
+def network(run: Run, trace: Trace) -> Iterator[tuple[Context, Mapping[str, Any] | None]]:
+    """Yield context and HAR entry of every request of the library; None for a line that is none."""
     for context in trace.contexts:
         name = context.name.removesuffix(TRACE) + NETWORK
         for _, event in run.source.lines(name) if context.is_library and name in run.source else ():
             if not isinstance(event, dict) or event.get("type", RESOURCE) == RESOURCE:
                 entry = event.get("snapshot") if isinstance(event, dict) else None
-                yield entry if isinstance(entry, dict) else None
+                yield context, entry if isinstance(entry, dict) else None
 
 
 def has_network(run: Run, trace: Trace) -> bool:
     """Whether every context of the library has its requests."""
     names = [c.name.removesuffix(TRACE) + NETWORK for c in trace.contexts if c.is_library]
     return bool(names) and all(name in run.source for name in names)
+
+
+def page_id(event: Event) -> str:
+    """Return the page that an event is about; older versions name it by its guid."""
+    said = event.get("params")
+    params = said if isinstance(said, dict) else {}
+    named = params.get("page")
+    guid = named.get("guid") if isinstance(named, dict) else None
+    return text(params.get("pageId")) or text(guid) or text(event.get("pageId"))
 
 
 def text(value: Any) -> str:

@@ -15,18 +15,21 @@ from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.verdict import Verdict
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse, zipped
 from replaykit.interop.har_entries import entry_of, moment
-from replaykit.interop.playwright_trace import SIDECAR
+from replaykit.interop.playwright_trace import CHANNELS, SIDECAR, TOLD
 from replaykit.interop.trace_dom import pages_of
 from replaykit.interop.trace_params import call_of
 from replaykit.interop.trace_verdicts import OURS, errors_of, files_of, summary_of, verdict_of
 from replaykit.snapshot import MEDIA_TYPE, Snapshot, decode
-from replaykit.trajectory.exchange import Console, Exchange, Message
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step
 
 VERSION = 8
 """Viewers refuse traces that are newer than they are, and lift older ones."""
+
+_TABS = {"opened": "page", "closed": "pageClosed"}
 
 TICK = 1000
 """ms between the steps of a run without times."""
@@ -58,6 +61,7 @@ class _Writer:
         self._lines.append(self._options())
         for step in self._run.steps:
             self._step(step)
+        self._events()
         self._consoles()
         self._close()
         network = [{"type": "resource-snapshot", "snapshot": one} for one in self._entries()]
@@ -82,6 +86,7 @@ class _Writer:
             "options": {"viewport": {"width": width, "height": height}},
             "sdkLanguage": "python",
             "contextId": f"context@{self._bundle.digest[:16]}",
+            CHANNELS: {name: self._run.channel(name) for name in TOLD},
         }
 
     def _step(self, step: Step) -> None:
@@ -92,22 +97,16 @@ class _Writer:
         self._lines.append(
             {
                 "type": "before", "callId": call, "stepId": call, "startTime": start, "class": kind,
-                "method": method, "params": params, "title": title, "pageId": page,
-                "beforeSnapshot": f"before@{call}",
+                "method": method, "params": params, "title": title, "beforeSnapshot": f"before@{call}",
+                **({} if step.page is None else {"pageId": page}),
             }
         )  # fmt: skip
         self._seen(step.before, call, "before", page, start, step)
         point = getattr(step.action, "point", None)
-        if point is not None and step.before is not None:
-            name = f"input@{call}"
-            self._lines.append(
-                {
-                    "type": "input",
-                    "callId": call,
-                    "point": {"x": point[0], "y": point[1]},
-                    "inputSnapshot": name,
-                }
-            )
+        if point is not None:
+            place = {"x": point[0], "y": point[1]}
+            name = {} if step.before is None else {"inputSnapshot": f"input@{call}"}
+            self._lines.append({"type": "input", "callId": call, "point": place, **name})
             self._seen(step.before, call, "input", page, start, step)
         for line in [*(step.thought or "").splitlines(), *step.log]:
             self._lines.append({"type": "log", "callId": call, "time": start, "message": line})
@@ -141,6 +140,8 @@ class _Writer:
     ) -> None:
         if seen is None:
             return
+        if seen.page is not None:
+            page = f"page@{seen.page}"  # after a tab was closed, another one is looked at
         self._shot(seen, page, at)
         document = self._document(seen.snapshot)
         if document is None:
@@ -208,6 +209,19 @@ class _Writer:
             }
         )  # fmt: skip
 
+    def _events(self) -> None:
+        for one in self._run.of_type(Tab):
+            if one.state in _TABS:
+                self._event(one, _TABS[one.state], {})
+        for asked in self._run.of_type(Dialog):
+            said = {"type": asked.kind, "message": asked.message, "defaultValue": asked.default or ""}
+            self._event(asked, "dialog", said)
+
+    def _event(self, one: Tab | Dialog, method: str, params: dict[str, Any]) -> None:
+        params = {"pageId": f"page@{one.page or 0}", **params}
+        event = {"type": "event", "time": one.t or 0, "class": "BrowserContext", "method": method}
+        self._lines.append({**event, "params": params})
+
     def _consoles(self) -> None:
         for one in self._run.of_type(Console):
             url, _, line = (one.source or "").rpartition(":")
@@ -266,13 +280,20 @@ class _Writer:
 
     def _entry(self, one: Exchange, start: datetime, urls: dict[int, str]) -> dict[str, Any]:
         to = urls.get(one.redirect_to, "") if one.redirect_to is not None else ""
-        bodiless = msgspec.structs.replace(one, body=None)
-        entry = entry_of(bodiless, self._bundle.blob, start, to)
+        if isinstance(one.body, str):
+            entry = entry_of(msgspec.structs.replace(one, body=_ELSEWHERE), self._bundle.blob, start, to)
+        else:
+            entry = entry_of(one, self._bundle.blob, start, to)
         if isinstance(one.body, str) and self._bundle.blob_type(one.body) != PIXMAP:
             data = self._bundle.blob(one.body)
             self._resources[_sha1(data)] = data
             entry["response"]["content"]["_sha1"] = _sha1(data)
-        return {**entry, "pageref": f"page@{one.page or 0}", "_monotonicTime": one.t or 0}
+        page = {} if one.page is None else {"pageref": f"page@{one.page}"}
+        return {**entry, **page, "_monotonicTime": one.t or 0}
+
+
+_ELSEWHERE = Omitted(why="off")
+"""A body that is no part of its entry."""
 
 
 def _lines(events: list[dict[str, Any]]) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,12 +11,28 @@ from msgspec.structs import replace
 
 from replaykit.interop.run import Run
 from replaykit.interop.trace_calls import action_of, raw_of, typed
-from replaykit.interop.trace_contexts import Call, Shown, Trace, number, text
+from replaykit.interop.trace_contexts import Call, Shown, Trace, number, page_id, text
 from replaykit.interop.trace_snapshots import Broken, Built, build
 from replaykit.interop.trace_verdicts import OURS
+from replaykit.interop.trace_versions import Event as Line
 from replaykit.recorder.gestures import MASKED
 from replaykit.snapshot import MEDIA_TYPE
-from replaykit.trajectory.action import Action, CloseTab, Element, Node, Unknown
+from replaykit.trajectory.action import (
+    Action,
+    Check,
+    Click,
+    CloseTab,
+    DblClick,
+    Element,
+    Hover,
+    MouseClick,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    Node,
+    Uncheck,
+    Unknown,
+)
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.scalars import Omitted, Threw
@@ -23,6 +40,12 @@ from replaykit.trajectory.step import Event, Step
 
 SHORT = 3
 """Characters of a password from which on it is taken out of logs: fewer say nothing and stand everywhere."""
+
+_PAGE_EVENTS = ("close", "accept", "dismiss")
+"""Methods whose page an event tells."""
+
+_PASSWORD = re.compile("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
+"""What selectors of password fields hold: by type, by name, or by label."""
 
 _AT = ("action", "before")
 """Phases of the page acted on, the nearest to the act first."""
@@ -38,6 +61,8 @@ class Steps:
         self._passwords: set[str] = set()
         self._state = {"targets": "recorded", "snapshots": "recorded", "screenshots": "recorded"}
         self._has_trees = False
+        self._closed, self._asked = self._events("pageClosed"), self._events("dialog")
+        self._mouse: dict[str, tuple[int, int]] = {}
         self._order_tabs()
 
     def told(self) -> list[Event]:
@@ -46,6 +71,7 @@ class Steps:
         for call in acting:  # every password is known before the first log is kept
             for phase in ("before", "action", "after"):
                 self._build_all(call, phase)
+            self._passwords.update(self._unseen_password(call))
         found: list[Event] = []
         for index, call in enumerate(acting):
             found += self._of_call(index, call)
@@ -77,6 +103,10 @@ class Steps:
     def placed(self, exchange: Exchange, page: str) -> Exchange:
         """Return an exchange with its tab."""
         return replace(exchange, page=self.tab(page)) if page in self._tabs else exchange
+
+    def _events(self, method: str) -> list[tuple[float, Line]]:
+        """Return the events of a method with their times, in order."""
+        return [(at, one) for at, _, one in self._trace.others if one.get("method") == method]
 
     def _order_tabs(self) -> None:
         shown = [one for group in self._trace.shown.values() for one in group if one.page]
@@ -125,8 +155,9 @@ class Steps:
     def _of_call(self, index: int, call: Call) -> Iterator[Event]:
         before, after = self._main(call, *_AT), self._main(call, "after")
         element = self._element(call)
+        page = (before or after).page if before or after else self._page(call)  # type: ignore[union-attr]
         action = action_of(call.begin, element) or Unknown(name=text(call.begin.get("method")))
-        page = (before or after).page if before or after else text(call.begin.get("pageId"))  # type: ignore[union-attr]
+        action = self._moused(action, call, page)
         yield Step(
             index=index,
             t=self.ms(call.start),
@@ -145,6 +176,29 @@ class Steps:
             yield self._look(after, "after", call, of=index)
         elif self._trace.shown and call.end is not None and not isinstance(action, CloseTab):
             self._state["snapshots"] = "partial"
+
+    def _page(self, call: Call) -> str:
+        """Return the page of a call that nothing was shown of; version 10 leaves it to events."""
+        method, start, over = _method(call), call.start, call.over
+        named = text(call.begin.get("pageId"))
+        if named or start is None or over is None or method not in _PAGE_EVENTS:
+            return named
+        if method == "close":
+            at = bisect_left(self._closed, start, key=_at)
+            return next((page_id(one) for time, one in self._closed[at : at + 1] if time <= over), "")
+        at = bisect_right(self._asked, start, key=_at)
+        return page_id(self._asked[at - 1][1]) if at else ""
+
+    def _moused(self, action: Action, call: Call, page: str) -> Action:
+        """Return an action of the mouse where the mouse was: buttons go down and up where it moved last."""
+        if isinstance(action, MouseDown | MouseUp):
+            return replace(action, point=self._mouse.get(page, action.point))
+        point = action.point if isinstance(action, MouseMove | MouseClick) else None
+        if isinstance(action, Click | DblClick | Hover | Check | Uncheck):
+            point = _numbers(call.input.get("point"), "x", "y")
+        if point is not None:
+            self._mouse[page] = point
+        return action
 
     def _look(self, one: Shown, role: str, call: Call | None, of: int | None = None) -> Observation:
         blob, made = self._snapshot(one)
@@ -256,6 +310,17 @@ class Steps:
             len(value) >= SHORT and any(value in one for one in self._passwords)
         )
 
+    def _unseen_password(self, call: Call) -> Iterator[str]:
+        """Yield what was typed into a field that nothing was shown of and whose selector names a password."""
+        if self._run.options.keeps_secrets or any(self._shown(call, phase) for phase in _AT):
+            return
+        params = call.begin.get("params")
+        selector = text(params.get("selector")) if isinstance(params, dict) else ""
+        action = action_of(call.begin, None) if _PASSWORD.search(selector) else None
+        value = None if action is None else typed(action)
+        if value:
+            yield value
+
     def _hidden(self, raw: dict[str, Any] | None, action: Action) -> dict[str, Any] | None:
         value = typed(action)
         if raw is None or value is None or self._masked(action) is action:
@@ -270,11 +335,9 @@ class Steps:
 
     def _final(self, acting: list[Call]) -> Observation | None:
         """Return the last page seen after the last act; None where nothing was seen since."""
-        closed = {
-            text(e.get("params", {}).get("pageId"))
-            for _, _, e in self._trace.others
-            if e.get("method") == "pageClosed" and isinstance(e.get("params"), dict)
-        }
+        closed = {page_id(one) for _, one in self._closed}
+        # Playwright 1.41 to 1.47 tells of no page that was closed.
+        closed |= {text(one.begin.get("pageId")) for one in acting if isinstance(_action([one]), CloseTab)}
         last = acting[-1].start or 0.0 if acting else 0.0
         afters = [
             one
@@ -285,6 +348,14 @@ class Steps:
         found = max(afters, key=lambda one: one.at, default=None)
         is_late = found is not None and (found.at >= last or isinstance(_action(acting), CloseTab))
         return self._look(found, "final", None) if found is not None and is_late else None
+
+
+def _at(timed: tuple[float, Line]) -> float:
+    return timed[0]
+
+
+def _method(call: Call) -> str:
+    return text(call.begin.get("method"))
 
 
 def _action(acting: list[Call]) -> Action | None:

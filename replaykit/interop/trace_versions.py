@@ -53,14 +53,43 @@ def _logs(events: list[Event]) -> Iterator[Event]:
 
 
 def _clock(events: list[Event]) -> Iterator[Event]:
-    """6 to 7: calls had wall times, the context no monotonic time."""
+    """6 to 7: calls had wall times, the context no monotonic time; events named objects by their guids."""
+    events = list(_named(events))
     calls = (e for e in events if e.get("type") == "before" and isinstance(e.get("wallTime"), int | float))
     first = next(calls, None)
     for event in events:
         if event.get("type") == "context-options" and first is not None:
-            yield {**event, "wallTime": first["wallTime"], "monotonicTime": first.get("startTime")}
+            yield {**event, "wallTime": first["wallTime"], "monotonicTime": first.get("startTime"),
+                   "began": _began(event, first)}  # fmt: skip
         elif event.get("type") == "before" and "stepId" not in event and "wallTime" in event:
             yield {**event, "stepId": f"{event.get('apiName')}@{event['wallTime']}"}
+        else:
+            yield event
+
+
+def _began(options: Event, first: Event) -> float | None:
+    """Return when a context began, on its own clock, from wall times of it and of its first call."""
+    found = (first.get("startTime"), options.get("wallTime"), first["wallTime"])
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in found):
+        return None
+    start, began, called = found
+    return start - (called - began)  # type: ignore[no-any-return]
+
+
+def _named(events: list[Event]) -> Iterator[Event]:
+    """Events of dialogs and of closed pages, which the page or an object made before told the rest of."""
+    made: dict[str, Any] = {}
+    for event in events:
+        params, about = _part(event, "params"), (event.get("class"), event.get("method"))
+        if event.get("type") != "event":
+            yield event
+        elif about[1] == "__create__":
+            made[str(params.get("guid"))] = _part(params, "initializer")
+        elif about[1] == "dialog" and "dialog" in params:
+            said = made.get(str(_part(params, "dialog").get("guid")), {})
+            yield {**event, "params": {**said, **params}}
+        elif about == ("Page", "close"):
+            yield {**event, "method": "pageClosed", "params": {"pageId": event.get("pageId")}}
         else:
             yield event
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from replaykit.errors import MalformedSource
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import CheckResult
 from replaykit.interop.har import har_of
@@ -145,7 +146,7 @@ def test_headers_that_were_taken_out_are_not_known(tmp_path: Path, imported: Imp
 def test_a_redirect_to_what_is_no_url_leads_nowhere(tmp_path: Path, imported: Importing) -> None:
     moved = entry("http://shop.test/old", 302)
     moved["response"]["redirectURL"] = "http://[::1"
-    first, second = imported("har", har(tmp_path, moved, entry(""))).trajectory.of_type(Exchange)
+    first, second = imported("har", har(tmp_path, moved, entry())).trajectory.of_type(Exchange)
     assert (first.redirect_to, second.redirect_from) == (None, None)
     assert first.body is not None and not isinstance(first.body, Omitted)
 
@@ -287,3 +288,9 @@ def test_pictures_of_another_kind_join_their_turns(tmp_path: Path, imported: Imp
     run = imported("webvoyager", path).trajectory
     assert run.channel("screenshots") == "recorded"
     assert all(step.before is not None and step.before.screenshot for step in run.steps)
+
+
+def test_a_number_that_no_bundle_holds_is_told(tmp_path: Path, imported: Importing) -> None:
+    path = browsergym(tmp_path, {"n_steps": 2, "cum_reward": 10**30})
+    with pytest.raises(MalformedSource, match=r"event \d+ at .* is a number over 2\^53; expected values"):
+        imported("browsergym", path)

@@ -61,7 +61,10 @@ def body(**content: Any) -> dict[str, Any]:
     [
         (entry(status=0), None, b"hello"),
         (entry(status=None), None, b"hello"),
-        (entry(status="200"), None, b"hello"),
+        (entry(status="200"), 200, b"hello"),
+        (entry(status=200.0), 200, b"hello"),
+        (entry(status=200.5), None, b"hello"),
+        (entry(status="2OO"), None, b"hello"),
         (body(), 200, None),
         (body(text="aGk=", encoding="base64", mimeType="x/y"), 200, b"hi"),
         (body(text="!!", encoding="base64"), 200, None),
