@@ -8,12 +8,15 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeAlias
 
 from replaykit.bundle.format import FILE_MAX, Place
 from replaykit.errors import SourceError
+
+Sources: TypeAlias = str | Path | Iterable[str | Path]
+"""Paths and URLs of bundles, and folders of them; one, or many."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
@@ -111,8 +114,17 @@ def is_remote(source: str) -> bool:
     return _SCHEME.match(source) is not None
 
 
-def bundles_in(source: str | Path) -> Iterator[str]:
-    """Yield the name of a bundle, or those of the *.zst in and below a folder, in order."""
+def bundles_in(sources: Sources) -> Iterable[str]:
+    """Return the names of bundles; a folder gives way to the *.zst in and below it, in order.
+
+    How many there are is known where it was known of `sources`.
+    """
+    many = [sources] if isinstance(sources, str | Path) else sources
+    names = (name for source in many for name in _named(source))
+    return list(names) if isinstance(many, Sized) else names
+
+
+def _named(source: str | Path) -> Iterator[str]:
     # An empty word is a variable that was not set, not this folder.
     if source and not is_remote(str(source)) and Path(source).is_dir():
         yield from (str(found) for found in sorted(Path(source).rglob("*.zst")))

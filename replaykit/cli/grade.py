@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -242,7 +242,7 @@ def find_bundles(named: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(path for name in named for path in _expand(name)))
 
 
-def _expand(name: str) -> Iterator[str]:
+def _expand(name: str) -> Iterable[str]:
     if not is_remote(name) and not (name and Path(name).exists()):
         raise SourceError(source=name, operation="read the bundle", reason="no such file or folder")
     return bundles_in(name)

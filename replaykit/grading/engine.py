@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replaykit.bundle.source import bundles_in
+from replaykit.bundle.source import Sources, bundles_in
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.rows import Row, merge
 from replaykit.grading.farm.shards import Shards
@@ -37,7 +37,7 @@ Progress = Callable[[str, Verdict], None]
 
 
 def grade_many(
-    sources: str | Path | Iterable[str | Path],
+    sources: Sources,
     options: GradeOptions | None = None,
     *,
     gate: GateOptions | None = None,
@@ -78,7 +78,7 @@ def grade_many(
 
 
 def iter_grades(
-    sources: str | Path | Iterable[str | Path],
+    sources: Sources,
     options: GradeOptions | None = None,
     *,
     jobs: int = 1,
@@ -98,7 +98,7 @@ def iter_grades(
     options = options or GradeOptions()
     found: Iterator[list[Result]]
     with Shards(results) if results is not None else nullcontext() as shards:
-        named = _named(sources)
+        named = bundles_in(sources)
         items = _items(named, shards)
         count = len(named) if isinstance(named, Sized) else None
         if executor is None and (jobs == 1 or count == 1):
@@ -123,13 +123,6 @@ def build_report(
     summary = summarize(verdicts, max_error_share=gate.max_error_share, tasks=tasks, runs=runs)
     decided = decide(verdicts, summary, gate)
     return Report(label=label, verdicts=tuple(verdicts), summary=summary, gate=decided)
-
-
-def _named(sources: str | Path | Iterable[str | Path]) -> Iterable[str]:
-    """Return the names of all bundles; how many there are is known where it was known before."""
-    many = [sources] if isinstance(sources, str | Path) else sources
-    names = (name for source in many for name in bundles_in(source))
-    return list(names) if isinstance(many, Sized) else names
 
 
 def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.source import Sources, bundles_in
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.grader import GradeOptions, asked_by_checks, panel_of, task_for
@@ -84,7 +84,7 @@ class _Case(Struct, frozen=True, kw_only=True):
         return Replay(self.bundle)
 
 
-def plan_judges(sources: Iterable[str | Path], options: GradeOptions | None = None) -> list[Planned]:
+def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[Planned]:
     """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing."""
     planned = []
     options = options or GradeOptions()
@@ -101,7 +101,7 @@ def plan_judges(sources: Iterable[str | Path], options: GradeOptions | None = No
     return planned
 
 
-def requests_of(sources: Iterable[str | Path], options: GradeOptions | None = None) -> list[Asked]:
+def requests_of(sources: Sources, options: GradeOptions | None = None) -> list[Asked]:
     """Return every request that is known: those that the tapes answer, and the first that they do not."""
     found: list[Asked] = []
     options = options or GradeOptions()
@@ -113,21 +113,21 @@ def requests_of(sources: Iterable[str | Path], options: GradeOptions | None = No
     return found
 
 
-def recorded_usage(sources: Iterable[str | Path], options: GradeOptions | None = None) -> tuple[int, Usage]:
+def recorded_usage(sources: Sources, options: GradeOptions | None = None) -> tuple[int, Usage]:
     """Return how many replies the tapes of these bundles hold, and what they were billed for."""
     tapes = (tape_of(case.bundle, case.panel.tape) for case in _cases(sources, options))
     billed = [entry.reply.usage for tape in tapes if tape is not None for entry in tape.found.values()]
     return len(billed), added(billed)
 
 
-def foreign_tapes(sources: Iterable[str | Path], options: GradeOptions | None = None) -> list[str]:
+def foreign_tapes(sources: Sources, options: GradeOptions | None = None) -> list[str]:
     """Return the tapes that were recorded for other bundles; their replies count where requests are equal."""
     found = ((case.bundle, tape_of(case.bundle, case.panel.tape)) for case in _cases(sources, options))
     return [tape.name for bundle, tape in found if tape is not None and is_foreign(bundle, tape)]
 
 
 def sensitivity_to_pictures(
-    sources: Iterable[str | Path],
+    sources: Sources,
     options: GradeOptions | None = None,
     *,
     ks: Sequence[int | Literal["all"]] = (1, 3, 15, "all"),
@@ -152,7 +152,7 @@ def sensitivity_to_pictures(
 
 
 def run_judges(
-    sources: Iterable[str | Path],
+    sources: Sources,
     options: GradeOptions | None = None,
     *,
     client: Client | None = None,
@@ -177,7 +177,7 @@ def run_judges(
 
 
 async def run_judges_async(
-    sources: Iterable[str | Path],
+    sources: Sources,
     options: GradeOptions | None = None,
     *,
     client: Client | None = None,
@@ -197,7 +197,7 @@ async def run_judges_async(
                 return [(source, _unreadable(error))]
 
     try:
-        rows = await asyncio.gather(*(one(str(source)) for source in sources))
+        rows = await asyncio.gather(*(one(source) for source in bundles_in(sources)))
     finally:
         slots.close()
         if isinstance(asked, Transports):
@@ -206,13 +206,13 @@ async def run_judges_async(
 
 
 def run_batches(
-    sources: Sequence[str | Path], options: GradeOptions | None = None, *, client: BatchClient | None = None
+    sources: Sources, options: GradeOptions | None = None, *, client: BatchClient | None = None
 ) -> list[ReplyFailure]:
     """Plan, hand in, record and plan again, until all is answered; return the failures that stop it.
 
     A failed request is not handed in twice.
     """
-    options = options or GradeOptions()
+    options, sources = options or GradeOptions(), list(bundles_in(sources))
     asked = client or Transports(base_url=options.judge_base_url)
     failures: list[ReplyFailure] = []
     refused: set[tuple[str, str, tuple[int, int]]] = set()
@@ -254,7 +254,7 @@ def _mark(row: _Row) -> tuple[str, str, tuple[int, int]]:
     return row[0], request_key(row[1].request), row[1].ordinal
 
 
-def _missing(sources: Sequence[str | Path], options: GradeOptions) -> Iterator[_Row]:
+def _missing(sources: Sources, options: GradeOptions) -> Iterator[_Row]:
     for planned in plan_judges(sources, options):
         yield from ((planned.source, asked) for asked in planned.plan.missing)
 
@@ -333,9 +333,9 @@ async def _judgement(case: _Case, settings: JudgeSettings, client: Client, slots
     return await judge_async(settings, case.task, case.replay(), desk, panel.mode, slots=slots)
 
 
-def _cases(sources: Iterable[str | Path], options: GradeOptions | None) -> Iterator[_Case]:
+def _cases(sources: Sources, options: GradeOptions | None) -> Iterator[_Case]:
     options = options or GradeOptions()
-    for source in sources:
+    for source in bundles_in(sources):
         with open_bundle(source) as bundle:
             task = task_for(bundle, None, options)
-            yield _Case(source=str(source), bundle=bundle, task=task, panel=panel_of(bundle, task, options))
+            yield _Case(source=source, bundle=bundle, task=task, panel=panel_of(bundle, task, options))

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from replaykit.bundle.blobs import png
+from replaykit.bundle.format import PIXMAP
 from replaykit.replay.css import compile_selector
 from replaykit.replay.dom import Dom
 from replaykit.snapshot import MEDIA_TYPE
@@ -57,7 +59,7 @@ _KEPT = Kept()
 
 
 class Doms:
-    """The pages of one bundle."""
+    """The pages of one bundle, and their pictures."""
 
     def __init__(self, blobs: Blobs, kept: Kept | None = None) -> None:
         self._blobs = blobs
@@ -69,6 +71,11 @@ class Doms:
         if id in self._seen:
             return True
         return isinstance(id, str) and id in self._blobs and self._blobs.blob_type(id) == MEDIA_TYPE
+
+    def picture(self, id: str) -> bytes:
+        """Return a screenshot as an image file: pixels as PNG, all else as it is. Raises BundleError."""
+        data = self._blobs.blob(id)
+        return png(data) if self._blobs.blob_type(id) == PIXMAP else data
 
     def excludes(self, id: str, css: str) -> bool:
         """Whether the bytes of a snapshot alone say that a selector matches nothing; raises as `get` does."""

@@ -10,6 +10,7 @@ import msgspec
 from replaykit.replay.dom import Dom
 from replaykit.replay.doms import Doms
 from replaykit.replay.frames import FrameView, views
+from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
 from replaykit.trajectory.scalars import Omitted
@@ -92,6 +93,12 @@ class Page:
         return None if isinstance(shot, Omitted) else shot
 
     @property
+    def screenshot(self) -> bytes | None:
+        """The picture as an image file; None where none was taken or kept. Raises BundleError."""
+        found = self.screenshot_id
+        return None if found is None else self._doms.picture(found)
+
+    @property
     def snapshot_id(self) -> str | None:
         """Blob of the snapshot; None where none was taken or kept."""
         found = self.seen.snapshot
@@ -160,6 +167,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Navigations that it caused."""
     exchanges: tuple[Exchange, ...]
     """Requests that it caused."""
+
+    @property
+    def action(self) -> Action:
+        """What was done."""
+        return self.step.action
+
+    @property
+    def dom(self) -> Dom | None:
+        """The page acted on, parsed on first use; raises as `Page.dom`."""
+        return self.before.dom if self.before is not None else None
 
     @property
     def frames(self) -> tuple[FrameView, ...]:

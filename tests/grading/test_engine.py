@@ -15,6 +15,7 @@ from replaykit.errors import BundleTruncated, TaskError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.farm.rows import Row, failed, merge
 from replaykit.grading.grader import GradeOptions, grade, tape_path
+from replaykit.grading.judging import plan_judges
 from replaykit.grading.verdict import Verdict
 from replaykit.report.json_report import as_json, read_json, report_schema
 from replaykit.tasks.suite import Suite
@@ -57,6 +58,7 @@ def test_a_folder_or_one_path_are_named_as_files_are(bundles: list[Path]) -> Non
         == as_json(grade_many(bundles[0]))
         == as_json(grade_many(bundles[:1]))
     )
+    assert plan_judges(str(bundles[0])) == plan_judges(bundles[:1])
     with open_bundle(bundles[0]) as bundle:
         assert grade(bundles[0]) == grade(str(bundles[0])) == grade(bundle)
     assert [verdict.error is None for verdict in grade_many("").verdicts] == [False]

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from replaykit.bundle.blobs import png
+from replaykit.bundle.reader import open_bundle
 from replaykit.errors import SnapshotInvalid
 from replaykit.replay.player import Replay
 from replaykit.replay.state import same_url
+from replaykit.testing import trajectory
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.action import Click, Fill, Scroll, Wait
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
@@ -92,6 +96,19 @@ def test_a_run_is_walked_state_by_state() -> None:
     ]
     assert (second.before, second.after, second.interim) == (None, None, ())
     assert (replay.answer, replay.ending.kind) == ("42", "answered")
+
+
+def test_a_state_shows_what_was_done_on_which_page() -> None:
+    first, second = Replay(Recorded(*RUN))
+    assert (first.action, first.dom.text, second.dom) == (Click(), "first", None)
+
+
+def test_a_picture_is_an_image_file_or_none(tmp_path: Path) -> None:
+    run = trajectory().goto("http://x.test/", "<p>x").screenshot(3, 2, (1, 2, 3)).final("<p>y").answer("x")
+    with open_bundle(run.write(tmp_path / "run.zst")) as bundle:
+        found = [page.screenshot for page in Replay(bundle).pages]
+    assert {shot for shot in found if shot is not None} == {png(b"P6\n3 2\n255\n" + bytes((1, 2, 3)) * 6)}
+    assert None in found
 
 
 def test_pages_come_in_order_with_what_was_observed() -> None:
