@@ -179,7 +179,7 @@ def _is_float(text: str) -> bool:
 
 _METRES = {
     **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
-    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres", "k"), 1000.0),
+    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
     **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), 0.01),
     **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
     **dict.fromkeys(("mi", "mile", "miles"), 1609.344),
@@ -188,12 +188,25 @@ _METRES = {
     **dict.fromkeys(("in", "inch", "inches"), 0.0254),
     **dict.fromkeys(("nmi", "nautical_mile", "nautical_miles"), 1852.0),
 }
-_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*([a-z_]+)", re.ASCII)
+_LENGTH = re.compile(r"((?:[+-]\s*)?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*([a-z_]+)", re.ASCII)
+
+
+# Signs that the package's library passes over; brackets have to come in pairs.
+_PASSED = re.compile(r"[!$&:;<=>?@\\`|~\u201c\u201d\u2019\u2026\[\](){}]")
+_KILO = re.compile(r"(\d+(?:\.\d+)?)\s*k(?=\s|$)", re.ASCII)
+_BRACKETS = ("()", "[]", "{}")
 
 
 def distance(text: str) -> float:
-    """Read metres: a number and one unit."""
-    found = _LENGTH.fullmatch(text.replace(",", "").removesuffix("."))
+    """Read metres: a number and one unit. As upstream, a comment ends the text, and `02 km` is nothing."""
+    text = _KILO.sub(r"\1 km", text)
+    text = text.partition("#")[0].replace(",", "")
+    if any(text.count(pair[0]) != text.count(pair[1]) for pair in _BRACKETS):
+        raise Unparsed("no distance")
+    if len(re.findall("['\"]", text)) == 1:
+        text = re.sub("['\"]", " ", text)
+    found = _LENGTH.fullmatch(_PASSED.sub(" ", text).strip().rstrip(".-\u2013 "))
     if found is None or found[2] not in _METRES:
         raise Unparsed("no distance")
-    return float(found[1] or 1) * _METRES[found[2]]
+    number = (found[1] or "1").replace(" ", "")
+    return 0.0 if re.fullmatch(r"[+-]?0+\d+", number) else float(number) * _METRES[found[2]]

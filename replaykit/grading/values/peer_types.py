@@ -140,21 +140,36 @@ def _boolean(value: Any, options: PeerOptions) -> bool:
 
 _DOTTED = re.compile(r"^(\d{1,4})\.(\d{1,2})\.(\d{1,4})(?=\s|$)", re.ASCII)
 _HOUR = re.compile(r"\s+\d{1,2}\s?[ap]m$", re.ASCII)
+_GLUED = re.compile(r"\b((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)(?=\d)")
+_BEFORE_TIME = re.compile(r"\s+(?=t\d\d:?\d\d)", re.ASCII)
+_DIGIT_TIME = re.compile(r"[\st](?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?\s*z?$", re.ASCII)
+_JUMPED = " ',-./;\u2019\u2026\u2013"
+"""Signs that dateutil passes over."""
 
 
 def _date(value: Any, options: PeerOptions) -> str:
     if not isinstance(value, str) or not value:
         raise Unparsed("no text")
     text = re.sub(r",(?! )", ", ", _short(value, options))
-    text = _HOUR.sub("", _DOTTED.sub(r"\1/\2/\3", text))
-    if text[:1] in ("'", '"'):
+    if text[:1] in ("'", '"') and text[-1:] == text[:1]:
         raise Unparsed("quotes")
-    found = _digits_date(text) if text.isdecimal() else parse_date(text)
+    text = _BEFORE_TIME.sub("", _GLUED.sub(r"\1 ", text.strip(_JUMPED)))
+    text = _HOUR.sub("", _DOTTED.sub(r"\1/\2/\3", text))
+    found = _digits_date(text) if text.isdecimal() else _dated(text)
     if found is None:
         raise Unparsed("no date")
     year, month, day = found.year or options.today.year, found.month or options.today.month, found.day
     last = calendar.monthrange(year, month)[1]
     return date(year, month, day or min(options.today.day, last)).isoformat()
+
+
+def _dated(text: str) -> PartialDate | None:
+    """Read a date; four or six digits after one that is whole are a time of day."""
+    found, before = parse_date(text), _DIGIT_TIME.sub("", text)
+    if found is None and before != text:
+        found = parse_date(before.rstrip(_JUMPED))
+        return found if found is not None and found.day and found.year else None
+    return found
 
 
 def _digits_date(digits: str) -> PartialDate | None:
@@ -185,7 +200,7 @@ def _named_month(text: str) -> int | None:
     for number in range(1, 13):
         if text.rstrip(".") in (names[number], names[number][:3], "sept" if number == 9 else names[number]):
             return number
-    found = parse_date(text)
+    found = parse_date(text.strip(_JUMPED) if re.search(r"\d", text) else text)
     return found.month or 1 if found is not None else None
 
 
