@@ -89,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = run(arguments)
-    except Exception:  # noqa: BLE001  # whatever it is, it is a defect: Python would end with 1, a failed gate's code
+    # What comes up to here is a defect; left alone, Python would exit with 1, the code of a failed gate.
+    except Exception:  # noqa: BLE001  # no narrower class holds all defects
         traceback.print_exc()
         code = 3
     sys.exit(code)

@@ -17,7 +17,8 @@ from replaykit.interop.finding import json_files
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import stamp
 from replaykit.interop.run import Run
-from replaykit.interop.trace_contexts import as_time, number
+from replaykit.interop.trace_contexts import as_time
+from replaykit.interop.trace_versions import number
 from replaykit.trajectory.action import (
     Action,
     Answer,

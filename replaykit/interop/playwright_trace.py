@@ -164,7 +164,7 @@ def _tabs(trace: Trace, steps: Steps) -> Iterator[Tab]:
 def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
     # Both in order of time: an answer before this question belongs to none that is still to come.
     answers = deque(
-        call for call in trace.calls if call.begin.get("class") == "Dialog" and _method(call) in _DONE
+        call for call in trace.calls if call.begin.get("class") == "Dialog" and call.method in _DONE
     )
     for at, _, event, params in _others(trace, "event", "dialog"):
         while answers and (answers[0].start or 0) < at:
@@ -173,10 +173,6 @@ def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
 
 
 _DONE = {"accept": True, "dismiss": False}
-
-
-def _method(call: Call) -> str:
-    return text(call.begin.get("method"))
 
 
 def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closing: Call | None) -> Dialog:
@@ -189,7 +185,7 @@ def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closi
         message=text(params.get("message")),
         default=text(params.get("defaultValue")) or None,
         input=text(given.get("promptText")) or None if isinstance(given, dict) else None,
-        accepted=None if closing is None else _DONE[_method(closing)],
+        accepted=None if closing is None else _DONE[closing.method],
         closed=None if closing is None or closing.over is None else steps.ms(closing.over),
     )
 

@@ -12,7 +12,7 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.interop.run import Run
 from replaykit.interop.source import kind_of
 from replaykit.interop.trace_snapshots import Frames
-from replaykit.interop.trace_versions import NEWEST, OLDEST, Event, upgrade
+from replaykit.interop.trace_versions import NEWEST, OLDEST, Event, number, upgrade
 
 TRACE, NETWORK = ".trace", ".network"
 """Endings of a context's files."""
@@ -93,6 +93,11 @@ class Call(Struct, kw_only=True):
     end: Event | None = None
     log: list[str] = []
     input: Event = {}
+
+    @property
+    def method(self) -> str:
+        """What was called."""
+        return text(self.begin.get("method"))
 
     @property
     def start(self) -> float | None:
@@ -270,12 +275,6 @@ def page_id(event: Event) -> str:
 def text(value: Any) -> str:
     """Return a text, empty for anything else."""
     return value if isinstance(value, str) else ""
-
-
-def number(value: Any) -> float | None:
-    """Return a finite number of sensible size, None for anything else."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < 1e14 else None
 
 
 def as_time(wall: float) -> datetime | None:

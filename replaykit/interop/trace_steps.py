@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from replaykit.interop.run import Run
 from replaykit.interop.trace_calls import action_of, raw_of, typed
-from replaykit.interop.trace_contexts import Call, Shown, Trace, number, page_id, text
+from replaykit.interop.trace_contexts import Call, Shown, Trace, page_id, text
 from replaykit.interop.trace_snapshots import Broken, Built, build
 from replaykit.interop.trace_verdicts import OURS
 from replaykit.interop.trace_versions import Event as Line
+from replaykit.interop.trace_versions import number
 from replaykit.recorder.gestures import MASKED
 from replaykit.snapshot import MEDIA_TYPE
 from replaykit.trajectory.action import (
@@ -155,8 +156,9 @@ class Steps:
     def _of_call(self, index: int, call: Call) -> Iterator[Event]:
         before, after = self._main(call, *_AT), self._main(call, "after")
         element = self._element(call)
-        page = (before or after).page if before or after else self._page(call)  # type: ignore[union-attr]
-        action = action_of(call.begin, element) or Unknown(name=text(call.begin.get("method")))
+        shown = after if before is None else before
+        page = self._page(call) if shown is None else shown.page
+        action = action_of(call.begin, element) or Unknown(name=call.method)
         action = self._moused(action, call, page)
         yield Step(
             index=index,
@@ -179,7 +181,7 @@ class Steps:
 
     def _page(self, call: Call) -> str:
         """Return the page of a call that nothing was shown of; version 10 leaves it to events."""
-        method, start, over = _method(call), call.start, call.over
+        method, start, over = call.method, call.start, call.over
         named = text(call.begin.get("pageId"))
         if named or start is None or over is None or method not in _PAGE_EVENTS:
             return named
@@ -352,10 +354,6 @@ class Steps:
 
 def _at(timed: tuple[float, Line]) -> float:
     return timed[0]
-
-
-def _method(call: Call) -> str:
-    return text(call.begin.get("method"))
 
 
 def _action(acting: list[Call]) -> Action | None:

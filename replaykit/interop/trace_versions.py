@@ -69,11 +69,9 @@ def _clock(events: list[Event]) -> Iterator[Event]:
 
 def _began(options: Event, first: Event) -> float | None:
     """Return when a context began, on its own clock, from wall times of it and of its first call."""
-    found = (first.get("startTime"), options.get("wallTime"), first["wallTime"])
-    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in found):
-        return None
-    start, began, called = found
-    return start - (called - began)  # type: ignore[no-any-return]
+    start, began = number(first.get("startTime")), number(options.get("wallTime"))
+    called = number(first["wallTime"])
+    return None if start is None or began is None or called is None else start - (called - began)
 
 
 def _named(events: list[Event]) -> Iterator[Event]:
@@ -139,3 +137,9 @@ def _snapshot(snapshot: Event) -> Event:
 def _part(event: Event, name: str) -> Event:
     part = event.get(name)
     return part if isinstance(part, dict) else {}
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number of sensible size, None for anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e14 else None

@@ -109,11 +109,11 @@ class OfflinePage:
 
     def eval_on_selector(self, selector: str, expression: str, arg: Any = None) -> Any:
         """Call a script with the first match. Raises as `evaluate`."""
-        return self._ask(lambda page: self._run(page.query_selector(selector), expression, arg))
+        return self._ask(lambda page: self._run(page.query_selector(selector), expression, arg), selector)
 
     def eval_on_selector_all(self, selector: str, expression: str, arg: Any = None) -> Any:
         """Call a script with all matches. Raises as `evaluate`."""
-        return self._ask(lambda page: self._run(page.query_selector_all(selector), expression, arg))
+        return self._ask(lambda page: self._run(page.query_selector_all(selector), expression, arg), selector)
 
     def query_selector(self, selector: str) -> OfflineElement | None:
         """Return the first match."""

@@ -16,10 +16,11 @@ from replaykit.tasks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
-from replaykit.tasks.task import Dialect, Task, task_error
+from replaykit.tasks.task import Composition, Dialect, Task, task_error
 from replaykit.tasks.webarena import read_webarena
 from replaykit.tasks.webarena_verified import read_verified
 from replaykit.tasks.webvoyager import read_webvoyager
+from replaykit.tasks.written import Mode
 
 SCHEMA = "replaykit.suite/1"
 """Name and version of the suite file's layout."""
@@ -60,11 +61,11 @@ class SuiteFile(Written, frozen=True, kw_only=True):
     """For people."""
     sites: dict[str, str | tuple[str, ...]] = {}
     """Site name to root URL, or roots of which the first is the active one."""
-    mode: Literal["strict", "compat"] | None = None
+    mode: Mode | None = None
     """Mode of its tasks."""
     dialect: Dialect | None = None
     """Whose rules its checks follow."""
-    compose: Literal["rules_first", "and", "or"] | None = None
+    compose: Composition | None = None
     """How checks and judge make one result."""
     require_reason: bool | None = None
     """A bare `N/A` is not enough."""

@@ -15,6 +15,7 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import Informational, Policy
+from replaykit.tasks.written import Mode
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
@@ -30,7 +31,7 @@ Composition: TypeAlias = Literal["rules_first", "and", "or"]
 
 
 _VALUES: dict[str, tuple[str, ...]] = {
-    "mode": ("strict", "compat"),
+    "mode": get_args(Mode),
     "dialect": get_args(Dialect),
     "compose": get_args(Composition),
 }
@@ -62,7 +63,7 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     """For grouping: level, template ..."""
     dialect: Dialect = "native"
     """Whose rules its checks follow."""
-    mode: Literal["strict", "compat"] = "strict"
+    mode: Mode = "strict"
     """Strict, or bit for bit as the peer grades."""
     compose: Composition = "rules_first"
     """How checks and judge make one result."""

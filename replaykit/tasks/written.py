@@ -15,6 +15,10 @@ ValueType: TypeAlias = Literal[
 """How a value is read before it is compared."""
 
 
+Mode: TypeAlias = Literal["strict", "compat"]
+"""Strict, or bit for bit as the peer grades."""
+
+
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of what people write: unknown fields are errors."""
 
@@ -24,5 +28,5 @@ class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
 
     id: str | None = None
     """Unique in its task; default: its position."""
-    mode: Literal["strict", "compat"] | None = None
+    mode: Mode | None = None
     """Overrides the mode of the task."""

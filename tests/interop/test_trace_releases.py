@@ -11,7 +11,7 @@ import pytest
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import export_run
 from replaykit.replay.player import Replay
-from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.action import UploadFile, tag_of
 from replaykit.trajectory.exchange import Dialog, Exchange, Tab
 from replaykit.trajectory.step import Trajectory
 from tests.interop.conftest import Importing
@@ -51,7 +51,8 @@ def test_files_of_uploads_had_another_name(tmp_path: Path, imported: Importing) 
     (step,) = run_of(
         imported, tmp_path, options(4), *old("c1", "Frame", "setInputFiles", 10, selector="#f", files=files)
     ).steps
-    assert [one.name for one in step.action.files] == ["logo.png"]  # type: ignore[union-attr]
+    assert isinstance(step.action, UploadFile)
+    assert [one.name for one in step.action.files] == ["logo.png"]
 
 
 @pytest.mark.parametrize(("version", "kind"), [(4, "Page"), (6, "BrowserContext")])

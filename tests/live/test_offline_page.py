@@ -194,6 +194,7 @@ SHOWN: list[Callable[[Any], Any]] = [
     lambda page: page.locator("body >> role=button").count(),
     lambda page: page.locator("body").locator("p >> visible=true").count(),
     lambda page: page.get_by_role("button").count(),
+    lambda page: page.eval_on_selector("p:visible", "(p) => p.id"),
 ]
 
 
