@@ -5,6 +5,7 @@ A crew yields the rows of every chunk it is given, whatever happens to its worke
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -27,6 +28,9 @@ ATTEMPTS = 2
 
 START_SECONDS = 30.0
 """A fresh worker may take so long to be there."""
+
+GARBAGE = 50_000
+"""Objects that a worker makes between two searches for garbage: pages are made of many, and of few cycles."""
 
 NO_WORKERS = (
     "worker processes end before they begin; a script that starts them does so again in each of them, unless "
@@ -194,7 +198,14 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     # Loaded once, not by every worker.
     context.set_forkserver_preload([grade_chunk.__module__])
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+
+
+def _begin() -> None:
+    """Make a fresh process a worker."""
+    gc.freeze()  # what is loaded by now stays
+    gc.set_threshold(GARBAGE)
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:
