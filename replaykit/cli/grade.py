@@ -115,7 +115,7 @@ if TYPE_CHECKING:
     "outputs",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report; the format follows the extension (.json .jsonl .txt .html).",
+    help="Write the report; the format follows the extension (.json .jsonl .csv .xml .md .txt .html).",
 )
 @click.option("--format", "format", type=click.Choice(list(FORMATS)), help="Format on stdout, and of -o.")
 @click.option(

@@ -25,6 +25,7 @@ FORMATS = {
     "text": ("replaykit.report.text", "as_text"),
     "json": ("replaykit.report.json_report", "as_json"),
     "jsonl": ("replaykit.report.json_report", "as_jsonl"),
+    "csv": ("replaykit.report.csv_report", "as_csv"),
     "junit": ("replaykit.report.junit", "as_junit"),
     "github": ("replaykit.report.github", "as_github"),
     "wabe": ("replaykit.report.wabe", "as_wabe"),
@@ -35,7 +36,7 @@ FORMATS = {
 _SHOWING_RUNS = ("wabe", "html")
 
 _BY_EXTENSION = {".json": "json", ".jsonl": "jsonl", ".txt": "text", ".html": "html", ".htm": "html"}
-_BY_EXTENSION |= {".xml": "junit", ".md": "github"}
+_BY_EXTENSION |= {".xml": "junit", ".md": "github", ".csv": "csv"}
 
 
 def render(report: Report, format: str, sources: Sources = (), *, has_fallback: bool = True) -> bytes:
