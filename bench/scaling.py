@@ -11,7 +11,6 @@ the best of several rounds that take turns.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import NamedTuple
+
+import msgspec
 
 from bench.corpus import STEPS, sized
 from bench.figure import cpu
@@ -30,9 +31,22 @@ from replaykit.grading.engine import iter_grades
 from replaykit.grading.farm.work import Item, grade_item
 from replaykit.grading.grader import GradeOptions
 from replaykit.tasks.suite import Suite
+from replaykit.tasks.task import Task, decode_task
 
 ROUNDS = 8
 """Of each number of workers, and of each command."""
+
+URL = decode_task({
+    "id": "last", "intent": "Open an item.",
+    "checks": [{"type": "url_match", "url": "https://x.example/"}],
+})  # fmt: skip
+ANSWER = decode_task({
+    "id": "answer", "intent": "Open an item.",
+    "checks": [
+        {"type": "url_match", "url": "https://mail.example/items/19", "path": "prefix"},
+        {"type": "string_match", "must_include": ["done"]},
+    ],
+})  # fmt: skip
 
 ROWS = 60
 """Rows of a page of 30 KB."""
@@ -40,6 +54,12 @@ ROWS = 60
 STEP_COUNTS = (5, 20, 50, 100, 200)
 PAGE_ROWS = (20, 60, 250, 500, 1000)
 BUNDLE_COUNTS = (0, 20, 50, 100, 200, 400)
+SMALL, SMALL_ROWS = 2000, 6
+"""Bundles that a whole command grades, and rows of their pages."""
+
+COMMANDS = 3
+"""Rounds of those."""
+
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
 _DOCUMENT = OUT.with_suffix(".md")
@@ -71,6 +91,34 @@ def by_workers(folder: Path, bundles: int) -> Measured:
     return Measured("workers", bars("Bundles graded, by workers", "bundles per second", found_bars), table)
 
 
+def whole(folder: Path) -> Measured:
+    """Measure the command over 2,000 small bundles, start and report included, and the rate in between."""
+    small = folder / "small"
+    small.mkdir()
+    sources = [
+        str(sized(f"small-{n}", STEPS, SMALL_ROWS).sealed(small / f"{n:04}.zst")) for n in range(SMALL)
+    ]
+    table: list[tuple[str, ...]] = [
+        ("checks", "workers", "whole command, s", "per second", "per second from first to last verdict")
+    ]
+    found_bars = []
+    for name, task in {"answer and URL": ANSWER, "URL and last page": LAST_PAGE}.items():
+        words = ["grade", str(small), "--task", str(_suite(folder, task)), "--fail-on", "", "-o"]
+        for jobs in (1, 2):
+            spent, gap = [], []
+            for _ in range(COMMANDS):
+                start = time.perf_counter()
+                _python("-m", "replaykit", *words, str(folder / "report.jsonl"), "--jobs", str(jobs))
+                spent.append(time.perf_counter() - start)
+                gap.append(_pace(sources, jobs, task).gap)
+            rates = (SMALL / min(spent), 1 / min(gap))
+            table.append((name, str(jobs), f"{min(spent):.2f}", *(f"{rate:,.0f}" for rate in rates)))
+            found_bars.append(Bar(f"{name}, {jobs}", rates[0]))
+    return Measured(
+        "whole", bars("2,000 bundles, the whole command", "bundles per second", found_bars), table
+    )
+
+
 def by_steps(folder: Path, seconds: float) -> Measured:
     """Measure CPU time of one bundle against its steps."""
     made = {steps: sized("steps", steps, ROWS).sealed(folder / f"steps-{steps}.zst") for steps in STEP_COUNTS}
@@ -88,13 +136,7 @@ def by_page(folder: Path, seconds: float) -> Measured:
 
 def start_up(folder: Path) -> Measured:
     """Measure CPU time of whole commands, beside an interpreter that does nothing."""
-    suite = folder / "suite.json"
-    task = {
-        "id": "last",
-        "intent": "Open an item.",
-        "checks": [{"type": "url_match", "url": "https://x.example/"}],
-    }
-    suite.write_text(json.dumps({"schema": "replaykit.suite/1", "tasks": [task]}), "utf-8")
+    suite = _suite(folder, URL)
     bundle = str(next(folder.glob("many-*.zst")))
     commands = {
         "python": ["-c", "pass"],
@@ -139,7 +181,7 @@ def main() -> None:
     parser.add_argument("--bundles", type=int, default=400, help="bundles given to workers")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the plots")
     parser.add_argument(
-        "--only", action="append", help="workers, steps, pages, startup or memory; again for more"
+        "--only", action="append", help="whole, workers, steps, pages, startup or memory; again for more"
     )
     parser.add_argument("--peak", nargs=2, metavar=("FOLDER", "COUNT"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -151,6 +193,7 @@ def main() -> None:
         for number in range(max(chosen.bundles, *BUNDLE_COUNTS)):
             sized(f"many-{number}", STEPS, ROWS).sealed(folder / f"many-{number:04}.zst")
         measures: dict[str, Callable[[], Measured]] = {
+            "whole": lambda: whole(folder),
             "workers": lambda: by_workers(folder, chosen.bundles),
             "steps": lambda: by_steps(folder, chosen.seconds),
             "pages": lambda: by_page(folder, chosen.seconds),
@@ -184,11 +227,18 @@ class Pace(NamedTuple):
     """Wall time until the first verdict."""
 
 
-def _pace(sources: list[str], jobs: int) -> Pace:
-    options = GradeOptions(suite=Suite(tasks=(LAST_PAGE,)))
+def _pace(sources: list[str], jobs: int, task: Task = LAST_PAGE) -> Pace:
+    options = GradeOptions(suite=Suite(tasks=(task,)))
     start = time.perf_counter()
     times = [time.perf_counter() for _ in iter_grades(sources, options, jobs=jobs)]
     return Pace((times[-1] - times[0]) / (len(times) - 1), times[0] - start)
+
+
+def _suite(folder: Path, task: Task) -> Path:
+    path = folder / f"{task.id}.json"
+    encoded = msgspec.json.encode(task).decode()
+    path.write_text(f'{{"schema": "replaykit.suite/1", "tasks": [{encoded}]}}', "utf-8")
+    return path
 
 
 def _child(*arguments: str) -> float:
