@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Protocol, TypeVar
 
 from replaykit.replay.doms import Blobs, Doms
@@ -218,6 +220,7 @@ class Replay:
             before=before[0] if before else None,
             after=after[-1] if after else None,
             interim=tuple(after[:-1]),
+            pictured=self._last_pictured(step, before[0] if before else None),
             url=step.url,
             tabs=step.tabs,
             messages=_of(self.messages, step),
@@ -225,6 +228,29 @@ class Replay:
             navigations=_of(self.navigations, step),
             exchanges=_of(self.exchanges, step),
         )
+
+    def _last_pictured(self, step: Step, before: Page | None) -> Page | None:
+        # Pictures are taken at rest: what is seen in the act itself seldom has one.
+        if before is not None and before.screenshot_id is not None:
+            return before
+        earlier = bisect_left(self._pictures, self._places[step.index], key=attrgetter("place"))
+        tab = (
+            page
+            for page in map(self._pictures.__getitem__, reversed(range(earlier)))
+            if page.tab == step.page
+        )
+        page = next(tab, None)
+        is_same = page is not None and (before is None or page.url == before.url)
+        return page if is_same else None
+
+    @cached_property
+    def _pictures(self) -> tuple[Page, ...]:
+        return tuple(page for page in self.pages if page.screenshot_id is not None)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        told = enumerate(self.trajectory.events)
+        return {event.index: place for place, event in told if isinstance(event, Step)}
 
     @cached_property
     def _by_step(self) -> dict[int, list[Page]]:

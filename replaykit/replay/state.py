@@ -155,6 +155,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """The last look at the page that followed the act."""
     interim: tuple[Page, ...]
     """Earlier looks after the act: what came and went."""
+    pictured: Page | None
+    """The last look at the page acted on that has a picture, no later than the act; None where none has."""
     url: str | None
     """URL right after the act, before settling."""
     tabs: tuple[TabView, ...]
@@ -177,6 +179,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     def dom(self) -> Dom | None:
         """The page acted on, parsed on first use; raises as `Page.dom`."""
         return self.before.dom if self.before is not None else None
+
+    @property
+    def screenshot(self) -> bytes | None:
+        """The picture of `pictured` as an image file; it may be older than `before`. Raises BundleError."""
+        return self.pictured.screenshot if self.pictured is not None else None
 
     @property
     def frames(self) -> tuple[FrameView, ...]:

@@ -111,6 +111,27 @@ def test_a_picture_is_an_image_file_or_none(tmp_path: Path) -> None:
     assert None in found
 
 
+def test_a_state_shows_the_last_picture_of_its_page(tmp_path: Path) -> None:
+    run = trajectory().goto("http://x.test/", "<p>x").screenshot(3, 2, (1, 2, 3)).click("#a").click("#b")
+    run.screenshot(3, 2, (4, 5, 6)).goto("http://x.test/other").answer("x")
+    with open_bundle(run.write(tmp_path / "run.zst")) as bundle:
+        shown = [state.screenshot for state in Replay(bundle)]
+    first, second = (png(b"P6\n3 2\n255\n" + bytes(colour) * 6) for colour in ((1, 2, 3), (4, 5, 6)))
+    assert shown == [None, first, first, second]
+
+
+def test_a_picture_of_another_page_or_tab_is_none_of_the_state_s() -> None:
+    shot = "a" * 64
+    seen = Observation(role="start", url="http://x.test/a", page=0, t=0, screenshot=shot)
+    here, there = (Observation(role="before", url=f"http://x.test/{name}", page=0, t=1) for name in "ab")
+    steps = [
+        Step(index=index, t=1, page=page, action=Click(), before=before)
+        for index, (page, before) in enumerate([(0, here), (0, there), (1, None), (0, None)])
+    ]
+    states = Replay(Recorded(seen, *steps))
+    assert [state.pictured is not None for state in states] == [True, False, False, True]
+
+
 def test_pages_come_in_order_with_what_was_observed() -> None:
     pages = Replay(Recorded(*RUN)).pages
     assert [page.role for page in pages] == ["start", "before", "after", "after", "final", "final"]
