@@ -100,7 +100,9 @@ class Acting:
         `is_gesture=False`: it is the browser that acts, not a pointer or a key on the page.
         """
         for other in self._tabs.all:
-            if other is not tab:
+            since = other.recogniser.since
+            # An act that is told of late ends nothing that began after it.
+            if other is not tab and since is not None and since <= at:
                 self._tell(other, other.recogniser.expire(at))
                 self._tell(other, other.recogniser.interrupt())
         self.on_begin(at)

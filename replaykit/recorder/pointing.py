@@ -65,8 +65,8 @@ class Pointing(Gesture):
 
     @property
     def waits_for_click(self) -> bool:
-        """Whether the button was released, and no click told of yet."""
-        return self.up is not None and not self.clicks
+        """Whether no click was told of yet; where time stood still, not even that the button was released."""
+        return not self.clicks and not self.is_drag
 
     def take(self, message: PageMessage) -> bool:
         """Absorb what a pointer causes on its control."""

@@ -60,11 +60,15 @@ def test_a_pointer_without_a_click_is_not_completed(driver) -> None:
     assert [(type(a), a.completed) for a in driver.actions] == [(Click, False)]
 
 
-def test_a_click_told_after_an_act_in_another_tab_is_no_second_one(driver) -> None:
+@pytest.mark.parametrize("is_release_late", [False, True])
+def test_a_click_told_after_an_act_in_another_tab_is_no_second_one(driver, is_release_late: bool) -> None:
     driver.open(1, opener=0).wait(600)
     driver.event("pointerdown", BUTTON, 2000, point=[5, 6], button=0)
-    driver.event("pointerup", BUTTON, 2001, point=[5, 6], button=0)
+    if not is_release_late:
+        driver.event("pointerup", BUTTON, 2001, point=[5, 6], button=0)
     driver.click(OTHER, 2010, page=1)
+    if is_release_late:
+        driver.event("pointerup", BUTTON, 2001, point=[5, 6], button=0)
     driver.event("click", BUTTON, 2002, point=[5, 6], button=0, detail=1).wait(2000)
     driver.click(BUTTON, 6000).wait(2000)
     clicks = [action.element.css for action in driver.actions if isinstance(action, Click)]
