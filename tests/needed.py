@@ -12,4 +12,5 @@ def missing(said: str) -> NoReturn:
     """Skip the test, and say why; in CI, where everything has to be there, fail it."""
     if os.environ.get("CI"):
         pytest.fail(said)
-    pytest.skip(said)  # never in CI, which has failed above: `said` names what is missing and how to get it
+    # Outside of CI only: there a missing browser or tool has failed above. `said` names it, and how to get it.
+    pytest.skip(reason=said)

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = run(arguments)
     # What comes up to here is a defect; left alone, Python would exit with 1, the code of a failed gate.
-    except Exception:  # noqa: BLE001  # no narrower class holds all defects
+    except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and told by its code
         traceback.print_exc()
         code = 3
     sys.exit(code)

@@ -220,7 +220,7 @@ class Replay:
             before=before[0] if before else None,
             after=after[-1] if after else None,
             interim=tuple(after[:-1]),
-            pictured=self._last_pictured(step, before[0] if before else None),
+            pictured=self._pictured(step, before[0] if before else None),
             url=step.url,
             tabs=step.tabs,
             messages=_of(self.messages, step),
@@ -229,23 +229,21 @@ class Replay:
             exchanges=_of(self.exchanges, step),
         )
 
-    def _last_pictured(self, step: Step, before: Page | None) -> Page | None:
+    def _pictured(self, step: Step, before: Page | None) -> Page | None:
         # Pictures are taken at rest: what is seen in the act itself seldom has one.
         if before is not None and before.screenshot_id is not None:
             return before
-        earlier = bisect_left(self._pictures, self._places[step.index], key=attrgetter("place"))
-        tab = (
-            page
-            for page in map(self._pictures.__getitem__, reversed(range(earlier)))
-            if page.tab == step.page
-        )
-        page = next(tab, None)
-        is_same = page is not None and (before is None or page.url == before.url)
-        return page if is_same else None
+        shown = self._pictures.get(step.page, [])
+        earlier = bisect_left(shown, self._places[step.index], key=attrgetter("place"))
+        return shown[earlier - 1] if earlier else None
 
     @cached_property
-    def _pictures(self) -> tuple[Page, ...]:
-        return tuple(page for page in self.pages if page.screenshot_id is not None)
+    def _pictures(self) -> dict[int | None, list[Page]]:
+        found: dict[int | None, list[Page]] = {}
+        for page in self.pages:
+            if page.screenshot_id is not None:
+                found.setdefault(page.tab, []).append(page)
+        return found
 
     @cached_property
     def _places(self) -> dict[int, int]:

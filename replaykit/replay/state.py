@@ -156,7 +156,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     interim: tuple[Page, ...]
     """Earlier looks after the act: what came and went."""
     pictured: Page | None
-    """The last look at the page acted on that has a picture, no later than the act; None where none has."""
+    """The last look with a picture at the tab acted on, no later than the act; perhaps of another address."""
     url: str | None
     """URL right after the act, before settling."""
     tabs: tuple[TabView, ...]
@@ -182,8 +182,13 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def screenshot(self) -> bytes | None:
-        """The picture of `pictured` as an image file; it may be older than `before`. Raises BundleError."""
-        return self.pictured.screenshot if self.pictured is not None else None
+        """The last picture of the page acted on, as an image file; it may be older than `before`.
+
+        None where none was taken or kept. Raises BundleError, and where no URL is told, as `dom` does.
+        """
+        seen, before = self.pictured, self.before
+        is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
+        return seen.screenshot if seen is not None and is_same else None
 
     @property
     def frames(self) -> tuple[FrameView, ...]:

@@ -16,8 +16,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _OPEN = (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR)
 
 
-def as_csv(report: Report) -> str:
-    """Return one line a run below a line of names; lines end in CR LF.
+def as_csv(report: Report) -> bytes:
+    """Return one line a run below a line of names, UTF-8; lines end in CR LF.
 
     Texts that a spreadsheet would take for a formula begin with an apostrophe.
     """
@@ -25,7 +25,7 @@ def as_csv(report: Report) -> str:
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     writer.writerows(map(_row, report.verdicts))
-    return out.getvalue().encode(errors="replace").decode()
+    return out.getvalue().encode(errors="replace")
 
 
 def _row(verdict: Verdict) -> list[Cell]:

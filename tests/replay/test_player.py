@@ -121,15 +121,23 @@ def test_a_state_shows_the_last_picture_of_its_page(tmp_path: Path) -> None:
 
 
 def test_a_picture_of_another_page_or_tab_is_none_of_the_state_s() -> None:
-    shot = "a" * 64
-    seen = Observation(role="start", url="http://x.test/a", page=0, t=0, screenshot=shot)
+    seen = Observation(role="start", url="http://x.test/a", page=0, t=0, screenshot=A)
     here, there = (Observation(role="before", url=f"http://x.test/{name}", page=0, t=1) for name in "ab")
     steps = [
         Step(index=index, t=1, page=page, action=Click(), before=before)
         for index, (page, before) in enumerate([(0, here), (0, there), (1, None), (0, None)])
     ]
-    states = Replay(Recorded(seen, *steps))
-    assert [state.pictured is not None for state in states] == [True, False, False, True]
+    states = list(Replay(Recorded(seen, *steps)))
+    assert [state.screenshot is not None for state in states] == [True, False, False, True]
+    assert [state.pictured is not None for state in states] == [True, True, False, True]
+
+
+def test_a_state_parses_no_page_before_it_is_asked() -> None:
+    seen = Observation(role="start", page=0, t=0, screenshot=A, snapshot=A)
+    bundle = Recorded(
+        seen, Step(index=0, t=1, page=0, action=Click(), before=Observation(role="before", page=0))
+    )
+    assert [state.index for state in Replay(bundle)] == [0] and bundle.asked == []
 
 
 def test_pages_come_in_order_with_what_was_observed() -> None:

@@ -17,7 +17,7 @@ from tests.report.test_junit import MIXED, check, policy, report, verdict
 
 
 def rows(found: Report) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(as_csv(found), newline=""), strict=True))
+    return list(csv.DictReader(io.StringIO(as_csv(found).decode(), newline=""), strict=True))
 
 
 def test_a_run_is_a_line_of_what_was_decided() -> None:
@@ -51,6 +51,6 @@ def test_lone_surrogates_do_not_stop_it() -> None:
 def test_the_extension_names_the_format(recordings: list[Path], tmp_path: Path) -> None:
     graded = grade_many(recordings)
     write_report(graded, tmp_path / "runs.csv")
-    assert (tmp_path / "runs.csv").read_bytes() == as_csv(graded).encode()
+    assert (tmp_path / "runs.csv").read_bytes() == as_csv(graded)
     said = [(row["task_id"], row["success"], row["cup"]) for row in rows(graded)]
     assert said == [(one.task_id, str(one.success or ""), str(one.cup)) for one in graded.verdicts]

@@ -198,10 +198,10 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     # Loaded once, not by every worker.
     context.set_forkserver_preload([grade_chunk.__module__])
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare)
 
 
-def _begin() -> None:
+def _prepare() -> None:
     """Make a fresh process a worker."""
     gc.freeze()  # what is loaded by now stays
     gc.set_threshold(GARBAGE)

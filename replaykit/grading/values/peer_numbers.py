@@ -208,5 +208,5 @@ def distance(text: str) -> float:
     found = _LENGTH.fullmatch(_PASSED.sub(" ", text).strip().rstrip(".-\u2013 "))
     if found is None or found[2] not in _METRES:
         raise Unparsed("no distance")
-    number = (found[1] or "1").replace(" ", "")
+    number = "".join((found[1] or "1").split())
     return 0.0 if re.fullmatch(r"[+-]?0+\d+", number) else float(number) * _METRES[found[2]]

@@ -73,6 +73,7 @@ def same(kind: str, expected: Any, found: Any) -> bool:
         ("distance", "[4 km]", 4000),
         ("distance", "$1.2km!", 1200),
         ("distance", "4km#x", 4000),
+        ("distance", "-\t5 km", -5000),
         ("distance", "0653m", 0),
         ("distance", "01.5km", 1500),
         ("date", "May31,2023", "2023-05-31"),
