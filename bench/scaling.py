@@ -63,6 +63,9 @@ SMALL, SMALL_ROWS = 2000, 6
 COMMANDS = 3
 """Rounds of those."""
 
+NAMES = ("whole", "workers", "steps", "pages", "startup", "memory")
+"""Of the measurements, in the order of the document."""
+
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
 _DOCUMENT = OUT.with_suffix(".md")
@@ -179,9 +182,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1, help="CPU seconds of each point")
     parser.add_argument("--bundles", type=int, default=400, help="bundles given to workers")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the plots")
-    parser.add_argument(
-        "--only", action="append", help="whole, workers, steps, pages, startup or memory; again for more"
-    )
+    parser.add_argument("--only", action="append", choices=NAMES, help="measure this alone; again for more")
     parser.add_argument("--peak", nargs=2, metavar=("FOLDER", "COUNT"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.peak:
