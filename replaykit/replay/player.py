@@ -6,8 +6,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from operator import attrgetter
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Protocol, TypeVar, overload
 
+from replaykit.errors import UsageError
 from replaykit.replay.doms import Blobs, Doms
 from replaykit.replay.state import Page, State, same_url
 from replaykit.trajectory import action as acts
@@ -41,9 +43,17 @@ class Recording(Blobs, Protocol):
 
 
 class Replay:
-    """One recorded run, read-only. Iterating yields a State per step."""
+    """One recorded run, read-only: a sequence with a State per step.
+
+    Reads pages and pictures from the open bundle when they are asked for.
+    """
 
     def __init__(self, bundle: Recording) -> None:
+        """Begin to read. Raises UsageError for a path: whoever opens a bundle closes it."""
+        if isinstance(bundle, str | Path):
+            raise UsageError(
+                what=f"Replay takes an open bundle: `with open_bundle({str(bundle)!r}) as bundle:`"
+            )
         #: What is replayed: whoever needs a picture asks it for the blob.
         self.bundle = bundle
         self.trajectory = bundle.trajectory
@@ -55,7 +65,15 @@ class Replay:
     def __iter__(self) -> Iterator[State]:
         return (self._state(step) for step in self.steps)
 
-    def __getitem__(self, index: int) -> State:
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[State]: ...
+
+    def __getitem__(self, index: int | slice) -> State | list[State]:
+        if isinstance(index, slice):
+            return [self._state(step) for step in self.steps[index]]
         return self._state(self.steps[index])
 
     @property

@@ -7,7 +7,7 @@ import pytest
 
 from replaykit.bundle.blobs import png
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import SnapshotInvalid
+from replaykit.errors import SnapshotInvalid, UsageError
 from replaykit.replay.player import Replay
 from replaykit.replay.state import same_url
 from replaykit.testing import trajectory
@@ -101,6 +101,22 @@ def test_a_run_is_walked_state_by_state() -> None:
 def test_a_state_shows_what_was_done_on_which_page() -> None:
     first, second = Replay(Recorded(*RUN))
     assert (first.action, first.dom.text, second.dom) == (Click(), "first", None)
+
+
+def test_a_replay_is_a_sequence() -> None:
+    replay = Replay(Recorded(*RUN))
+    indices = [state.index for state in replay]
+    assert len(replay) == len(indices) == 2
+    assert [state.index for state in replay[::-1]] == indices[::-1]
+    assert [state.index for state in replay[1:]] == indices[1:]
+    assert replay[-1].index == indices[-1]
+    with pytest.raises(IndexError):
+        replay[2]
+
+
+def test_a_path_is_no_bundle() -> None:
+    with pytest.raises(UsageError, match=r"with open_bundle\('run.zst'\) as bundle:"):
+        Replay("run.zst")
 
 
 def test_a_picture_is_an_image_file_or_none(tmp_path: Path) -> None:
