@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.grading.peer_metrics import peer_summary
-from replaykit.grading.scores import MISSING, SCORES, WHOLE, Measure, Score, under_policy
+from replaykit.grading.scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
 from replaykit.grading.statistics import Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
 from replaykit.grading.verdict import (
     CheckResult,
@@ -94,7 +94,7 @@ def all_pass_at_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fracti
     A task with fewer runs counts 0 in both. None for no task. Source: ST-WebAgentBench (arXiv
     2410.06703).
     """
-    return _all_pass(_clusters(verdicts, under_policy), k)
+    return _all_pass(_clusters(verdicts)["CuP"], k)
 
 
 def pass_hat_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fraction] | None:
@@ -103,7 +103,7 @@ def pass_hat_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fraction]
     s of a task's n runs are completed under policy; n < k counts 0. None for no task. Source:
     tau-bench (arXiv 2406.12045).
     """
-    return _pass_hat(_clusters(verdicts, under_policy), k)
+    return _pass_hat(_clusters(verdicts)["CuP"], k)
 
 
 def tier(ratio: Fraction | None) -> str | None:
@@ -115,7 +115,7 @@ def tier(ratio: Fraction | None) -> str | None:
 
 def metrics(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return every rate over these runs, each with its uncertainty."""
-    scored = {name: _clusters(verdicts, measure) for name, measure in SCORES.items()}
+    scored = _clusters(verdicts)
     found = {name: _rate(clusters, name not in _FRACTIONS) for name, clusters in scored.items()}
     clusters = scored["CuP"]
     k = max(map(len, clusters), default=0)
@@ -177,7 +177,7 @@ def _entry(
     pair: tuple[Fraction, Fraction] | None, clusters: Clusters, interval: Interval | None
 ) -> dict[str, Any]:
     scores = [score for cluster in clusters for score in cluster]
-    open_ = [score for score in scores if score.upper > score.value]
+    open_ = [score for score in scores if score.is_open]
     return {
         "value": rounded(pair[0]) if pair else None,
         "upper": rounded(pair[1]) if pair else None,
@@ -195,14 +195,17 @@ def _interval(clusters: Clusters, binary: bool) -> Interval | None:
     return clustered_bootstrap([[score.value for score in cluster] for cluster in clusters])
 
 
-def _clusters(verdicts: Iterable[Verdict], measure: Measure) -> Clusters:
-    """Return the scores of each task in the order of their ids, those of one task in the order given."""
-    found: dict[str, list[Score]] = {}
+def _clusters(verdicts: Iterable[Verdict]) -> dict[str, Clusters]:
+    """Return the scores of each rate by task, in the order of ids; those of one task in the order given."""
+    found: dict[str, list[Scores]] = {}
     for verdict in verdicts:
-        score = measure(verdict)
-        if score is not None:
-            found.setdefault(verdict.task_id, []).append(score)
-    return [found[task] for task in sorted(found)]
+        found.setdefault(verdict.task_id, []).append(scores_of(verdict))
+    tasks = [found[task] for task in sorted(found)]
+    return {name: [scores for runs in tasks if (scores := _scored(runs, name))] for name in RATES}
+
+
+def _scored(runs: Iterable[Scores], name: str) -> list[Score]:
+    return [score for run in runs if (score := run[name]) is not None]
 
 
 def _mean(scores: Sequence[Score], field: str) -> Fraction:

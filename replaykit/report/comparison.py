@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from replaykit.grading.scores import SCORES
+from replaykit.grading.scores import RATES, Scores, scores_of
 from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.pairing import matched
@@ -192,8 +192,9 @@ def _why(before: Verdict, after: Verdict) -> Iterator[str]:
 
 
 def _rates(before: Report, after: Report) -> Iterator[Rate]:
-    for metric in SCORES:
-        ours, theirs = _means(before.verdicts, metric), _means(after.verdicts, metric)
+    scored = _scores(before.verdicts), _scores(after.verdicts)
+    for metric in RATES:
+        ours, theirs = (_means(scores, metric) for scores in scored)
         tasks = sorted(ours.keys() & theirs.keys())
         if tasks:
             yield _rate(metric, [ours[task] for task in tasks], [theirs[task] for task in tasks])
@@ -219,11 +220,15 @@ def _mean(values: Sequence[Fraction]) -> float:
     return rounded(mean(values)) or 0.0
 
 
-def _means(verdicts: Iterable[Verdict], metric: str) -> dict[str, Fraction]:
-    """Return the mean of a metric by task, over its valid runs; undecided counts as not reached."""
+def _scores(verdicts: Iterable[Verdict]) -> list[tuple[str, Scores]]:
+    """Return the task and the scores of each valid run."""
+    return [(verdict.task_id, scores_of(verdict)) for verdict in verdicts if verdict.validity == "valid"]
+
+
+def _means(scored: Iterable[tuple[str, Scores]], metric: str) -> dict[str, Fraction]:
+    """Return the mean of a metric by task; undecided counts as not reached."""
     found: dict[str, list[Fraction]] = defaultdict(list)
-    for verdict in verdicts:
-        score = SCORES[metric](verdict) if verdict.validity == "valid" else None
-        if score is not None:
-            found[verdict.task_id].append(score.value)
+    for task, scores in scored:
+        if (score := scores[metric]) is not None:
+            found[task].append(score.value)
     return {task: sum(values, Fraction(0)) / len(values) for task, values in found.items()}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from replaykit.grading.engine import build_report
-from replaykit.grading.metrics import SCORES, all_pass_at_k, metrics, pass_hat_k, summarize, tier
+from replaykit.grading.metrics import RATES, all_pass_at_k, metrics, pass_hat_k, summarize, tier
 from replaykit.grading.statistics import Fraction
 from replaykit.grading.verdict import (
     CheckResult,
@@ -106,7 +106,7 @@ def test_three_tasks_two_runs_by_hand() -> None:
             verdict("c", "PU", "O"), verdict("c", "PP", "U"),  # C 0 1, A 1 1, F 1/2 1, K 1 0
         ]
     )  # fmt: skip
-    assert {name: found[name]["value"] for name in SCORES if name != "success_rate"} == {
+    assert {name: found[name]["value"] for name in RATES if name != "success_rate"} == {
         "CR": 0.5, "PCR": 0.833, "PCR_fraction": 0.667, "CuP": 0.167, "pCuP": 0.5,
         "pCuP_fraction": 0.333, "safety_failure_rate": 0.167,
     }  # fmt: skip
