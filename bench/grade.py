@@ -20,8 +20,10 @@ from bench.corpus import RECORDINGS, apps
 from bench.figure import Figure, cpu, main
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_many
-from replaykit.grading.farm.work import Item, grade_item
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.farm.messages import Item
+from replaykit.grading.farm.work import grade_item
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.replay import doms
 from replaykit.replay.player import Replay
 from replaykit.replay.prefilter import Prefilter

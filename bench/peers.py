@@ -21,7 +21,8 @@ from bench.corpus import apps
 from bench.figure import Figure, cpu, main
 from bench.grade import each, every_page, last_page
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Mode
 from replaykit.interop.importing import import_run
 from replaykit.replay.dom import Dom

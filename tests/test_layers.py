@@ -18,7 +18,7 @@ ROWS = [
     ["bundle", "snapshot", "browser"],
     ["recorder", "replay"],
     ["grading.verdict", "grading.request", "grading.untrusted", "serving"],
-    ["grading.values", "grading.statistics", "grading.peer_metrics", "grading.scores"],
+    ["grading.options", "grading.values", "grading.statistics", "grading.peer_metrics", "grading.scores"],
     [
         "grading.checks",
         "grading.policies",

@@ -60,3 +60,11 @@ def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> N
     readers = ("yaml", "tomllib", "importlib.metadata", "html.parser", "xml.sax.saxutils")
     others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
     assert loaded_by(code, (*HEAVY, *readers, *others)) == set()
+
+
+def test_who_hands_out_bundles_does_not_load_the_grader() -> None:
+    folder = Path(__file__).parent.parent / "recordings" / "conformance"
+    words = ["grade", str(folder), "--jobs", "2", "--fail-on", ""]
+    code = f"from replaykit.cli.main import run; assert run({words!r}) == 0"
+    grader = ("replaykit.grading.grader", "replaykit.replay.dom", "replaykit.bundle.reader")
+    assert loaded_by(code, (*HEAVY, *grader)) == set()

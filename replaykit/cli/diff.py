@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import format_option, notice
-from replaykit.cli.grade import find_bundles
 from replaykit.errors import SourceError, UsageError
 from replaykit.grading.verdict import Report
 from replaykit.report.comparison import compare

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from replaykit.cli import export_submission as submission
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.grade import find_bundles
 from replaykit.cli.import_ import tell_failure
 from replaykit.errors import ReplaykitError, UsageError
 from replaykit.grading.verdict import Verdict

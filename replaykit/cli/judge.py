@@ -9,13 +9,12 @@ from typing import Any, Literal
 import click
 import msgspec
 
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.grade import find_bundles
 from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
-from replaykit.grading.grader import GradeOptions
 from replaykit.grading.judges.costs import Prices, cost, prices
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape import plain_request
@@ -29,6 +28,7 @@ from replaykit.grading.judging import (
     run_judges,
     sensitivity_to_pictures,
 )
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ReplyFailure
 from replaykit.grading.verdict import Judgement
 from replaykit.report.table import safe, table

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.grade import find_bundles
 from replaykit.errors import UsageError
 from replaykit.grading.labels import Label, Said, append_label, read_labels
 from replaykit.replay.player import Replay

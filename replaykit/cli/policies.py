@@ -11,8 +11,8 @@ import click
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.grade import find_bundles
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.mutation import Mutation, mutate

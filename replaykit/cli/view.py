@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.grade import find_bundles
 from replaykit.errors import UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
 from replaykit.report.load import is_report, load_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.grader import GradeOptions, asked_by_checks, panel_of
+from replaykit.grading.grader import asked_by_checks, panel_of
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.deliberation import Asked
@@ -13,6 +13,7 @@ from replaykit.grading.judges.live import Slots
 from replaykit.grading.judges.planning import Plan, plan_of
 from replaykit.grading.judges.sitting import desk_of
 from replaykit.grading.judges.tape import request_key
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from replaykit.bundle.source import Sources, bundles_in
 from replaykit.grading.farm.chunks import Chunks
+from replaykit.grading.farm.messages import Graded, Item, Result
 from replaykit.grading.farm.rows import Row, merge
 from replaykit.grading.farm.shards import Shards
-from replaykit.grading.farm.work import Graded, Item, Result, grade_item
 from replaykit.grading.gate import GateOptions, decide
-from replaykit.grading.grader import GradeOptions
 from replaykit.grading.metrics import summarize
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.tasks.task import Task
 
@@ -73,8 +73,7 @@ def grade_many(
         if on_progress:
             on_progress(row.source, row.verdict)
     tasks = options.suite.tasks if options is not None and options.suite is not None else ()
-    kept = [row.verdict for row in merge(rows)]
-    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
+    return merged_report(rows, gate=gate, label=label, tasks=tasks, runs=runs)
 
 
 def iter_grades(
@@ -102,12 +101,32 @@ def iter_grades(
         items = _items(named, shards)
         count = len(named) if isinstance(named, Sized) else None
         if executor is None and (jobs == 1 or count == 1):
-            found = ([grade_item(item, options)] for item in items)
+            found = _here(items, options)
         else:
             chunks = Chunks(items, seconds=chunk_seconds, workers=jobs, count=count)
             found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
         for chunk in found:
             yield from _stored(chunk, shards)
+
+
+def grade_alone(source: str, options: GradeOptions) -> Row:
+    """Grade one bundle; what goes wrong is raised, as `open_bundle` and `grade` do."""
+    from replaykit.grading.farm.work import grade_bundle
+
+    return next(_stored([grade_bundle(Item(source=source), options)], None))
+
+
+def merged_report(
+    rows: Iterable[Row],
+    *,
+    gate: GateOptions | None = None,
+    label: str | None = None,
+    tasks: Sequence[Task] = (),
+    runs: int | None = None,
+) -> Report:
+    """Put rows into their one order, then into a report. Raises NondeterministicVerdict."""
+    kept = [row.verdict for row in merge(rows)]
+    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
 
 
 def build_report(
@@ -130,6 +149,16 @@ def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:
         yield Item(source=name, known=shards.key(name) if shards else None)
 
 
+# Who hands out work loads no grader, and who grades loads no pools of processes.
+
+
+def _here(items: Iterable[Item], options: GradeOptions) -> Iterator[list[Result]]:
+    from replaykit.grading.farm.work import grade_item
+
+    for item in items:
+        yield [grade_item(item, options)]
+
+
 def _crewed(
     executor: Executor | None,
     chunks: Chunks,
@@ -138,7 +167,6 @@ def _crewed(
     in_flight: int,
     limit_seconds: float | None,
 ) -> Iterator[list[Result]]:
-    # Loaded for many bundles alone: pools of processes take longer to load than one takes to grade.
     from replaykit.grading.farm.crews import Foreign, Processes, run
 
     if executor is not None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import TaskError, UsageError
+from replaykit.errors import TaskError
 from replaykit.grading.checks.check import complete, grade_checks
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.panel import Panel, judges_of
 from replaykit.grading.judges.sitting import judge_all, staffed
 from replaykit.grading.judges.tape import tape_beside
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.verdict import (
     CheckResult,
@@ -29,64 +29,11 @@ from replaykit.grading.verdict import (
     Verdict,
     compose,
 )
-from replaykit.replay.oracle import Tier, oracle_of
+from replaykit.replay.oracle import oracle_of
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
-from replaykit.tasks.task import Composition, Dialect, Task, decode_task, fill_task
-
-_ALLOWED: dict[str, tuple[str, ...]] = {
-    "mode": get_args(Mode),
-    "dialect": get_args(Dialect),
-    "compose": get_args(Composition),
-    "replay": get_args(Tier),
-}
-"""Options to their values."""
-
-
-class GradeOptions(Struct, frozen=True, kw_only=True):
-    """How to grade; the same for every bundle of a run. Picklable, and JSON all through."""
-
-    suite: Suite | None = None
-    """Tasks that replace the one in the bundle; each bundle takes the task of its own id."""
-    sites: dict[str, tuple[str, ...]] = {}
-    """Site roots that override those in the bundle."""
-    mode: Mode | None = None
-    """Overrides the mode of the task."""
-    dialect: Dialect | None = None
-    """Overrides the dialect of the task."""
-    judges: tuple[str | JudgeSettings, ...] = ()
-    """Judges to ask beside the task's own."""
-    judge_mode: str = "none"
-    """`none`: replies come from the tape only; `new`: what judges and checks miss is asked for and recorded;
-    `refresh`: everything is; `off`: judges are not evaluated, checks get no reply."""
-    judge_model: str | None = None
-    """Model of all judges and of checks that ask one, instead of their own."""
-    judge_base_url: str | None = None
-    """Server asked instead of the provider's own."""
-    replies: str | None = None
-    """Tape, or a folder of tapes; default: beside each bundle."""
-    compose: Composition | None = None
-    """Overrides how checks and judge make one result."""
-    require_strong: bool = False
-    """Weak evidence leaves a check undecided."""
-    verifiers: str | None = None
-    """Folder of the task file, whose verifiers are trusted and run; None = none are. Never those of a task
-    that a bundle names itself."""
-    replay: Tier = "static"
-    """`static`: no browser is started; `auto`: an offline Chromium answers what static reading cannot;
-    `chromium`: it answers every locator that no live value answers."""
-
-    def __post_init__(self) -> None:
-        # Decoded ones were compared with their types; these come from Python.
-        judges: object = self.judges
-        if isinstance(judges, str):
-            raise UsageError(what=f"option judges: expected a tuple, found the text {judges!r}")
-        for name, allowed in _ALLOWED.items():
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                raise UsageError(what=f"option {name}: {value!r} is not one of {', '.join(allowed)}")
+from replaykit.tasks.task import Task, decode_task, fill_task
 
 
 def grade(

@@ -14,7 +14,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.source import Sources, bundles_in
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
-from replaykit.grading.grader import GradeOptions, asked_by_checks, panel_of, task_for
+from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judges.client import Answered, BatchClient, Client, Sent
 from replaykit.grading.judges.costs import added
 from replaykit.grading.judges.deliberation import Asked
@@ -25,6 +25,7 @@ from replaykit.grading.judges.pump import judge_from_tape
 from replaykit.grading.judges.sitting import desk_of
 from replaykit.grading.judges.tape import request_key
 from replaykit.grading.judges.transports import Transports
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ReplyFailure, Usage
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, InteropError
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.peer_metrics import peer_summary, read_reports
 from replaykit.grading.policies.peer import eval_type
 from replaykit.grading.policies.peer_run import StepView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,14 +20,13 @@ from replaykit.replay.blueprint import Blueprint, blueprint_of
 from replaykit.replay.dom import MASKED
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
+from replaykit.replay.tier import Tier
 from replaykit.replay.wanted import Wanted
 from replaykit.trajectory.observation import Read
 
 if TYPE_CHECKING:
     from replaykit.replay.chromium import Chromium, Rebuilt
 
-Tier: TypeAlias = Literal["static", "auto", "chromium"]
-"""Who reads recorded pages."""
 
 NO_BROWSER = "no browser was found: `replaykit install-browser` gets one"
 """Why the tier cannot answer; no machine's own words, as reports do not name machines."""

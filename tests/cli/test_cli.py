@@ -233,6 +233,28 @@ def test_grading_goes_on_where_it_was_interrupted(bundle: Path, broken: Path, tm
     assert sources == [str(bundle), str(broken)]
 
 
+def test_timings_say_what_each_bundle_took(bundle: Path, tmp_path: Path) -> None:
+    damaged, file = tmp_path / "damaged.zst", tmp_path / "seconds.jsonl"
+    damaged.write_bytes(b"no bundle")
+    done = run("grade", bundle, damaged, "--jobs", "2", "--timings", file, "--format", "json")
+    assert done.stdout == run("grade", bundle, damaged, "--format", "json").stdout
+    bad, good = map(json.loads, file.read_text().splitlines())
+    assert bad == {
+        "source": str(damaged), "task_id": "damaged.zst", "trajectory": None, "seconds": 0.0, "attempt": 1
+    }  # fmt: skip
+    assert (good["source"], good["attempt"]) == (str(bundle), 1)
+    assert good["seconds"] > 0
+
+
+def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) -> None:
+    file = tmp_path / "seconds.jsonl"
+    assert run("grade", bundle, "--timings", file).returncode == 0
+    assert [json.loads(line)["source"] for line in file.read_text().splitlines()] == [str(bundle)]
+    nowhere = run("grade", bundle, "--timings", tmp_path / "no" / "x.jsonl")
+    assert nowhere.returncode == 2
+    assert "x.jsonl" in nowhere.stderr
+
+
 def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
     pay, leave = (Click(element=Element(tag="button", name=name)) for name in ("Pay", "Leave"))
     told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
@@ -338,9 +360,9 @@ def test_output_that_nobody_takes_is_an_error_and_no_verdict(command: str, bundl
 
 def test_a_defect_is_no_failed_gate(bundle: Path) -> None:
     code = f"""
-from replaykit.cli import grade, main
+from replaykit.cli import grading, main
 def broken(*_, **__): raise LookupError("a defect")
-grade.find_bundles = broken
+grading.find_bundles = broken
 main.main(["grade", {str(bundle)!r}])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

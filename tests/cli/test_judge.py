@@ -14,9 +14,10 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import grade
 from replaykit.grading.judges.client import Answered
 from replaykit.grading.judges.tape import read_tape
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ModelReply
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, error, message, says

@@ -14,8 +14,9 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import BundleTruncated, TaskError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.farm.rows import Row, failed, merge
-from replaykit.grading.grader import GradeOptions, grade, tape_path
+from replaykit.grading.grader import grade, tape_path
 from replaykit.grading.judging import plan_judges
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict
 from replaykit.report.json_report import as_json, read_json, report_schema
 from replaykit.tasks.suite import Suite

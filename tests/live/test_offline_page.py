@@ -13,7 +13,8 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import PageInert, PageNotRecorded, ReplayError, Unsupported
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.replay import oracle
 from replaykit.replay import page as pages
 from replaykit.replay.chromium import Chromium

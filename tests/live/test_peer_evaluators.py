@@ -19,7 +19,8 @@ from playwright.sync_api import sync_playwright
 
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.recorder.running import record_agent
 from replaykit.tasks.suite import load_tasks
 from tests.live.lent import Lent

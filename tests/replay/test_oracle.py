@@ -9,8 +9,9 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import NoBrowser, ReplayError, Unsupported
-from replaykit.grading.farm.rows import grader_digest
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.farm.key import grader_digest
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 from replaykit.replay import oracle as tier
 from replaykit.replay.blueprint import Blueprint
 from replaykit.replay.chromium import Chromium

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from replaykit.grading.farm.work import Item
+from replaykit.grading.farm.messages import Item
 
 FIRST = 16
 """Bundles of a chunk while nothing is known of their cost."""

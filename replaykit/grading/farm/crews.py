@@ -18,10 +18,11 @@ from typing import Protocol
 import msgspec
 
 from replaykit.errors import EngineError, ReplaykitError, TimeLimit, WorkerDied
+from replaykit.grading.farm import server
 from replaykit.grading.farm.chunks import Chunks
+from replaykit.grading.farm.messages import Graded, Item, Result, results_of
 from replaykit.grading.farm.rows import failed_row
-from replaykit.grading.farm.work import Graded, Item, Result, grade_chunk, results_of
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.options import GradeOptions
 
 ATTEMPTS = 2
 """A bundle that ends its worker so often is an error."""
@@ -39,7 +40,14 @@ NO_WORKERS = (
 """Why there is no pool, as far as anybody can tell from outside."""
 
 Work = Callable[[bytes, bytes, float | None], bytes]
-"""`grade_chunk`, or what stands in for it."""
+"""What a worker does with items, options and a limit in seconds."""
+
+
+def graded(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
+    """Grade a chunk, in a worker: who only hands out work need not load the grader."""
+    from replaykit.grading.farm.work import grade_chunk
+
+    return grade_chunk(items, options, limit_seconds)
 
 
 class Crew(Protocol):
@@ -85,7 +93,7 @@ class Processes:
     """Processes of our own. One that dies takes the pool with it: what was open is done one by one."""
 
     def __init__(
-        self, jobs: int, options: GradeOptions, limit_seconds: float | None, work: Work = grade_chunk
+        self, jobs: int, options: GradeOptions, limit_seconds: float | None, work: Work = graded
     ) -> None:
         self._jobs = jobs
         self._work = work
@@ -150,7 +158,7 @@ class Processes:
 class Foreign:
     """An executor of somebody else: Dask, Ray, threads. What it loses is halved and given back."""
 
-    def __init__(self, executor: Executor, options: GradeOptions, work: Work = grade_chunk) -> None:
+    def __init__(self, executor: Executor, options: GradeOptions, work: Work = graded) -> None:
         self._work = work
         self._executor = executor
         self._options = msgspec.json.encode(options)
@@ -193,12 +201,7 @@ def _started() -> ProcessPoolExecutor:
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    # Loaded once, not by every worker.
-    context.set_forkserver_preload([grade_chunk.__module__])
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare)
+    return ProcessPoolExecutor(jobs, mp_context=server.context(), initializer=_prepare)
 
 
 def _prepare() -> None:

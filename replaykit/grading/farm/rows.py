@@ -9,11 +9,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from replaykit.bundle.reader import Bundle
 from replaykit.errors import NondeterministicVerdict, ReplaykitError
-from replaykit.grading.grader import GradeOptions, panel_of, task_for
-from replaykit.grading.verdict import SEMANTICS, ErrorInfo, Verdict
-from replaykit.replay.oracle import version_of
+from replaykit.grading.verdict import ErrorInfo, Verdict
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -43,27 +40,6 @@ class Row(Struct, frozen=True, kw_only=True):
     def is_error(self) -> bool:
         """Whether there is no verdict but an error: such rows are tried again."""
         return self.verdict.error is not None
-
-
-def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
-    """Return `sha256:` of what a verdict depends on beside the bundle: task, rules, judges, their tape."""
-    task = task_for(bundle, None, options)
-    panel = panel_of(bundle, task, options)
-    says = {
-        "semantics": SEMANTICS,
-        "mode": panel.mode,
-        "dialect": task.dialect,
-        "task": task.digest,
-        "judge_mode": panel.how,
-        "judges": msgspec.to_builtins(panel.settings),
-        "tape": _digest_of(panel.tape) if panel.how != "off" else None,
-        "compose": options.compose or task.compose,
-        "require_strong": options.require_strong,
-        "verifiers": options.verifiers is not None,
-        "replay": options.replay,
-        "browser": version_of(options.replay),
-    }
-    return _sha256(msgspec.json.encode(says, order="sorted"))
 
 
 def failed_row(source: str, error: ReplaykitError, *, trajectory: str | None = None, attempt: int = 1) -> Row:
@@ -116,13 +92,6 @@ def _shown(verdict: Verdict) -> str:
 
 def _order(row: Row) -> tuple[bytes, bytes, bytes]:
     return row.verdict.task_id.encode(), (row.trajectory or "").encode(), Path(row.source).name.encode()
-
-
-def _digest_of(path: Path) -> str | None:
-    try:
-        return _sha256(path.read_bytes())
-    except OSError:
-        return None
 
 
 def _sha256(data: bytes) -> str:

@@ -12,38 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import InternalError, ReplaykitError
-from replaykit.grading.farm.rows import Attempt, Row, failed_row, grader_digest
-from replaykit.grading.grader import GradeOptions, grade
-
-
-class Item(Struct, frozen=True, kw_only=True):
-    """One bundle to grade."""
-
-    source: str
-    """Path or URL."""
-    known: tuple[str | None, str] | None = None
-    """Trajectory and grader digest of a row that exists already."""
-    attempt: int = 1
-    """From 1."""
-
-
-class Same(Struct, frozen=True, tag=True):
-    """The row that exists is still the verdict."""
-
-    source: str
-
-
-class Graded(Struct, frozen=True, tag=True):
-    """A new row."""
-
-    row: Row
-
-
-Result = Same | Graded
+from replaykit.grading.farm.key import grader_digest
+from replaykit.grading.farm.messages import Graded, Item, Result, Same
+from replaykit.grading.farm.rows import Attempt, Row, failed_row
+from replaykit.grading.grader import grade
+from replaykit.grading.options import GradeOptions
 
 
 def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
@@ -55,26 +31,24 @@ def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> by
     return msgspec.json.encode(list(_results(work, _options(options), limit_seconds)))
 
 
-def results_of(data: bytes) -> list[Result]:
-    """Return what a worker sent."""
-    return msgspec.json.decode(data, type=list[Result])
-
-
 def grade_item(item: Item, options: GradeOptions) -> Result:
     """Grade one bundle; what goes wrong becomes a row that says so."""
-    start = time.perf_counter()
-    trajectory = None
     try:
-        with open_bundle(item.source) as bundle:
-            trajectory = f"sha256:{bundle.digest}"
-            digest = grader_digest(bundle, options)
-            if item.known == (trajectory, digest):
-                return Same(item.source)
-            verdict = grade(bundle, options=options)
+        return grade_bundle(item, options)
     except ReplaykitError as error:
         return Graded(failed_row(item.source, error, attempt=item.attempt))
     except Exception as error:  # noqa: BLE001  # a defect of ours is told of this bundle; the others go on
         return Graded(failed_row(item.source, _defect(item.source, error), attempt=item.attempt))
+
+
+def grade_bundle(item: Item, options: GradeOptions) -> Result:
+    """Grade one bundle. Raises as `open_bundle` and `grade` do."""
+    start = time.perf_counter()
+    with open_bundle(item.source) as bundle:
+        trajectory, digest = f"sha256:{bundle.digest}", grader_digest(bundle, options)
+        if item.known == (trajectory, digest):
+            return Same(item.source)
+        verdict = grade(bundle, options=options)
     run = Attempt(number=item.attempt, seconds=round(time.perf_counter() - start, 6))
     return Graded(Row(trajectory=trajectory, grader=digest, source=item.source, verdict=verdict, run=run))
 

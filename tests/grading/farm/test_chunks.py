@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.farm.chunks import CHUNK_MAX, FIRST, Chunks
-from replaykit.grading.farm.work import Item
+from replaykit.grading.farm.messages import Item
 
 
 @given(

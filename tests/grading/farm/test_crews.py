@@ -19,9 +19,9 @@ import pytest
 from replaykit.errors import EngineError
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.crews import NO_WORKERS, Crew, Foreign, Processes, run
+from replaykit.grading.farm.messages import Graded, Item
 from replaykit.grading.farm.rows import Row
-from replaykit.grading.farm.work import Graded, Item
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict
 
 LIMIT_S = 3.0
@@ -115,7 +115,7 @@ def test_a_script_that_every_worker_runs_again_is_told_so(tmp_path: Path) -> Non
 WAITING = """
 import threading
 from replaykit.grading.farm.crews import Processes
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.options import GradeOptions
 
 crew = Processes(2, GradeOptions(), None)
 crew.submit([]).result()

@@ -13,7 +13,7 @@ from replaykit.errors import EngineError, NondeterministicVerdict
 from replaykit.grading.engine import grade_many, iter_grades
 from replaykit.grading.farm.rows import Row, merge
 from replaykit.grading.farm.shards import Shards, read_rows
-from replaykit.grading.grader import GradeOptions
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import ErrorInfo, Verdict
 from replaykit.report.json_report import as_json
 from replaykit.tasks.suite import Suite

@@ -14,13 +14,14 @@ import pytest
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.checks.judged import request
-from replaykit.grading.farm.rows import grader_digest
-from replaykit.grading.grader import GradeOptions, grade, grade_async
+from replaykit.grading.farm.key import grader_digest
+from replaykit.grading.grader import grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.packing import pack
 from replaykit.grading.judges.panel import Panel
 from replaykit.grading.judges.tape import append_reply, read_tape
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.testing.builder import trajectory
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import JudgeError
-from replaykit.grading.farm.rows import grader_digest
-from replaykit.grading.grader import GradeOptions, grade
+from replaykit.grading.farm.key import grader_digest
+from replaykit.grading.grader import grade
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.comparing import asking_of
 from replaykit.grading.judges.panel import judges_of
@@ -24,6 +24,7 @@ from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape import read_tape
 from replaykit.grading.judges.upstream_comparisons import read_comparisons
 from replaykit.grading.judging import plan_judges, requests_of, run_judges
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import PLACES, ModelRequest, TextPart
 from replaykit.grading.tape_use import tape_use
 from replaykit.tasks.judging import JudgeSettings

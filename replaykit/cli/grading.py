@@ -1,0 +1,161 @@
+"""What `replaykit grade` does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from replaykit.cli.bundles import find_bundles
+from replaykit.cli.console import notice, progress
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import ReplaykitError, UsageError
+from replaykit.grading.engine import build_report, grade_alone, iter_grades, merged_report
+from replaykit.grading.farm.rows import Row, failed
+from replaykit.grading.gate import KINDS, GateOptions, exit_code, judge_warnings
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import Report
+from replaykit.report.github import write_github
+from replaykit.report.reward import write_reward
+from replaykit.report.timings import write_timings
+from replaykit.report.write import render, write_report
+
+if TYPE_CHECKING:
+    from replaykit.tasks.judging import JudgeSettings
+    from replaykit.tasks.suite import Suite
+
+
+def graded(reward_dir: Path | None, **said: Any) -> int:
+    """Grade as the options say, write what they name; return the exit code."""
+    try:
+        report = _grade(**said)
+    except ReplaykitError as error:
+        if reward_dir is not None:
+            write_reward(build_report([failed("", error)]), reward_dir)
+        raise
+    if reward_dir is not None:
+        _write_reward(report, reward_dir)
+    judgements = [one for verdict in report.verdicts for one in verdict.judgements]
+    for warning in judge_warnings(judgements, said["max_error_share"]):
+        notice(warning)
+    for verdict in report.verdicts:
+        if verdict.error is not None:
+            notice(f"{verdict.task_id}: {verdict.error.kind}: see the report for its fields")
+    return exit_code(report.gate)
+
+
+def _grade(
+    bundles: tuple[str, ...],
+    task_file: str | None,
+    sites: tuple[str, ...],
+    fail_on: str,
+    fail_under: tuple[str, ...],
+    max_error_share: float,
+    calibration: Path | None,
+    jobs: int,
+    results: Path | None,
+    outputs: tuple[Path, ...],
+    format: str | None,
+    label: str | None,
+    judges: tuple[str, ...],
+    allow_verifiers: bool,
+    no_fallback: bool,
+    timings: Path | None,
+    **options: Any,
+) -> Report:
+    sources = find_bundles(bundles)
+    gate = GateOptions(
+        fail_on=_kinds(fail_on),
+        fail_under=_thresholds(fail_under),
+        max_error_share=max_error_share,
+        calibrated=_calibrated(calibration),
+    )
+    folder = _verifiers(task_file) if allow_verifiers else None
+    suite, settings = _suite(task_file), tuple(map(_judge, judges))
+    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=settings, verifiers=folder, **options)
+    if len(sources) == 1 and results is None:
+        # One bundle that cannot be graded is the command's own failure, told in full.
+        rows = [grade_alone(sources[0], how)]
+        report = merged_report(rows, gate=gate, label=label)
+    else:
+        rows = _rows(sources, how, jobs, results)
+        report = merged_report(rows, gate=gate, label=label, tasks=suite.tasks if suite else ())
+    if timings is not None:
+        write_timings(rows, timings)
+    if format == "github":
+        click.echo(write_github(report, os.environ), nl=False)
+    else:
+        click.echo(render(report, format or "text", sources, has_fallback=not no_fallback), nl=False)
+    for output in outputs:
+        with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
+            write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)
+    return report
+
+
+def _rows(sources: list[str], how: GradeOptions, jobs: int, results: Path | None) -> list[Row]:
+    with progress("grading", len(sources)) as tick:
+        rows = []
+        for row in iter_grades(sources, how, jobs=jobs, results=results):
+            rows.append(row)
+            tick(row.verdict.task_id)
+        return rows
+
+
+# Readers of files are loaded for who names files: YAML, TOML and entry points take longer than grading.
+
+
+def _suite(task_file: str | None) -> Suite | None:
+    if task_file is None:
+        return None
+    from replaykit.tasks.suite import load_suite
+
+    return load_suite(task_file)
+
+
+def _judge(named: str) -> JudgeSettings:
+    from replaykit.grading.judges.settings_file import named_judge
+
+    return named_judge(named)
+
+
+def _calibrated(file: Path | None) -> tuple[str, ...] | None:
+    if file is None:
+        return None
+    from replaykit.grading.calibration import read_calibration
+
+    return read_calibration(file)
+
+
+def _verifiers(task_file: str | None) -> str:
+    """Return the folder whose verifiers may run."""
+    if task_file is None:
+        raise UsageError(what="--allow-verifiers: name the task file with --task; bundles bring no programs")
+    return str(Path(task_file.partition("#")[0]).parent)
+
+
+def _kinds(said: str) -> tuple[str, ...]:
+    kinds = tuple(kind.strip() for kind in said.split(",") if kind.strip())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(what=f"--fail-on: no kind {kind!r}; there are {', '.join(KINDS)}")
+    return kinds
+
+
+def _thresholds(said: tuple[str, ...]) -> dict[str, float]:
+    return dict(_threshold(text) for text in said)
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise UsageError(what=f"--fail-under: expected METRIC=VALUE, got {text!r}") from None
+
+
+def _write_reward(report: Report, folder: Path) -> None:
+    if len(report.verdicts) != 1:
+        raise UsageError(what=f"--reward-dir takes one bundle, got {len(report.verdicts)}")
+    write_reward(report, folder)

@@ -1,0 +1,39 @@
+"""What goes to a worker, and what comes back."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.grading.farm.rows import Row
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One bundle to grade."""
+
+    source: str
+    """Path or URL."""
+    known: tuple[str | None, str] | None = None
+    """Trajectory and grader digest of a row that exists already."""
+    attempt: int = 1
+    """From 1."""
+
+
+class Same(Struct, frozen=True, tag=True):
+    """The row that exists is still the verdict."""
+
+    source: str
+
+
+class Graded(Struct, frozen=True, tag=True):
+    """A new row."""
+
+    row: Row
+
+
+Result = Same | Graded
+
+
+def results_of(data: bytes) -> list[Result]:
+    """Return what a worker sent."""
+    return msgspec.json.decode(data, type=list[Result])
