@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -56,38 +56,7 @@ def grade(
         with open_bundle(bundle) as opened:
             return grade(opened, task, options=options, client=client, **changes)
     options = msgspec.structs.replace(options or GradeOptions(), **changes)
-    sites = _sites(bundle, options)
-    verifiers = None if task is None and options.suite is None else options.verifiers
-    task = task_for(bundle, task, options)
-    mode = options.mode or task.mode
-    replay = Replay(bundle)
-    panel, strong = panel_of(bundle, task, options), options.require_strong
-    policies = grade_policies(task, replay, mode)
-    with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
-        ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
-        checks = grade_checks(
-            task,
-            replay,
-            mode,
-            require_strong=strong,
-            sites=sites,
-            ask=ask,
-            oracle=oracle,
-            verifiers=verifiers,
-        )
-        judgements, tape = judge_all(panel, bundle, task, replay, asked)
-    completion = _completion(task, checks, mode, options)
-    return _verdict(
-        bundle,
-        task,
-        mode,
-        checks=checks,
-        policies=policies,
-        judgements=judgements,
-        completion=completion,
-        tape=tape.digest if tape is not None else ask.digest if ask is not None else None,
-        how=options.compose or task.compose,
-    )
+    return grade_case(case_of(bundle, options, task), client)
 
 
 async def grade_async(
@@ -102,6 +71,56 @@ async def grade_async(
     import asyncio  # loaded here: those who grade without a loop do not pay for it
 
     return await asyncio.to_thread(grade, bundle, task, options=options, client=client, **changes)
+
+
+class Case(NamedTuple):
+    """One bundle to grade: against which task, with whose judgement."""
+
+    bundle: Bundle
+    task: Task
+    """Its placeholders are filled."""
+    panel: Panel
+    options: GradeOptions
+    verifiers: str | None
+    """Folder of verifiers that may run: never those of a task that the bundle brings itself."""
+
+
+def case_of(bundle: Bundle, options: GradeOptions, task: Task | Mapping[str, Any] | None = None) -> Case:
+    """Return what is graded of a bundle. Raises `TaskError`."""
+    verifiers = None if task is None and options.suite is None else options.verifiers
+    task = task_for(bundle, task, options)
+    return Case(bundle, task, panel_of(bundle, task, options), options, verifiers)
+
+
+def grade_case(case: Case, client: Client | None = None) -> Verdict:
+    """Grade; see `grade`."""
+    bundle, task, panel, options, verifiers = case
+    replay = Replay(bundle)
+    policies = grade_policies(task, replay, panel.mode)
+    with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
+        ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
+        checks = grade_checks(
+            task,
+            replay,
+            panel.mode,
+            require_strong=options.require_strong,
+            sites=_sites(bundle, options),
+            ask=ask,
+            oracle=oracle,
+            verifiers=verifiers,
+        )
+        judgements, tape = judge_all(panel, bundle, task, replay, asked)
+    return _verdict(
+        bundle,
+        task,
+        panel.mode,
+        checks=checks,
+        policies=policies,
+        judgements=judgements,
+        completion=_completion(task, checks, panel.mode, options),
+        tape=tape.digest if tape is not None else ask.digest if ask is not None else None,
+        how=options.compose or task.compose,
+    )
 
 
 def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions) -> Task:

@@ -10,7 +10,7 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import NoBrowser, ReplayError, Unsupported
 from replaykit.grading.farm.key import grader_digest
-from replaykit.grading.grader import grade
+from replaykit.grading.grader import case_of, grade
 from replaykit.grading.options import GradeOptions
 from replaykit.replay import oracle as tier
 from replaykit.replay.blueprint import Blueprint
@@ -142,15 +142,15 @@ def test_tier_and_browser_are_part_of_what_a_verdict_depends_on(
 ) -> None:
     digests = set()
     with open_bundle(run(tmp_path)) as bundle:
-        digests.add(grader_digest(bundle, GradeOptions()))
+        digests.add(grader_digest(case_of(bundle, GradeOptions())))
         for version in ("Chrome/1", "Chrome/2"):
             browser = FakeChromium()
             browser.version = version
             monkeypatch.setattr(tier, "shared", lambda browser=browser: browser)
-            digests.add(grader_digest(bundle, GradeOptions(replay="auto")))
-            digests.add(grader_digest(bundle, GradeOptions(replay="chromium")))
+            digests.add(grader_digest(case_of(bundle, GradeOptions(replay="auto"))))
+            digests.add(grader_digest(case_of(bundle, GradeOptions(replay="chromium"))))
         monkeypatch.setattr(tier, "shared", fail(NoBrowser(tried="none")))
-        digests.add(grader_digest(bundle, GradeOptions(replay="auto")))
+        digests.add(grader_digest(case_of(bundle, GradeOptions(replay="auto"))))
         assert digests.isdisjoint({None})
-        assert grader_digest(bundle, GradeOptions()) in digests
+        assert grader_digest(case_of(bundle, GradeOptions())) in digests
     assert len(digests) == 6

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from replaykit.bundle.reader import Bundle
-from replaykit.grading.grader import panel_of, task_for
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grader import Case
 from replaykit.grading.verdict import SEMANTICS
 from replaykit.replay.oracle import version_of
 
 
-def grader_digest(bundle: Bundle, options: GradeOptions) -> str:
+def grader_digest(case: Case) -> str:
     """Return `sha256:` of what a verdict depends on beside the bundle: task, rules, judges, their tape."""
-    task = task_for(bundle, None, options)
-    panel = panel_of(bundle, task, options)
+    task, panel, options = case.task, case.panel, case.options
     says = {
         "semantics": SEMANTICS,
         "mode": panel.mode,

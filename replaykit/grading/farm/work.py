@@ -18,7 +18,7 @@ from replaykit.errors import InternalError, ReplaykitError
 from replaykit.grading.farm.key import grader_digest
 from replaykit.grading.farm.messages import Graded, Item, Result, Same
 from replaykit.grading.farm.rows import Attempt, Row, failed_row
-from replaykit.grading.grader import grade
+from replaykit.grading.grader import case_of, grade_case
 from replaykit.grading.options import GradeOptions
 
 
@@ -45,10 +45,11 @@ def grade_bundle(item: Item, options: GradeOptions) -> Result:
     """Grade one bundle. Raises as `open_bundle` and `grade` do."""
     start = time.perf_counter()
     with open_bundle(item.source) as bundle:
-        trajectory, digest = f"sha256:{bundle.digest}", grader_digest(bundle, options)
+        case = case_of(bundle, options)
+        trajectory, digest = f"sha256:{bundle.digest}", grader_digest(case)
         if item.known == (trajectory, digest):
             return Same(item.source)
-        verdict = grade(bundle, options=options)
+        verdict = grade_case(case)
     run = Attempt(number=item.attempt, seconds=round(time.perf_counter() - start, 6))
     return Graded(Row(trajectory=trajectory, grader=digest, source=item.source, verdict=verdict, run=run))
 

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.checks.judged import request
 from replaykit.grading.farm.key import grader_digest
-from replaykit.grading.grader import grade, grade_async
+from replaykit.grading.grader import case_of, grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.packing import pack
@@ -181,9 +181,9 @@ def test_a_packed_tape_answers_and_grows_beside(run: Path, tmp_path: Path) -> No
 def test_a_kept_verdict_is_none_after_a_reply_was_recorded(run: Path) -> None:
     client, _ = saying("correct")
     with open_bundle(run) as bundle:
-        before = grader_digest(bundle, GradeOptions())
+        before = grader_digest(case_of(bundle, GradeOptions()))
         grade(bundle, client=client, judge_mode="new")
-        assert grader_digest(bundle, GradeOptions()) != before
+        assert grader_digest(case_of(bundle, GradeOptions())) != before
 
 
 def test_another_model_is_another_request(run: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.farm.key import grader_digest
-from replaykit.grading.grader import grade
+from replaykit.grading.grader import case_of, grade
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.comparing import asking_of
 from replaykit.grading.judges.panel import judges_of
@@ -222,7 +222,7 @@ def test_plans_and_asks_like_judges(run: Path, settings: JudgeSettings) -> None:
     assert (judgement.judge, judgement.reason) == ("checks", "recorded")
     with open_bundle(run) as bundle:
         assert grade(bundle, options=options).success == "PASS"
-        kept = [grader_digest(bundle, one) for one in (options, GradeOptions(mode="compat"))]
+        kept = [grader_digest(case_of(bundle, one)) for one in (options, GradeOptions(mode="compat"))]
     assert kept[0] != kept[1]
     # They are for those who name the file: not left over by nobody.
     state = tape_use(run, run.with_name("run.replies.jsonl"))
