@@ -82,8 +82,6 @@ def _grade(
     else:
         rows = _rows(sources, how, jobs, results)
         report = merged_report(rows, gate=gate, label=label, tasks=suite.tasks if suite else ())
-    if timings is not None:
-        write_timings(rows, timings)
     if format == "github":
         click.echo(write_github(report, os.environ), nl=False)
     else:
@@ -91,6 +89,8 @@ def _grade(
     for output in outputs:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
             write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)
+    if timings is not None:
+        write_timings(rows, timings)
     return report
 
 

@@ -253,6 +253,7 @@ def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) ->
     nowhere = run("grade", bundle, "--timings", tmp_path / "no" / "x.jsonl")
     assert nowhere.returncode == 2
     assert "x.jsonl" in nowhere.stderr
+    assert nowhere.stdout == run("grade", bundle).stdout
 
 
 def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
