@@ -127,7 +127,7 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
     if said["jobs"] > 1:
         from replaykit.grading.farm import server
 
-        server.start("replaykit.cli.main")
+        server.start("replaykit.cli.main")  # it loads the grader while this process loads the rest
     from replaykit.cli.grading import graded
 
     ctx.exit(graded(reward_dir, **said))

@@ -12,8 +12,8 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, UsageError
-from replaykit.grading.engine import build_report, grade_alone, iter_grades, merged_report
-from replaykit.grading.farm.rows import Row, failed
+from replaykit.grading.engine import build_report, grade_alone, iter_grades
+from replaykit.grading.farm.rows import Row, failed, merge
 from replaykit.grading.gate import KINDS, GateOptions, exit_code, judge_warnings
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
@@ -75,13 +75,11 @@ def _grade(
     folder = _verifiers(task_file) if allow_verifiers else None
     suite, settings = _suite(task_file), tuple(map(_judge, judges))
     how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=settings, verifiers=folder, **options)
-    if len(sources) == 1 and results is None:
-        # One bundle that cannot be graded is the command's own failure, told in full.
-        rows = [grade_alone(sources[0], how)]
-        report = merged_report(rows, gate=gate, label=label)
-    else:
-        rows = _rows(sources, how, jobs, results)
-        report = merged_report(rows, gate=gate, label=label, tasks=suite.tasks if suite else ())
+    # One bundle that cannot be graded is the command's own failure, told in full.
+    is_alone = len(sources) == 1 and results is None
+    rows = [grade_alone(sources[0], how)] if is_alone else _rows(sources, how, jobs, results)
+    tasks = suite.tasks if suite is not None and not is_alone else ()
+    report = build_report([row.verdict for row in merge(rows)], gate=gate, label=label, tasks=tasks)
     if format == "github":
         click.echo(write_github(report, os.environ), nl=False)
     else:

@@ -73,7 +73,8 @@ def grade_many(
         if on_progress:
             on_progress(row.source, row.verdict)
     tasks = options.suite.tasks if options is not None and options.suite is not None else ()
-    return merged_report(rows, gate=gate, label=label, tasks=tasks, runs=runs)
+    kept = [row.verdict for row in merge(rows)]
+    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
 
 
 def iter_grades(
@@ -114,19 +115,6 @@ def grade_alone(source: str, options: GradeOptions) -> Row:
     from replaykit.grading.farm.work import grade_bundle
 
     return next(_stored([grade_bundle(Item(source=source), options)], None))
-
-
-def merged_report(
-    rows: Iterable[Row],
-    *,
-    gate: GateOptions | None = None,
-    label: str | None = None,
-    tasks: Sequence[Task] = (),
-    runs: int | None = None,
-) -> Report:
-    """Put rows into their one order, then into a report. Raises NondeterministicVerdict."""
-    kept = [row.verdict for row in merge(rows)]
-    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
 
 
 def build_report(

@@ -246,6 +246,15 @@ def test_timings_say_what_each_bundle_took(bundle: Path, tmp_path: Path) -> None
     assert good["seconds"] > 0
 
 
+def test_timings_count_a_copy_that_the_report_does_not(bundle: Path, tmp_path: Path) -> None:
+    copy, file = tmp_path / "copy.zst", tmp_path / "seconds.jsonl"
+    shutil.copyfile(bundle, copy)
+    done = run("grade", bundle, copy, "--timings", file, "--format", "json")
+    assert json.loads(done.stdout)["summary"]["n"] == 1
+    sources = [json.loads(line)["source"] for line in file.read_text().splitlines()]
+    assert sources == sorted(map(str, [bundle, copy]))
+
+
 def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) -> None:
     file = tmp_path / "seconds.jsonl"
     assert run("grade", bundle, "--timings", file).returncode == 0

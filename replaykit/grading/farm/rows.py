@@ -87,12 +87,8 @@ def _compare(first: Row, row: Row) -> None:
 
 
 def _shown(verdict: Verdict) -> str:
-    return _sha256(msgspec.json.encode(verdict, order="sorted"))[:23]
+    return f"sha256:{hashlib.sha256(msgspec.json.encode(verdict, order='sorted')).hexdigest()[:16]}"
 
 
 def _order(row: Row) -> tuple[bytes, bytes, bytes]:
     return row.verdict.task_id.encode(), (row.trajectory or "").encode(), Path(row.source).name.encode()
-
-
-def _sha256(data: bytes) -> str:
-    return "sha256:" + hashlib.sha256(data).hexdigest()
