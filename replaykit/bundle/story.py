@@ -97,8 +97,8 @@ def _is_text(line: bytes) -> bool:
 
 
 def _are_in_range(events: Iterable[Line]) -> bool:
-    free = (of(event) for event in events if (of := _FREE.get(type(event))))
-    return all(numbers_fit(value) for values in free for value in values if value is not None)
+    free = [value for event in events if (of := _FREE.get(type(event))) for value in of(event)]
+    return all(numbers_fit(value) for value in free if value is not None)
 
 
 def _encode(event: Line) -> bytes:
@@ -155,9 +155,10 @@ def _of_header(header: Header) -> Iterable[Any]:
 
 def _of_step(step: Step) -> Iterable[Any]:
     acts = (step.action, step.declared, *step.observed)
-    values = [act.arguments for act in acts if type(act) is ToolCall]
-    reads = step.before.reads if step.before is not None else ()
-    return (*values, *[read.value for read in reads], step.raw)
+    values: list[Any] = [act.arguments for act in acts if type(act) is ToolCall]
+    if step.before is not None and step.before.reads:
+        values += [read.value for read in step.before.reads]
+    return values if step.raw is None else [*values, step.raw]
 
 
 def _of_reads(event: Observation | Probe) -> Iterable[Any]:

@@ -29,10 +29,12 @@ def rounded(value: Fraction | None, digits: int = 3) -> float | None:
 
 
 def total(values: Iterable[Fraction]) -> Fraction:
-    """Return the exact sum; those of one denominator, as most are, cost no more than whole numbers."""
+    """Return the exact sum; one object many times over, as most scores are, costs a product."""
+    given = list(values)
+    times = Counter(map(id, given))
     numerators: Counter[int] = Counter()
-    for value in values:
-        numerators[value.denominator] += value.numerator
+    for one, value in {id(value): value for value in given}.items():
+        numerators[value.denominator] += value.numerator * times[one]
     return sum((Fraction(*parts) for parts in zip(numerators.values(), numerators, strict=True)), Fraction(0))
 
 

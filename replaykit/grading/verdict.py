@@ -1,4 +1,7 @@
-"""What grading says: outcomes with their evidence, one verdict a run, one report for many."""
+"""What grading says: outcomes with their evidence, one verdict a run, one report for many.
+
+All of it is a tree, thousands of times over, which the garbage collector need not look at (`gc=False`).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ class JudgeOutcome(StrEnum):
     """Judges were switched off."""
 
 
-class Value(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Value(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One side of a comparison."""
 
     raw: Any = None
@@ -72,7 +75,7 @@ class Value(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """As what it was read."""
 
 
-class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Where in the bundle a result comes from; fields that do not apply are left out."""
 
     item: str | None = None
@@ -109,7 +112,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Anything else worth knowing."""
 
 
-class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An atomic requirement of a check."""
 
     id: str
@@ -122,7 +125,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the peer would say, in strict mode."""
 
 
-class CheckResult(Struct, frozen=True, kw_only=True):
+class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one check."""
 
     id: str
@@ -151,7 +154,7 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     """Where it comes from."""
 
 
-class PolicyResult(Struct, frozen=True, kw_only=True):
+class PolicyResult(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one policy."""
 
     id: str
@@ -182,7 +185,7 @@ class PolicyResult(Struct, frozen=True, kw_only=True):
     """Each violation, or what was missing."""
 
 
-class Judgement(Struct, frozen=True, kw_only=True):
+class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one judge."""
 
     judge: str
@@ -209,7 +212,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """The whole story of an error."""
 
 
-class Completion(Struct, frozen=True, kw_only=True):
+class Completion(Struct, frozen=True, kw_only=True, gc=False):
     """All checks of a task together."""
 
     outcome: Outcome
@@ -222,7 +225,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     """Share of items met (the code's)."""
 
 
-class ErrorInfo(Struct, frozen=True, kw_only=True):
+class ErrorInfo(Struct, frozen=True, kw_only=True, gc=False):
     """Why a bundle could not be graded."""
 
     kind: str = field(name="class")
@@ -231,7 +234,7 @@ class ErrorInfo(Struct, frozen=True, kw_only=True):
     """Its fields, without paths."""
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """Everything said about one run."""
 
     task_id: str
@@ -281,7 +284,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return all(p.outcome in (PolicyOutcome.OK, PolicyOutcome.DORMANT) for p in self.policies)
 
 
-class Gate(Struct, frozen=True, kw_only=True):
+class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the report passes what was asked of it."""
 
     status: str
@@ -290,7 +293,7 @@ class Gate(Struct, frozen=True, kw_only=True):
     """Why not."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class Report(Struct, frozen=True, kw_only=True, gc=False):
     """Many verdicts with their metrics and gate."""
 
     schema: str = SCHEMA

@@ -40,10 +40,11 @@ VOLATILE = Meta(extra={"volatile": True})
 The content digest leaves these out."""
 
 
-class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Base of every struct in a story: frozen, by keyword, defaults left out on disk.
 
-    `kw_only` holds for the class that says it, so every struct repeats both words.
+    `kw_only` holds for the class that says it, so every struct repeats both words. What was decoded is a tree
+    without a way back up, so the garbage collector need not look at it (`gc=False`).
     """
 
 

@@ -78,6 +78,6 @@ def test_the_interval_is_that_of_a_naive_bootstrap(means: list[Fraction]) -> Non
     assert clustered_bootstrap([[mean] for mean in means]) == (round(cuts[0], 3), round(cuts[-1], 3))
 
 
-@given(st.lists(st.fractions(), max_size=20))
-def test_a_total_is_the_sum(values: list[Fraction]) -> None:
-    assert total(values) == sum(values)
+@given(st.lists(st.fractions(), max_size=20), st.integers(1, 3))
+def test_a_total_is_the_sum(values: list[Fraction], times: int) -> None:
+    assert total(values * times) == sum(values) * times

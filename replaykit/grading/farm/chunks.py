@@ -17,6 +17,9 @@ CHUNK_MAX = 256
 SHARE = 4
 """Near the end a chunk is at most this part of a worker's share, so that all end together."""
 
+LEAST_SECONDS = 0.005
+"""Work that a chunk has even then, so that most of the end is no talk of ever smaller chunks."""
+
 
 class Chunks:
     """Cuts items into chunks of about `seconds` each; `count`: how many there are, if that is known."""
@@ -49,9 +52,12 @@ class Chunks:
         self._spent += seconds
 
     def _size(self) -> int:
-        size = FIRST
+        size, least = FIRST, 1
         if self._done and self._spent > 0:
-            size = int(min(CHUNK_MAX, self._seconds * self._done / self._spent))
+            size, least = self._worth(self._seconds), self._worth(LEAST_SECONDS)
         if self._left is not None:
-            size = min(size, -(-self._left // (SHARE * self._workers)))
+            size = min(size, max(least, -(-self._left // (SHARE * self._workers))))
         return max(1, size)
+
+    def _worth(self, seconds: float) -> int:
+        return int(min(CHUNK_MAX, seconds * self._done / self._spent))

@@ -8,7 +8,7 @@ from msgspec import Struct
 from replaykit.grading.farm.rows import Row
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class Item(Struct, frozen=True, kw_only=True, gc=False):
     """One bundle to grade."""
 
     source: str
@@ -19,13 +19,13 @@ class Item(Struct, frozen=True, kw_only=True):
     """From 1."""
 
 
-class Same(Struct, frozen=True, tag=True):
+class Same(Struct, frozen=True, tag=True, gc=False):
     """The row that exists is still the verdict."""
 
     source: str
 
 
-class Graded(Struct, frozen=True, tag=True):
+class Graded(Struct, frozen=True, tag=True, gc=False):
     """A new row."""
 
     row: Row

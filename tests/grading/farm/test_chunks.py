@@ -38,6 +38,13 @@ def test_near_the_end_chunks_are_small() -> None:
     assert [len(chunks.next()) for _ in range(6)] == [2, 2, 2, 2, 1, 1]
 
 
+def test_near_the_end_a_chunk_is_still_worth_its_message() -> None:
+    chunks = Chunks((Item(source=str(n)) for n in range(48)), seconds=0.5, workers=2, count=48)
+    first = chunks.next()
+    chunks.learn(len(first), 0.0005 * len(first))
+    assert [len(chunks.next()) for _ in range(5)] == [10, 10, 10, 10, 2]
+
+
 def test_what_is_given_back_comes_next() -> None:
     chunks = Chunks([Item(source="a"), Item(source="b")], seconds=0.5, workers=1, count=2)
     first = chunks.next()
