@@ -23,9 +23,9 @@ from bench.grade import each, every_page, last_page
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.verdict import Mode
 from replaykit.interop.importing import import_run
 from replaykit.replay.dom import Dom
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.task import Task
 

@@ -1,6 +1,17 @@
-"""`python -m replaykit` is the command `replaykit`."""
+"""The command `replaykit`, and `python -m replaykit`.
 
-from replaykit.cli.main import main
+Every worker of a pool reads the module that began its parent, so this one loads nothing by itself.
+"""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line and exit with its documented code."""
+    from replaykit.cli.main import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

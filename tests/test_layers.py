@@ -17,7 +17,7 @@ ROWS = [
     ["tasks"],
     ["bundle", "snapshot", "browser"],
     ["recorder", "replay"],
-    ["grading.verdict", "grading.request", "grading.untrusted", "serving"],
+    ["grading.verdict", "grading.kinds", "grading.request", "grading.untrusted", "serving"],
     ["grading.options", "grading.values", "grading.statistics", "grading.peer_metrics", "grading.scores"],
     [
         "grading.checks",

@@ -44,6 +44,14 @@ def test_import_loads_nothing_heavy() -> None:
     assert loaded_by("import replaykit", watched) == set()
 
 
+def test_a_worker_that_reads_the_main_module_again_loads_nothing_for_it() -> None:
+    assert loaded_by("import replaykit.__main__", (*HEAVY, "click", "msgspec")) == set()
+
+
+def test_options_are_offered_before_anything_that_grades_is_loaded() -> None:
+    assert loaded_by("import replaykit.cli.grade", (*HEAVY, "msgspec", "zstandard")) == set()
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = "from replaykit.cli.main import run; assert run(['--help']) == 0"
     assert loaded_by(code, (*HEAVY, "zstandard", "msgspec")) == set()
@@ -59,7 +67,8 @@ def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> N
     code = f"from replaykit.cli.main import run; assert run(['grade', {str(bundle)!r}]) == 0"
     readers = ("yaml", "tomllib", "importlib.metadata", "html.parser", "xml.sax.saxutils")
     others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
-    assert loaded_by(code, (*HEAVY, *readers, *others)) == set()
+    graders = ("replaykit.grading.judges.pump", "replaykit.grading.checks.network")
+    assert loaded_by(code, (*HEAVY, *readers, *others, *graders)) == set()
 
 
 def test_who_hands_out_bundles_does_not_load_the_grader() -> None:

@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import click
 
-from replaykit.grading.gate import KINDS
-from replaykit.report.write import FORMATS
-from replaykit.tasks.task import Dialect
+from replaykit.grading.kinds import KINDS
+from replaykit.report.formats import FORMATS
+from replaykit.tasks.dialect import Dialect
 
 
 @click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
@@ -127,7 +127,7 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
     if said["jobs"] > 1:
         from replaykit.grading.farm import server
 
-        server.start("replaykit.cli.main")  # it loads the grader while this process loads the rest
+        server.start()  # it loads the grader while this process loads the rest
     from replaykit.cli.grading import graded
 
     ctx.exit(graded(reward_dir, **said))

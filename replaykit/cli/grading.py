@@ -14,7 +14,8 @@ from replaykit.cli.sites import parse_sites
 from replaykit.errors import ReplaykitError, UsageError
 from replaykit.grading.engine import build_report, grade_alone, iter_grades
 from replaykit.grading.farm.rows import Row, failed, merge
-from replaykit.grading.gate import KINDS, GateOptions, exit_code, judge_warnings
+from replaykit.grading.gate import GateOptions, exit_code, judge_warnings
+from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.report.github import write_github

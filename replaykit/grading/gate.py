@@ -11,9 +11,6 @@ from msgspec import Struct
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 
-KINDS = ("check", "policy", "judge", "undecided", "error")
-"""What a gate may fail on."""
-
 ABSTAIN_SHARE = 0.20
 """Share of runs without a verdict above which a judge is warned of."""
 

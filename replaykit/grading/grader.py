@@ -17,12 +17,10 @@ from replaykit.grading.judges.panel import Panel, judges_of
 from replaykit.grading.judges.sitting import judge_all, staffed
 from replaykit.grading.judges.tape import tape_beside
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.policies.policy import grade_policies
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
     Judgement,
-    Mode,
     Outcome,
     PolicyOutcome,
     PolicyResult,
@@ -31,6 +29,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.replay.oracle import oracle_of
 from replaykit.replay.player import Replay
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
@@ -96,7 +95,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
     """Grade; see `grade`."""
     bundle, task, panel, options, verifiers = case
     replay = Replay(bundle)
-    policies = grade_policies(task, replay, panel.mode)
+    policies = _policies(task, replay, panel.mode)
     with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
         ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
         checks = grade_checks(
@@ -194,6 +193,14 @@ def _of_suite(bundle: Bundle, suite: Suite) -> Task:
         return suite.tasks[0]
     recorded = str((bundle.header.task or {}).get("id", ""))
     return suite.task(recorded, source=bundle.name)
+
+
+def _policies(task: Task, replay: Replay, mode: Mode) -> tuple[PolicyResult, ...]:
+    if not task.policies:
+        return ()
+    from replaykit.grading.policies.policy import grade_policies  # for tasks that have some
+
+    return grade_policies(task, replay, mode)
 
 
 def _completion(

@@ -7,11 +7,10 @@ from typing import get_args
 from msgspec import Struct
 
 from replaykit.errors import UsageError
-from replaykit.grading.verdict import Mode
 from replaykit.replay.tier import Tier
+from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.suite import Suite
-from replaykit.tasks.task import Composition, Dialect
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),

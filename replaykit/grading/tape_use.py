@@ -18,8 +18,8 @@ from replaykit.grading.judges.planning import known_requests
 from replaykit.grading.judges.tape import Entry, Tape, request_key
 from replaykit.grading.judges.tape_state import TapeState, tape_state
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.verdict import Mode
 from replaykit.replay.player import Replay
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -16,9 +16,6 @@ SEMANTICS = 1
 
 SCHEMA = "replaykit.report/1"
 """Name and version of the report's JSON."""
-
-Mode = Literal["strict", "compat"]
-"""Strict, or bit for bit as the peer grades."""
 
 
 class Outcome(StrEnum):

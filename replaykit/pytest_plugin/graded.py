@@ -8,8 +8,9 @@ from typing import Any
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.engine import build_report
-from replaykit.grading.gate import KINDS, GateOptions
+from replaykit.grading.gate import GateOptions
 from replaykit.grading.grader import grade
+from replaykit.grading.kinds import KINDS
 from replaykit.grading.verdict import Verdict
 from replaykit.report.text import describe
 from replaykit.tasks.suite import load_suite

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from operator import add
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "") -> list[str]:
     """Align columns, the first row being the head; numbers to the right."""
-    cells = [[safe(cell) for cell in row] for row in rows]
-    widths = [max(_width(row[n]) for row in cells) for n in range(len(cells[0]))]
-    right = [all(_is_number(row[n]) for row in cells[1:]) for n in range(len(widths))]
-    lines = []
-    for row in cells:
-        parts = [
-            _pad(text, width, to_right) for text, width, to_right in zip(row, widths, right, strict=True)
-        ]
-        lines.append((indent + "  ".join(parts)).rstrip())
-    return lines
+    columns = [_aligned([safe(cell) for cell in column]) for column in zip(*rows, strict=True)]
+    return [(indent + "  ".join(row)).rstrip() for row in zip(*columns, strict=True)]
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
+    """Pad the cells of a column, the first being its head."""
+    widths = list(map(_width, cells))
+    widest = max(widths)
+    blanks = [" " * (widest - width) for width in widths]
+    if all(map(_is_number, cells[1:])):
+        return list(map(add, blanks, cells))
+    return list(map(add, cells, blanks))
 
 
 def safe(text: str) -> str:
@@ -38,11 +41,6 @@ def _visible(char: str) -> str:
         return " "
     # Format characters too: a right-to-left override can make a verdict read backwards.
     return "�" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char
-
-
-def _pad(text: str, width: int, to_right: bool) -> str:
-    blanks = " " * (width - _width(text))
-    return blanks + text if to_right else text + blanks
 
 
 def _width(text: str) -> int:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
+from replaykit.report.formats import BY_EXTENSION, FORMATS
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
@@ -21,22 +22,7 @@ if TYPE_CHECKING:
 Sources = Iterable[str | Path]
 """Bundles that show what a report says; only the HTML report looks at them."""
 
-FORMATS = {
-    "text": ("replaykit.report.text", "as_text"),
-    "json": ("replaykit.report.json_report", "as_json"),
-    "jsonl": ("replaykit.report.json_report", "as_jsonl"),
-    "csv": ("replaykit.report.csv_report", "as_csv"),
-    "junit": ("replaykit.report.junit", "as_junit"),
-    "github": ("replaykit.report.github", "as_github"),
-    "wabe": ("replaykit.report.wabe", "as_wabe"),
-    "html": ("replaykit.report.html.report_file", "as_html"),
-}
-"""Format name to module and renderer, which is loaded when it is asked for."""
-
 _SHOWING_RUNS = ("wabe", "html")
-
-_BY_EXTENSION = {".json": "json", ".jsonl": "jsonl", ".txt": "text", ".html": "html", ".htm": "html"}
-_BY_EXTENSION |= {".xml": "junit", ".md": "github", ".csv": "csv"}
 
 
 def render(report: Report, format: str, sources: Sources = (), *, has_fallback: bool = True) -> bytes:
@@ -150,7 +136,7 @@ def _umask() -> int:
 
 def _format_of(file: Path) -> str:
     try:
-        return _BY_EXTENSION[file.suffix.lower()]
+        return BY_EXTENSION[file.suffix.lower()]
     except KeyError:
-        known = ", ".join(_BY_EXTENSION)
+        known = ", ".join(BY_EXTENSION)
         raise UsageError(what=f"cannot tell the format of {file}: use {known}, or --format") from None

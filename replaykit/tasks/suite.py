@@ -11,16 +11,16 @@ from msgspec import Struct
 
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
+from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
-from replaykit.tasks.task import Composition, Dialect, Task, task_error
+from replaykit.tasks.task import Task, task_error
 from replaykit.tasks.webarena import read_webarena
 from replaykit.tasks.webarena_verified import read_verified
 from replaykit.tasks.webvoyager import read_webvoyager
-from replaykit.tasks.written import Mode
 
 SCHEMA = "replaykit.suite/1"
 """Name and version of the suite file's layout."""

@@ -6,29 +6,19 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
+from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.policies import Informational, Policy
-from replaykit.tasks.written import Mode
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
-
-
-Dialect: TypeAlias = Literal[
-    "native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwab", "stwebagentbench", "miniwob"
-]
-"""Whose rules checks follow; `stwab` and `stwebagentbench` are one."""
-
-Composition: TypeAlias = Literal["rules_first", "and", "or"]
-"""How checks and judge make one result."""
-
 
 _VALUES: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),

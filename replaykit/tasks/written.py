@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from replaykit.tasks.dialect import Mode
+
 Texts: TypeAlias = str | tuple[str, ...]
 """One text, or several that are all required."""
 
@@ -13,10 +15,6 @@ ValueType: TypeAlias = Literal[
     "auto", "text", "number", "currency", "date", "month", "boolean", "url", "duration", "distance"
 ]
 """How a value is read before it is compared."""
-
-
-Mode: TypeAlias = Literal["strict", "compat"]
-"""Strict, or bit for bit as the peer grades."""
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -8,21 +8,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks.agent_response import grade_response
-from replaykit.grading.checks.html import cursor_after, cursor_url, grade_html
-from replaykit.grading.checks.item import Ask, Graded, Terms, graded, undecided
-from replaykit.grading.checks.network import grade_network
+from replaykit.grading.checks.dispatch import items_of
+from replaykit.grading.checks.html import cursor_after, grade_html
+from replaykit.grading.checks.item import Ask, Graded, Terms
 from replaykit.grading.checks.page import grade_page
-from replaykit.grading.checks.reading import LAST, final_evidence, final_url
-from replaykit.grading.checks.state import grade_script, grade_state
-from replaykit.grading.checks.text import grade_string
-from replaykit.grading.checks.url import grade_url
-from replaykit.grading.checks.verified import peer_answer, peer_rule
+from replaykit.grading.checks.reading import LAST
 from replaykit.grading.values.url import Sites
-from replaykit.grading.verdict import CheckResult, Completion, Evidence, Mode, Outcome, combine
+from replaykit.grading.verdict import CheckResult, Completion, Outcome, combine
 from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, PageImages, ProgramHtml, StringMatch
+from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, ProgramHtml
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task import Task
@@ -132,7 +128,7 @@ def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: 
 
 
 def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
-    found = _items(check, number, task, replay, terms, cursor)
+    found = items_of(check, number, task, replay, terms, cursor)
     if terms.dialect == "stwab":
         found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)
@@ -160,42 +156,6 @@ def _dialect(check: Check, task: Task, mode: Mode) -> str:
         return NATIVE
     own = VERIFIED if isinstance(check, AgentResponse | NetworkMatch) else WEBARENA
     return PEERS.get(task.dialect, own)
-
-
-def _items(
-    check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str
-) -> tuple[Graded, ...]:
-    match check:
-        case AgentResponse():
-            answer = peer_answer(check, number, task, replay, terms.sites)
-            return (grade_response(check, answer, replay, terms),)
-        case NetworkMatch():
-            rule = peer_rule(check, number, task, replay, terms.sites)
-            return (grade_network(check, rule, replay, terms),)
-        case StringMatch():
-            return grade_string(check, replay, terms)
-        case PageCheck():
-            return grade_page(check, replay, terms)
-        case ProgramHtml():
-            return grade_html(check, replay, terms, cursor)
-        case StateHttp():
-            return grade_state(check, replay, terms)
-        case StateScript():
-            return (grade_script(check, replay, terms, next(iter(task.start_urls), None)),)
-        # Loaded for such checks alone: servers and the metadata of packages cost more than grading.
-        case StateVerifier():
-            from replaykit.grading.checks.verifier import grade_verifier
-
-            return (grade_verifier(check, replay, terms),)
-        case CheckPlugin():
-            from replaykit.grading.checks.plugins import grade_plugin
-
-            return (grade_plugin(check, replay, task, terms),)
-        case PageImages():
-            nothing = undecided("unsupported", "page_image_query")
-            return (graded("images", nothing, nothing, terms.mode, Evidence()),)
-    peer = cursor_url(cursor, replay)
-    return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay)),)
 
 
 def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:

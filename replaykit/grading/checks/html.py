@@ -35,11 +35,12 @@ from replaykit.grading.checks.text import excludes as excludes_strictly
 from replaykit.grading.checks.text import fulfilled
 from replaykit.grading.values.typed import compare
 from replaykit.grading.values.url import post_url
-from replaykit.grading.verdict import Evidence, Mode, Value
+from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.dom import Dom
 from replaykit.replay.locator import LAMBDA
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import HtmlTarget, ProgramHtml, texts
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.xpath import is_xpath
 from replaykit.trajectory.observation import Read
 

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.values.typed import Comparison
 from replaykit.grading.values.url import Sites
-from replaykit.grading.verdict import Evidence, Item, Mode, Outcome, Value
+from replaykit.grading.verdict import Evidence, Item, Outcome, Value
 from replaykit.replay.oracle import Oracle
+from replaykit.tasks.dialect import Mode
 
 OR = " |OR| "
 """Separates alternatives in references."""

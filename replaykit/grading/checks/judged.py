@@ -16,7 +16,8 @@ from replaykit.grading.checks.judged_replies import Kind, verdict_of
 from replaykit.grading.checks.peer_prompts import prompt_name
 from replaykit.grading.request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted import bounded, delimited, nonce
-from replaykit.grading.verdict import Mode, Outcome, Value
+from replaykit.grading.verdict import Outcome, Value
+from replaykit.tasks.dialect import Mode
 
 UNASKED = "a model compares meanings; none was asked: --judge-mode new asks it and records what it says"
 """Rule of a requirement for which there is no tape."""

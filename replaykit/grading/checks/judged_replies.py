@@ -7,7 +7,8 @@ import unicodedata
 from typing import Literal, TypeAlias
 
 from replaykit.grading.request import cut_short
-from replaykit.grading.verdict import Mode, Outcome
+from replaykit.grading.verdict import Outcome
+from replaykit.tasks.dialect import Mode
 
 Kind: TypeAlias = Literal["webarena.fuzzy", "webarena.unachievable"]
 """What is compared: meanings, or reasons why a task cannot be done."""

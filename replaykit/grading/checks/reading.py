@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from replaykit.errors import LocatorLimit, SelectorInvalid, SnapshotInvalid, Unsupported
 from replaykit.grading.checks.item import Ruling, Terms, error, undecided
 from replaykit.grading.values import url as urls
-from replaykit.grading.verdict import Evidence, Mode
+from replaykit.grading.verdict import Evidence
 from replaykit.replay.dom import Dom
 from replaykit.replay.locator import evaluate, read_selector
 from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
 from replaykit.replay.wanted import Wanted
+from replaykit.tasks.dialect import Mode
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.step import Probe
 

@@ -25,9 +25,10 @@ from replaykit.grading.checks.judged_replies import Kind
 from replaykit.grading.values.numbers import shown, whole_number
 from replaykit.grading.values.text import normal
 from replaykit.grading.values.typed import compare, compare_part
-from replaykit.grading.verdict import Evidence, Mode, Outcome, Value
+from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import StringMatch, texts
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.written import Texts
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Message

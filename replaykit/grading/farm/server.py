@@ -6,14 +6,14 @@ import multiprocessing
 from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 
-LOADED = ("replaykit.grading.farm.crews", "replaykit.grading.farm.work")
-"""What every worker needs."""
+LOADED = ("replaykit.grading.farm.preloaded",)
+"""What it loads."""
 
 
-def start(*modules: str) -> None:
-    """Begin the process, which loads the grader and `modules` while this one goes on."""
+def start() -> None:
+    """Begin the process, which loads the grader while this one goes on."""
     if _has_server():
-        forkserver.set_forkserver_preload([*LOADED, *modules])
+        forkserver.set_forkserver_preload(list(LOADED))
         forkserver.ensure_running()
 
 

@@ -11,8 +11,8 @@ from replaykit.bundle.reader import Bundle
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.deliberation import Asked
 from replaykit.grading.judges.judge import checked_model
+from replaykit.grading.judges.miss import recorded
 from replaykit.grading.judges.panel import Panel, tape_of
-from replaykit.grading.judges.pump import recorded
 from replaykit.grading.judges.sitting import desk_of
 from replaykit.grading.judges.tape import Tape, request_key
 from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure

@@ -13,7 +13,7 @@ from replaykit.grading.judges.tape import (
     plain_request,
     request_key,
 )
-from replaykit.grading.request import ImagePart, ModelRequest
+from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 
 AROUND = 30
 """Characters shown on both sides of a difference."""
@@ -21,6 +21,12 @@ AROUND = 30
 
 COMMAND = "to record it: replaykit grade BUNDLE --judge-mode new, with the other options of this grading"
 """Last line of every explanation."""
+
+
+def recorded(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> ModelReply | ReplyFailure:
+    """Return the recorded reply, or a miss that says what came nearest."""
+    found = tape.reply(request, ordinal) if tape is not None else None
+    return found or ReplyFailure(kind="tape_miss", message=explain(request, ordinal, tape))
 
 
 def explain(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:

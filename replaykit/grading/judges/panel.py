@@ -14,7 +14,7 @@ from replaykit.grading.judges.comparing import asking_of, asks_for_checks
 from replaykit.grading.judges.judge import judge_settings
 from replaykit.grading.judges.tape import Tape, parse_tape, read_tape
 from replaykit.grading.request import Asking
-from replaykit.grading.verdict import Mode
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.judging import JudgeSettings
 from replaykit.tasks.task import Task
 

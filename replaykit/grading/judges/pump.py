@@ -6,7 +6,7 @@ from replaykit.errors import BundleError
 from replaykit.grading.judges.deliberation import drive
 from replaykit.grading.judges.evidence import JudgeEvidence, gather
 from replaykit.grading.judges.judge import Judge, unasked
-from replaykit.grading.judges.miss import explain
+from replaykit.grading.judges.miss import recorded
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape import Ordinal, Tape
 from replaykit.grading.judges.votes import samples
@@ -42,9 +42,3 @@ def gathered(judge: Judge, task: Task, replay: Replay) -> JudgeEvidence | Judgem
     except BundleError as error:
         detail = type(error)(**{**error.fields, "source": "bundle"}) if "source" in error.fields else error
         return unasked(judge, JudgeOutcome.ERROR, "evidence_unreadable", str(detail))
-
-
-def recorded(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> ModelReply | ReplyFailure:
-    """Return the recorded reply, or a miss that says what came nearest."""
-    found = tape.reply(request, ordinal) if tape is not None else None
-    return found or ReplyFailure(kind="tape_miss", message=explain(request, ordinal, tape))

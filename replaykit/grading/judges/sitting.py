@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.panel import Panel, judge_name, tape_of, unpacked
-from replaykit.grading.judges.pump import judge_from_tape
 from replaykit.grading.judges.tape import Tape
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay
@@ -61,6 +60,8 @@ def judge_all(
     if client is not None:
         judged = _live(panel, bundle, task, replay, client)
         return judged, tape_of(bundle, panel.tape)
+    from replaykit.grading.judges.pump import judge_from_tape  # judges are for tasks that have one
+
     tape = tape_of(bundle, panel.tape)
     return tuple(judge_from_tape(one, task, replay, tape, panel.mode) for one in panel.judges), tape
 

@@ -112,6 +112,18 @@ def test_a_script_that_every_worker_runs_again_is_told_so(tmp_path: Path) -> Non
     assert f"replaykit.errors.EngineError: {NO_WORKERS}" in done.stderr.splitlines()
 
 
+PRELOADED = """
+import gc, sys
+import replaykit.grading.farm.preloaded
+print("replaykit.grading.farm.work" in sys.modules, gc.isenabled(), gc.get_freeze_count() > 10_000)
+"""
+
+
+def test_workers_are_forked_from_what_has_all_they_need_and_no_garbage_to_search() -> None:
+    done = subprocess.run([sys.executable, "-c", PRELOADED], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True True\n"
+
+
 WAITING = """
 import threading
 from replaykit.grading.farm.crews import Processes

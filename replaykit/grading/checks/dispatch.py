@@ -1,0 +1,71 @@
+"""Each kind of check to what grades it."""
+
+from __future__ import annotations
+
+from replaykit.grading.checks.html import cursor_url, grade_html
+from replaykit.grading.checks.item import Graded, Terms, graded, undecided
+from replaykit.grading.checks.page import grade_page
+from replaykit.grading.checks.reading import final_evidence, final_url
+from replaykit.grading.checks.text import grade_string
+from replaykit.grading.checks.url import grade_url
+from replaykit.grading.verdict import Evidence
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch, UrlMatch
+from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
+from replaykit.tasks.task import Task
+
+
+def items_of(
+    check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str
+) -> tuple[Graded, ...]:
+    """Grade the check at position `number` of a task; those before it left the page `cursor`."""
+    match check:
+        case StringMatch():
+            return grade_string(check, replay, terms)
+        case UrlMatch():
+            peer = cursor_url(cursor, replay)
+            return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay)),)
+        case PageCheck():
+            return grade_page(check, replay, terms)
+        case ProgramHtml():
+            return grade_html(check, replay, terms, cursor)
+        case PageImages():
+            nothing = undecided("unsupported", "page_image_query")
+            return (graded("images", nothing, nothing, terms.mode, Evidence()),)
+        case AgentResponse() | NetworkMatch():
+            return (_verified(check, number, task, replay, terms),)
+        case StateHttp() | StateScript() | StateVerifier():
+            return _state(check, task, replay, terms)
+    from replaykit.grading.checks.plugins import grade_plugin  # the metadata of packages is slow to read
+
+    return (grade_plugin(check, replay, task, terms),)
+
+
+# Loaded for such checks alone: most tasks have none, and a command waits for what it loads.
+def _verified(
+    check: AgentResponse | NetworkMatch, number: int, task: Task, replay: Replay, terms: Terms
+) -> Graded:
+    from replaykit.grading.checks.verified import peer_answer, peer_rule
+
+    if isinstance(check, NetworkMatch):
+        from replaykit.grading.checks.network import grade_network
+
+        return grade_network(check, peer_rule(check, number, task, replay, terms.sites), replay, terms)
+    from replaykit.grading.checks.agent_response import grade_response
+
+    return grade_response(check, peer_answer(check, number, task, replay, terms.sites), replay, terms)
+
+
+def _state(
+    check: StateHttp | StateScript | StateVerifier, task: Task, replay: Replay, terms: Terms
+) -> tuple[Graded, ...]:
+    if isinstance(check, StateVerifier):
+        from replaykit.grading.checks.verifier import grade_verifier
+
+        return (grade_verifier(check, replay, terms),)
+    from replaykit.grading.checks.state import grade_script, grade_state
+
+    if isinstance(check, StateHttp):
+        return grade_state(check, replay, terms)
+    return (grade_script(check, replay, terms, next(iter(task.start_urls), None)),)

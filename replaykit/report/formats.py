@@ -1,0 +1,27 @@
+"""Report formats by name and by extension; a renderer is loaded when it is asked for."""
+
+from __future__ import annotations
+
+FORMATS = {
+    "text": ("replaykit.report.text", "as_text"),
+    "json": ("replaykit.report.json_report", "as_json"),
+    "jsonl": ("replaykit.report.json_report", "as_jsonl"),
+    "csv": ("replaykit.report.csv_report", "as_csv"),
+    "junit": ("replaykit.report.junit", "as_junit"),
+    "github": ("replaykit.report.github", "as_github"),
+    "wabe": ("replaykit.report.wabe", "as_wabe"),
+    "html": ("replaykit.report.html.report_file", "as_html"),
+}
+"""Format name to module and renderer."""
+
+BY_EXTENSION = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".xml": "junit",
+    ".md": "github",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+}
+"""Extension of a report's file to its format."""
