@@ -39,6 +39,18 @@ _FORMS = [
 ]
 
 
+_NAMED_DAY = re.compile(rf"\b(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\b")
+
+_LONGEST = 100
+"""Characters of a date in other forms."""
+
+_FILLS = (date(2000, 1, 1), date(2004, 2, 2))
+"""What fills up a date; no part is the same, so one that two readings share is stated."""
+
+_NEAR = 2020
+"""Years of two digits are 1970 to 2069."""
+
+
 class PartialDate(Struct, frozen=True, kw_only=True):
     """The stated parts of a date."""
 
@@ -79,12 +91,45 @@ def parse_date(text: str) -> PartialDate | None:
     return found
 
 
+def read_date(text: str) -> PartialDate | None:
+    """Read what is said to be a date: as `parse_date` does, else in any form that python-dateutil knows.
+
+    There a month must be stated, and a day or a year.
+    """
+    return parse_date(text) or _in_other_forms(normal(text))
+
+
 def month_number(text: str) -> int | None:
-    """Read a whole text as a month, 1 to 12: a number, a name, or three letters of one."""
+    """Read a whole text as a month, 1 to 12: a number, a name, three letters of one, or that of a date."""
     bare = normal(text)
     if bare.isascii() and bare.isdigit():
         return int(bare) if len(bare) < 3 and 1 <= int(bare) <= 12 else None
-    return _MONTHS.get(bare)
+    found = None if bare in _MONTHS else read_date(bare)
+    return found.month if found else _MONTHS.get(bare)
+
+
+def _in_other_forms(text: str) -> PartialDate | None:
+    from replaykit.grading.values.filled_dates import filled_date  # for what is said to be a date alone
+
+    if len(text) > _LONGEST:
+        return None
+    text = text.replace(",", ", ")  # dateutil does not part `29,2023`
+    one, other, turned = (
+        filled_date(text, _FILLS[0], _NEAR),
+        filled_date(text, _FILLS[1], _NEAR),
+        filled_date(text, _FILLS[0], _NEAR, day_first=True),
+    )
+    if one is None or other is None:
+        return None
+    found = PartialDate(
+        year=one.year if one.year == other.year else None,
+        month=one.month if one.month == other.month else None,
+        day=one.day if one.day == other.day else None,
+        is_ambiguous=turned != one,
+    )
+    named = _NAMED_DAY.search(text)
+    is_stated = found.month is not None and (found.year, found.day) != (None, None)
+    return found if is_stated and (not named or _is_weekday(found, _WEEKDAYS[named["weekday"]])) else None
 
 
 def _read(match: re.Match[str]) -> PartialDate | None:

@@ -85,8 +85,18 @@ def number_words(text: str) -> Decimal | None:
     """Read English number words: `minus five`, `two hundred and six`; None where any word is another."""
     words = re.split(r"[\s-]+", text)
     is_negative = words[0] in ("minus", "negative")
-    total = _sum_of_words(words[is_negative:])
-    return None if total is None else Decimal(-total if is_negative else total)
+    whole, point, decimals = _parted(words[is_negative:])
+    total, digits = _sum_of_words(whole), [_SMALL.get(word, 10) for word in decimals]
+    if total is None or (point and not digits) or any(digit > 9 for digit in digits):
+        return None
+    return Decimal(f"{'-' * is_negative}{total}{point}{''.join(map(str, digits))}")
+
+
+def _parted(words: list[str]) -> tuple[list[str], str, list[str]]:
+    if "point" not in words:
+        return words, "", []
+    place = words.index("point")
+    return words[:place], ".", words[place + 1 :]
 
 
 def is_identifier(text: str) -> bool:

@@ -188,7 +188,7 @@ _METRES = {
     **dict.fromkeys(("in", "inch", "inches"), 0.0254),
     **dict.fromkeys(("nmi", "nautical_mile", "nautical_miles"), 1852.0),
 }
-_LENGTH = re.compile(r"((?:[+-]\s*)?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*([a-z_]+)", re.ASCII)
+_LENGTH = re.compile(r"((?:[+-]\s*)*(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*([a-z_]+)", re.ASCII)
 
 
 # Signs that the package's library passes over; brackets have to come in pairs.
@@ -209,4 +209,6 @@ def distance(text: str) -> float:
     if found is None or found[2] not in _METRES:
         raise Unparsed("no distance")
     number = "".join((found[1] or "1").split())
-    return 0.0 if re.fullmatch(r"[+-]?0+\d+", number) else float(number) * _METRES[found[2]]
+    size = number.lstrip("+-")
+    sign = -1 if number[: len(number) - len(size)].count("-") % 2 else 1
+    return 0.0 if re.fullmatch(r"0+\d+", size) else sign * float(size) * _METRES[found[2]]

@@ -179,7 +179,7 @@ def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
 _NUMBER = r"([+-]?\d{1,3}(?:\.\d{1,20})?)"
 _MINUTES = r"(?:\s*°\s*(?:(\d{1,2}(?:\.\d{1,20})?)\s*['′]\s*)?(?:(\d{1,2}(?:\.\d{1,20})?)\s*[\"″]\s*)?)?"
 _POINT = re.compile(
-    rf"\(?\s*{_NUMBER}{_MINUTES}\s*([NS])?\s*[,;\s]\s*{_NUMBER}{_MINUTES}\s*([EW])?\s*\)?",
+    rf"\(?\s*{_NUMBER}{_MINUTES}\s*([NS])?\s*[,;/\s]\s*{_NUMBER}{_MINUTES}\s*([EW])?\s*\)?",
     re.ASCII | re.IGNORECASE,
 )
 _POINT_MAX = 200

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.grading.values import url
-from replaykit.grading.values.dates import PartialDate, month_number, parse_date
+from replaykit.grading.values.dates import PartialDate, month_number, parse_date, read_date
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     EXACT,
@@ -31,7 +31,8 @@ CURRENCY_TOLERANCE = 0.005
 
 _YES = frozenset({"true", "yes"})
 _NO = frozenset({"false", "no"})
-_BOOLEANS = dict.fromkeys((*_YES, "y", "1", "on"), True) | dict.fromkeys((*_NO, "n", "0", "off"), False)
+_BOOLEANS = dict.fromkeys((*_YES, "t", "y", "1", "on"), True)
+_BOOLEANS |= dict.fromkeys((*_NO, "f", "n", "0", "off"), False)
 
 _METRES = {
     "m": "1", "metre": "1", "meter": "1", "km": "1000", "k": "1000", "kilometre": "1000", "kilometer": "1000",
@@ -47,6 +48,7 @@ _SECONDS = {
     "millisecond": "0.001",
 }  # fmt: skip
 _QUANTITY = re.compile(r"([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
+_LENGTH = re.compile(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _HOURS = re.compile(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
@@ -56,6 +58,17 @@ _MONEY = re.compile(
     rf"\s?(?P<after>{_SYMBOLS})?\)?",
     re.ASCII,
 )
+
+_NAMES = {
+    "us dollar": "usd",
+    "dollar": "$",
+    "euro": "eur",
+    "british pound": "gbp",
+    "pound": "gbp",
+    "yen": "jpy",
+}
+"""Currencies written out, in the singular."""
+_NAMED = re.compile(rf"\s(?P<name>{'|'.join(_NAMES)})s?$")
 
 
 class Money(Struct, frozen=True, kw_only=True):
@@ -93,8 +106,8 @@ def detect(reference: str) -> str:
         return "url"
     if is_identifier(bare):
         return "date" if parse_date(reference) else "text"
-    for name in ("number", "currency", "date", "distance", "duration"):
-        if _PARSERS[name](reference) is not None and not (name == "currency" and not _has_code(reference)):
+    for name, parse in _TOLD.items():
+        if parse(reference) is not None and not (name == "currency" and not _has_code(reference)):
             return name
     return "text"
 
@@ -232,14 +245,22 @@ def _money(text: str) -> Money | None:
     if normal(text) == "free":
         return Money(amount=Decimal(0), codes=None)
     found = _MONEY.fullmatch(normal(text))
-    if found is None or (found["before"] and found["after"]) or (found["sign"] and found["sign2"]):
+    if found is None or (found["sign"] and found["sign2"]):
         return None
     amount = plain_number(_decimal_point(found["amount"].strip()))
     if amount is None or bool(found["open"]) != normal(text).endswith(")"):
         return None
     is_negative = bool(found["open"]) or "-" in f"{found['sign']}{found['sign2']}"
-    code = found["before"] or found["after"]
-    return Money(amount=-amount if is_negative else amount, codes=CURRENCIES[code] if code else None)
+    stated = [CURRENCIES[found[side]] for side in ("before", "after") if found[side]]
+    codes = frozenset.intersection(*stated) if stated else None
+    return None if codes == frozenset() else Money(amount=-amount if is_negative else amount, codes=codes)
+
+
+def _named_money(text: str) -> Money | None:
+    """Read an amount whose currency may be written out, `12 US dollars`."""
+    bare = normal(text)
+    named = _NAMED.search(bare)
+    return _money(bare[: named.start()] + _NAMES[named["name"]]) if named else _money(text)
 
 
 def _decimal_point(amount: str) -> str:
@@ -268,14 +289,14 @@ def _leading_boolean(text: str) -> bool | None:
 
 
 def _distance(text: str) -> Decimal | None:
-    found = _QUANTITY.fullmatch(normal(text))
+    found = _LENGTH.fullmatch(normal(text))
     factor = _unit(found[2], _METRES) if found else None
     number = plain_number(found[1]) if found else None
     return None if factor is None or number is None else EXACT.multiply(number, factor)
 
 
 def _duration(text: str) -> Decimal | None:
-    bare = normal(text)
+    bare = normal(text).removeprefix("+")
     parts = _QUANTITY.findall(bare)
     rest = _QUANTITY.sub("", bare)
     if not parts or re.sub(r"\band\b|[,\s]", "", rest):
@@ -294,13 +315,20 @@ def _unit(word: str, factors: dict[str, str]) -> Decimal | None:
     return Decimal(factor) if factor else None
 
 
-_PARSERS: dict[str, Any] = {
+_TOLD: dict[str, Any] = {
     "number": whole_number,
     "currency": _money,
     "date": parse_date,
-    "boolean": _boolean,
     "distance": _distance,
     "duration": _duration,
+}
+"""Types that a text tells by itself, in the order they are tried."""
+
+_PARSERS: dict[str, Any] = {
+    **_TOLD,
+    "currency": _named_money,
+    "date": read_date,
+    "boolean": _boolean,
     "month": month_number,
 }
 

@@ -19,6 +19,7 @@ from replaykit.tasks.task import Task, fill_task
 from replaykit.tasks.webarena_verified import read_verified
 from replaykit.testing.builder import trajectory
 from tests.grading.checks.conftest import replay_of
+from tests.grading.checks.forms import written
 from tests.grading.checks.rewritten import OTHER, REQUESTS, values_like
 from tests.grading.checks.synthesis import ROOTS, SITES, Event, answer_of, event_of, har_entry, recorded
 from tests.needed import missing
@@ -72,6 +73,29 @@ ANSWERS = {
     },
 }
 """Kinds of values and ways to rewrite them where strict and the package differ, and why (the design's 5.7, 3.3)."""
+
+_WHOLE = "an amount is a whole value: words around it are no part of one"
+_SAID = "what says the same in words or signs of its own is the same"
+FORMS = {
+    ("coordinates", "({a}, {o})"): _SAID,
+    ("coordinates", "{a}°, {o}°"): _SAID,
+    ("currency", "${v}/month"): _WHOLE,
+    ("currency", "({v})"): "brackets make an amount negative",
+    ("currency", "about ${v}"): _WHOLE,
+    ("currency", "total: ${v}"): _WHOLE,
+    ("currency", "{v} cents"): _WHOLE,
+    ("currency", "{v}k"): _WHOLE,
+    ("date", "the {d}{th} of {B} {Y}"): _SAID,
+    ("date", "{Y}-{mm}-{dd} 10:00:00 UTC"): "a zone is no part of a date",
+    ("distance", "--{v}{u}"): "two signs are none",
+    ("distance", "{km} kms"): _SAID,
+    ("duration", "{h} h. {m} min."): "a full stop does not count",
+    ("duration", "{h} hours and {m} minutes"): _SAID,
+    ("duration", "{h}:{mm}"): "a clock without unit is read both ways",
+    ("duration", "{m} minutes {h} hours"): "parts add up in any order",
+    ("number", "'{v}'"): _QUOTED,
+}
+"""Forms of values where strict and the package differ, and why."""
 
 _PLACE = "URLs are compared by parts: http is https, dots are resolved, a fragment and the case of a path count as such"
 _SEVERAL = "all values of a parameter count, not the first alone"
@@ -215,6 +239,16 @@ def answer_case(number: int, kind: str, value: Any, name: str, said: Any) -> Cas
 
 
 @pytest.fixture(scope="module")
+def forms(tasks: list[Task]) -> tuple[list[Case], list[str]]:
+    """Values as people write them; `tasks` says whether the package is there."""
+    cases = [
+        answer_case(len(tasks), kind, expected, template, said)
+        for kind, expected, template, said in written()
+    ]
+    return cases, verdicts(cases)
+
+
+@pytest.fixture(scope="module")
 def requests(tasks: list[Task]) -> tuple[list[Case], list[str]]:
     """Requests that the public file expects, rewritten in every way; each rule has a run of its own."""
     rules = [
@@ -249,6 +283,16 @@ def request_case(task: Task, number: int, rule: dict[str, Any], name: str, event
 
 def test_answers_have_the_outcome_of_the_package(answers: tuple[list[Case], list[str]]) -> None:
     assert differences(*answers, "compat") == {}
+
+
+def test_forms_have_the_outcome_of_the_package(forms: tuple[list[Case], list[str]]) -> None:
+    assert differences(*forms, "compat") == {}
+
+
+def test_strict_forms_differ_only_where_the_package_is_wrong(forms: tuple[list[Case], list[str]]) -> None:
+    found = differences(*forms, "strict")
+    assert found.keys() == FORMS.keys()
+    assert all(len(pairs) == 1 for pairs in found.values())
 
 
 def test_requests_have_the_outcome_of_the_package(requests: tuple[list[Case], list[str]]) -> None:

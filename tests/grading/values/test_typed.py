@@ -1,14 +1,15 @@
+from datetime import date
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.values.dates import parse_date
+from replaykit.grading.values.dates import PartialDate, month_number, parse_date, read_date
 from replaykit.grading.values.numbers import number_words, numbers_in, plain_number, shown, whole_number
 from replaykit.grading.values.typed import compare, compare_part, detect
 
-TYPES = ("auto", "text", "number", "currency", "date", "boolean", "url", "distance", "duration")
+TYPES = ("auto", "text", "number", "currency", "date", "month", "boolean", "url", "distance", "duration")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,13 @@ def test_detects_the_type_of_a_whole_reference(reference: str, kind: str) -> Non
         ("2 hours and 5 minutes", "125 min"),
         ("Yes", "TRUE"),
         ("No", "no, never"),
+        ("$5", "5 US dollars"),
+        ("5 EUR", "5 euros"),
+        ("$5", "US$5.00 USD"),
+        ("2 km", "~2-km"),
+        ("90 min", "+90 min"),
+        ("3.5", "three point five"),
+        ("2023-06-05", "Jun 5,2023"),
     ],
 )
 def test_same_meaning(reference: str, found: str) -> None:
@@ -93,6 +101,11 @@ def test_same_meaning(reference: str, found: str) -> None:
         ("5%", "5", "differs"),
         ("$5", "5 EUR", "differs"),
         ("$5", "5.01", "differs"),
+        ("$5", "5 euros", "differs"),
+        ("$5", "€5 USD", "not_a_currency"),
+        ("$5", "5 dollars more", "not_a_currency"),
+        ("3.5", "three point", "not_a_number"),
+        ("2023-06-05", "June 2023", "differs"),
         ("June 5, 2023", "June 5", "differs"),
         ("2023-06-05", "Tuesday, June 5, 2023", "not_a_date"),
         ("2023-06-05", "soon", "not_a_date"),
@@ -170,7 +183,7 @@ def test_comparing_number_like_texts_never_raises(reference: str, found: str, ki
     compare(reference, found, kind, 0.5)
     compare_part(reference, found)
     numbers_in(found)
-    parse_date(found)
+    read_date(found)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=3))
@@ -181,10 +194,7 @@ def test_a_number_is_read_back(number: Decimal) -> None:
 
 
 @given(st.dates())
-def test_a_date_is_read_back_in_every_form(day: object) -> None:
-    from datetime import date
-
-    assert isinstance(day, date)
+def test_a_date_is_read_back_in_every_form(day: date) -> None:
     forms = [
         day.isoformat(),
         f"{day.day} {day:%B} {day.year:04}",
@@ -196,6 +206,34 @@ def test_a_date_is_read_back_in_every_form(day: object) -> None:
         assert (found.year, found.month, found.day) == (day.year, day.month, day.day)
 
 
+@given(st.dates(date(1970, 1, 1), date(2069, 12, 31)))
+def test_what_is_said_to_be_a_date_is_read_in_other_forms(day: date) -> None:
+    forms = [
+        f"{day:%B} {day.day},{day.year}",
+        f"{day.year} {day:%b} {day.day}",
+        f"{day.day}-{day:%b}-{day:%y}",
+        f"on {day:%A}, {day:%b} {day.day} '{day:%y} at 3pm",
+    ]
+    for form in forms:
+        found = read_date(form)
+        assert found is not None, form
+        assert (found.year, found.month, found.day) == (day.year, day.month, day.day)
+        assert month_number(form) == day.month
+
+
+@pytest.mark.parametrize(
+    "text", ["3pm", "5", "2022", "Sunday", "May 2, 2022, Sunday", "May be 5", "May 5 " * 30]
+)
+def test_what_states_no_month_and_day_or_a_wrong_weekday_is_no_date(text: str) -> None:
+    assert read_date(text) is None
+
+
+def test_what_a_date_states_does_not_depend_on_the_day_it_is_read() -> None:
+    assert read_date("2.3.22") == PartialDate(year=2022, month=2, day=3, is_ambiguous=True)
+    assert read_date("2/29") == PartialDate(month=2, day=29)
+    assert read_date("Feb '70") == PartialDate(year=1970, month=2)
+
+
 @pytest.mark.parametrize(
     ("words", "number"),
     [
@@ -205,6 +243,7 @@ def test_a_date_is_read_back_in_every_form(day: object) -> None:
         ("two million three thousand", 2_003_000),
         ("twelve hundred", 1200),
         ("negative seven", -7),
+        ("minus three point one four", Decimal("-3.14")),
     ],
 )
 def test_number_words(words: str, number: int) -> None:

@@ -1,0 +1,40 @@
+"""Dates as python-dateutil reads them: month first, and filled up from a given day where they state less."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from dateutil import parser
+
+_CENTURY = 100
+
+
+class _Words(parser.parserinfo):  # type: ignore[misc]  # dateutil has no types
+    """The words of dateutil; a year of two digits is the nearest to a given one, not to the clock's."""
+
+    def __init__(self, near: int, *, day_first: bool) -> None:
+        super().__init__(dayfirst=day_first)
+        self._near = near
+
+    def convertyear(self, year: int, century_specified: bool = False) -> int:
+        if century_specified or year >= _CENTURY:
+            return year
+        year += self._near // _CENTURY * _CENTURY
+        if year >= self._near + _CENTURY // 2:
+            return year - _CENTURY
+        return year + _CENTURY if year < self._near - _CENTURY // 2 else year
+
+
+def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) -> date | None:
+    """Read a date, its missing parts those of `filled`, its century that nearest to the year `near`.
+
+    None where it is none.
+    """
+    default = datetime(filled.year, filled.month, filled.day)
+    words = parser.parser(_Words(near, day_first=day_first))
+    try:
+        # A zone does not change the date, and some names of zones are known to some machines alone.
+        found = words.parse(text, default=default, ignoretz=True)
+    except Exception:  # noqa: BLE001  # of hostile texts dateutil raises what it likes
+        return None
+    return date(found.year, found.month, found.day)
