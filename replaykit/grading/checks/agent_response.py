@@ -14,7 +14,7 @@ from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_structure import PeerFault, equal, read_list
 from replaykit.grading.values.peer_types import PeerOptions, typed
-from replaykit.grading.values.structured import Difference, compare_data
+from replaykit.grading.values.structured import Difference, compare_data, is_same_text
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.network_checks import AgentResponse
@@ -143,7 +143,7 @@ def _difference(check: AgentResponse, said: Mapping[str, Any], terms: Terms) -> 
     for name, wanted in (("task_type", check.expected.task_type), ("status", check.expected.status)):
         key = "performed_operation" if name == "task_type" and name not in said else name
         found = said.get(key)
-        if not isinstance(found, str) or found.strip().casefold() != wanted.casefold():
+        if not isinstance(found, str) or not is_same_text(wanted, found):
             return Difference(False, "differs", f"$.{name}")
     if check.expected.task_type != "retrieve":
         return Difference(True)

@@ -80,10 +80,16 @@ def _compare(
         return Difference(expected is found, None if expected is found else "null", at)
     kind = schema.get("type")
     if kind == "array" and isinstance(expected, list | tuple):
-        return _compare_lists(expected, found, terms, schema.get("items", {}), at, depth)
+        return _compare_lists(expected, _read(found, list), terms, schema.get("items", {}), at, depth)
     if schema.get("format") != "coordinates" and (kind == "object" or isinstance(expected, Mapping)):
-        return _compare_objects(expected, found, terms, schema, at, depth)
+        return _compare_objects(expected, _read(found, dict), terms, schema, at, depth)
     return _compare_scalars(expected, found, terms, str(schema.get("format") or kind or "string"), at)
+
+
+def _read(found: Any, kind: type) -> Any:
+    """Return what a text says in JSON, where that is of the kind looked for."""
+    read = _json(found) if isinstance(found, str) else found
+    return read if isinstance(read, kind) else found
 
 
 def _compare_lists(
@@ -147,12 +153,16 @@ def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
         expected = _written(expected)
     if not isinstance(found, str | int | float) or (isinstance(found, bool) and isinstance(expected, bool)):
         return _said(expected is found, "differs")
-    one, other = _written(expected), _written(found)
+    return _said(is_same_text(_written(expected), _written(found)), "differs")
+
+
+def is_same_text(one: str, other: str) -> bool:
+    """Compare texts by their normal forms, or by the package's, which has no marks and accents."""
     if normal(one) == normal(other):
-        return Difference(True)
-    # What the peer drops besides: marks, hyphens between words, accents, punctuation around.
+        return True
+    # It drops besides: hyphens between words, punctuation around.
     left, right = bare(peer_normal(one)), bare(peer_normal(other))
-    return _said(bool(left) and left == right, "differs")
+    return bool(left) and left == right
 
 
 def _values(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:

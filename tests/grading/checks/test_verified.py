@@ -53,6 +53,7 @@ def answer(data: Any, **said: Any) -> str:
         (response(None), answer(["x"]), "FAIL", "FAIL"),
         (response(["red"]), answer(None), "FAIL", "FAIL"),
         (response(["red"]), answer(["red"], status=5), "ERROR", "FAIL"),
+        (response(["red"]), answer(["red"], status="Success.\u200b"), "PASS", "PASS"),
         (response(["red"]), answer(["red"], task_type=None), "ERROR", "FAIL"),
         (response(["0"]), answer([0]), "FAIL", "PASS"),
         (response([""]), answer([0]), "PASS", "FAIL"),

@@ -103,6 +103,15 @@ def test_objects_need_what_is_expected_and_note_what_is_more() -> None:
     assert not compare_data(wanted, "x", schema, SITES).matches
 
 
+def test_lists_and_objects_may_be_written_as_json() -> None:
+    schema = {"type": "array", "items": {"type": "object", "properties": {"names": {"type": "array"}}}}
+    wanted = [{"names": ["a", "b"]}]
+    assert compare_data(wanted, ['{"names": ["b", "a"]}'], schema, SITES).matches
+    assert compare_data(wanted, [{"names": '["b", "a"]'}], schema, SITES).matches
+    assert not compare_data(wanted, [{"names": '{"b": "a"}'}], schema, SITES).matches
+    assert not compare_data(wanted, ["[" * 100_000], schema, SITES).matches
+
+
 @given(st.lists(st.sets(st.integers(0, 5), max_size=6), max_size=6))
 def test_the_assignment_is_the_best(rows: list[set[int]]) -> None:
     def brute(left: list[set[int]], used: frozenset[int]) -> int:
