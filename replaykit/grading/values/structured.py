@@ -153,6 +153,8 @@ def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
         expected = _written(expected)
     if not isinstance(found, str | int | float) or (isinstance(found, bool) and isinstance(expected, bool)):
         return _said(expected is found, "differs")
+    if not any(isinstance(side, str | bool) for side in (expected, found)):
+        return _said(expected == found, "differs")
     return _said(is_same_text(_written(expected), _written(found)), "differs")
 
 

@@ -78,6 +78,9 @@ def same(kind: str, expected: Any, found: Any) -> bool:
         ("base64", "SGVsbG8=", "SGVsbG8gCg==", True),
         ("base64", "^Hel+o$", "SGVsbG8=", True),
         ("string", None, None, True),
+        ("string", 47, 47.0, True),
+        ("string", 47, "47", True),
+        ("string", 1, True, False),
         ("string", None, "", False),
     ],
 )
