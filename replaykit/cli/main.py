@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -93,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and told by its code
         traceback.print_exc()
         code = 3
+    gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
     sys.exit(code)
 
 
