@@ -42,7 +42,7 @@ LOST: Scores = dict.fromkeys(RATES, Score(NO, YES, True))
 """Of a run that could not be graded."""
 
 
-class Facts(NamedTuple):
+class _Facts(NamedTuple):
     """What a run's scores rest on: few runs differ in it, so those that do not share their scores."""
 
     done: Outcome | None
@@ -64,9 +64,9 @@ def scores_of(verdict: Verdict) -> Scores:
     return LOST if verdict.error is not None else _scores(_facts(verdict))
 
 
-def _facts(verdict: Verdict) -> Facts:
+def _facts(verdict: Verdict) -> _Facts:
     done = verdict.completion
-    return Facts(
+    return _Facts(
         done=done.outcome if done else None,
         items=tuple(_items(verdict)) if done else (),
         policies=tuple([policy.outcome for policy in verdict.policies]),
@@ -77,7 +77,7 @@ def _facts(verdict: Verdict) -> Facts:
 
 
 @lru_cache(maxsize=1024)
-def _scores(facts: Facts) -> Scores:
+def _scores(facts: _Facts) -> Scores:
     clean = _clean(facts.policies)
     completed, partial, fraction = _completion(facts)
     return {
@@ -92,7 +92,7 @@ def _scores(facts: Facts) -> Scores:
     }
 
 
-def _completion(facts: Facts) -> tuple[Score, Score, Score] | tuple[None, None, None]:
+def _completion(facts: _Facts) -> tuple[Score, Score, Score] | tuple[None, None, None]:
     """Score C, A and F: all requirements are met, any of them, and the part of them."""
     if facts.done is None:
         return None, None, None

@@ -289,7 +289,15 @@ def _leading_boolean(text: str) -> bool | None:
 
 
 def _distance(text: str) -> Decimal | None:
-    found = _LENGTH.fullmatch(normal(text))
+    return _metres(_QUANTITY.fullmatch(normal(text)))
+
+
+def _marked_distance(text: str) -> Decimal | None:
+    """Read a distance that is said to be one: `+2 km`, `~2 km`, `2-km`."""
+    return _metres(_LENGTH.fullmatch(normal(text)))
+
+
+def _metres(found: re.Match[str] | None) -> Decimal | None:
     factor = _unit(found[2], _METRES) if found else None
     number = plain_number(found[1]) if found else None
     return None if factor is None or number is None else EXACT.multiply(number, factor)
@@ -328,6 +336,7 @@ _PARSERS: dict[str, Any] = {
     **_TOLD,
     "currency": _named_money,
     "date": read_date,
+    "distance": _marked_distance,
     "boolean": _boolean,
     "month": month_number,
 }

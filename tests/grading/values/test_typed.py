@@ -35,6 +35,7 @@ TYPES = ("auto", "text", "number", "currency", "date", "month", "boolean", "url"
         ("1", "number"),
         ("http://web.cmoa.org/", "url"),
         ("1.4km", "distance"),
+        ("16-in", "text"),
         ("1h 30min", "duration"),
         ("3:45", "text"),
         ("16x24", "text"),
