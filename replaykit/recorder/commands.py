@@ -137,18 +137,19 @@ def _pause(command: Pause) -> Carried:
 
 
 def _capture(tab: Tab, params: dict[str, Any]) -> Carried:
-    # A capture under way when its document is replaced fails, or is never answered.
-    document = tab.document
+    # A capture under way when its document is replaced fails, or is never answered; that the document goes
+    # may be told only after it was refused.
+    document, why = tab.document, ""
     for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
         try:
             return (yield from ask(tab, "Page.captureScreenshot", params, patience))
         except Refused as refused:
             why = str(refused)
-            if why in ("timeout", "failed") and (tab.is_leaving or tab.document != document):
-                raise Refused("gone") from refused
-            if why != "timeout":
+            if why not in ("timeout", "failed"):
                 raise
-    raise Refused("timeout")
+            if tab.is_leaving or tab.document != document:
+                raise Refused("gone") from refused
+    raise Refused(why)
 
 
 def _scale(tab: Tab) -> float:

@@ -16,8 +16,8 @@ TOUCH_MS = 1000.0
 SKEW_MS = 25.0
 """Clocks of pages, browser and harness agree to about this."""
 
-SHOTS_FAILED_MAX = 3
-"""After so many failures in a row a tab gives no more screenshots."""
+SHOTS_LATE_MAX = 3
+"""After so many screenshots in a row that did not come in time a tab is asked for no more."""
 
 
 class Tab:
@@ -58,8 +58,8 @@ class Tab:
         """Page time, epoch ms, less the recording's, ms."""
         self.spoke_at = -inf
         """Last message of the page, ms."""
-        self.shots_failed = 0
-        """Failed screenshots in a row."""
+        self.shots_late = 0
+        """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
         """Latest observation of what an act led to."""
         self.last_words: Shown | None = None

@@ -14,7 +14,7 @@ from replaykit.recorder.hiding import hidden_boxes
 from replaykit.recorder.ledger import HURRIED, Asking, Blob, Ledger
 from replaykit.recorder.messages import MAIN, ReadPage, Reply, Screenshot, Source
 from replaykit.recorder.sights import Shown
-from replaykit.recorder.tabs import SHOTS_FAILED_MAX, Tab, Tabs
+from replaykit.recorder.tabs import SHOTS_LATE_MAX, Tab, Tabs
 from replaykit.snapshot import MEDIA_TYPE
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Observation, Prep, Read, Stale
@@ -118,7 +118,7 @@ class Viewer:
 
     def shoot(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
         """Take a picture; with secrets at stake only one of a page that stood still."""
-        if not self.has_shots or tab.shots_failed >= SHOTS_FAILED_MAX:
+        if not self.has_shots or tab.shots_late >= SHOTS_LATE_MAX:
             return Shot()
         if not self._paints:
             return (yield from self._shoot_once(tab, shown))
@@ -230,11 +230,11 @@ class Viewer:
         if tab.document != document:
             return Shot(picture=Omitted(why="evicted"))  # it may show the next page
         if shot.blob is not None:
-            tab.shots_failed = 0
+            tab.shots_late = 0
         elif reply.error == "gone":
             return Shot()  # its document was replaced: there is nothing to take a picture of
         elif reply.error != "dialog_open":
-            tab.shots_failed += 1
+            tab.shots_late += reply.error == "timeout"
             self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
         return shot
 

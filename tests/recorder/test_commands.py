@@ -268,6 +268,20 @@ def test_capture_that_does_not_come_is_asked_for_twice() -> None:
     assert waits == [1500, 3500]
 
 
+def test_capture_that_is_refused_is_asked_for_once_more() -> None:
+    asked: list[Send] = []
+    take = camera(png(3, 2), asked)
+
+    def answer(effect: Effect) -> Any:
+        if isinstance(effect, Send) and not asked:
+            asked.append(effect)
+            raise Refused("failed")
+        return take(effect)
+
+    assert carry(Screenshot(id=1, page=0), answer, tab()).error is None
+    assert [effect.method for effect in asked] == ["Page.captureScreenshot"] * 2
+
+
 def test_capture_of_a_page_that_leaves_is_gone() -> None:
     one = tab()
     started = {
