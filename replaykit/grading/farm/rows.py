@@ -59,7 +59,7 @@ def failed(source: str, error: ReplaykitError) -> Verdict:
 
 
 def merge(rows: Iterable[Row]) -> list[Row]:
-    """Order rows by task id, trajectory, base name; the same trajectory counts once.
+    """Order rows by task id, trajectory, base name, error; the same trajectory counts once.
 
     An error gives way to a verdict of the same source. Raises NondeterministicVerdict where two rows of one
     key are not the same verdict.
@@ -91,6 +91,8 @@ def _shown(verdict: Verdict) -> str:
     return f"sha256:{hashlib.sha256(msgspec.json.encode(verdict, order='sorted')).hexdigest()[:16]}"
 
 
-def _order(row: Row) -> tuple[bytes, bytes, bytes]:
+def _order(row: Row) -> tuple[bytes, ...]:
     name = os.path.basename(row.source)  # noqa: PTH119 - a Path costs ten times as much, for every row
-    return row.verdict.task_id.encode(), (row.trajectory or "").encode(), name.encode()
+    told = row.verdict.task_id.encode(), (row.trajectory or "").encode(), name.encode(), row.grader.encode()
+    # Broken bundles of one name in many folders differ in their errors alone.
+    return *told, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""

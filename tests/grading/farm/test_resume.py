@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.errors import EngineError, NondeterministicVerdict
+from replaykit.errors import EngineError, NondeterministicVerdict, NotABundle
 from replaykit.grading.engine import grade_many, iter_grades
-from replaykit.grading.farm.rows import Row, merge
+from replaykit.grading.farm.rows import Row, failed_row, merge
 from replaykit.grading.farm.shards import Shards, read_rows
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import ErrorInfo, Verdict
@@ -125,6 +125,11 @@ ROWS = st.lists(
     ),
     max_size=12,
 )
+
+
+def test_broken_bundles_of_one_name_come_in_one_order() -> None:
+    rows = [failed_row(f"{run}/x.zst", NotABundle(source=f"{run}/x.zst", found=run)) for run in "ab"]
+    assert [row.verdict for row in merge(rows)] == [row.verdict for row in merge(reversed(rows))]
 
 
 @given(rows=ROWS, seed=st.randoms(use_true_random=False))
