@@ -33,10 +33,10 @@ function arrive() {
   if (entry?.type === 'back_forward') tell('arrived', { active: isActivated(), origin: globalThis.origin });
 }
 
-// Before the page changes within its document: somebody outside of it asked for that.
+// Before the page changes within its document: whether somebody outside of it asked for that.
 function travel(event) {
-  const isByUser = event.isTrusted && event.userInitiated && event.navigationType === 'traverse';
-  if (isByUser && event.destination.sameDocument) tell('travelled', {});
+  const isTravel = event.isTrusted && event.navigationType === 'traverse' && event.destination.sameDocument;
+  if (isTravel) tell('travelled', { asked: event.userInitiated });
 }
 
 function tell(name, data) {

@@ -417,8 +417,15 @@ class Tab:
         if frame.get("unreachableUrl") is None:
             request = frame["loaderId"] if self.network.knows(frame["loaderId"]) else None
             way = self.history.direction if is_main and kind and kind.startswith("history") else None
+            is_kept = params.get("type") == "BackForwardCacheRestore"
             yield from self._navigated(
-                frame["id"], url, "committed", navigation_type=kind, request=request, direction=way
+                frame["id"],
+                url,
+                "committed",
+                navigation_type=kind,
+                request=request,
+                direction=way,
+                is_kept=is_kept,
             )
 
     def _within(self, params: Params, via: Via) -> Iterator[Input]:
@@ -436,7 +443,7 @@ class Tab:
         yield from self._navigated(frame, url, "failed", navigation_type=kind, error=error, ahead=1, at=at)
 
     def _navigated(
-        self, frame: str, url: str, stage: str, *, ahead: int = 0, at: float | None = None, **more: str | None
+        self, frame: str, url: str, stage: str, *, ahead: int = 0, at: float | None = None, **more: Any
     ) -> Iterator[Input]:
         if not self.frames.knows(frame):
             return  # removed meanwhile: it is not the main frame, which a path of no ordinals would say

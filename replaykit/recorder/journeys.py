@@ -14,7 +14,9 @@ from replaykit.trajectory.observation import Observation
 class Journey:
     """A navigation under way."""
 
-    def __init__(self, message: Navigated, toucher: Tab | None) -> None:
+    def __init__(self, message: Navigated, tab: Tab, toucher: Tab | None) -> None:
+        self.message = message
+        """What the browser said first."""
         self.at = message.at
         self.url = message.url
         self.reason = message.reason
@@ -23,6 +25,12 @@ class Journey:
         self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
         self.is_asked = False
         """It is certain that somebody outside of the page asked for it."""
+        self.is_own = False
+        """It is certain that the page moved by itself."""
+        self.activated = tab.activated
+        """Origin of the document that it leaves, where a gesture has activated it."""
+        self.is_open = bool(self.activated)
+        """The document that it leads to may tell whose it is."""
         self.ref: StepRef | None = None
         """The agent's own act."""
         self.is_done = False
@@ -37,8 +45,6 @@ class Journey:
         """What the page showed then."""
         self.after: StepRef | None = None
         """The act that it is an effect of, if it is the page's."""
-        self.activated = ""
-        """Origin of the document that it leaves, where a gesture has activated it."""
 
     def sign(self, message: Navigated, *, is_popup: bool, direction: str | None) -> Sign:
         """Return what is known once it is over."""
@@ -51,6 +57,8 @@ class Journey:
             is_touched=self.is_touched,
             is_touched_here=self.is_touched_here,
             is_asked=self.is_asked,
+            is_own=self.is_own,
+            is_open=self.is_open,
         )
 
     def take_call(self, tab: Tab, message: Navigated) -> None:

@@ -151,6 +151,8 @@ class Navigated(Struct, frozen=True, kw_only=True):
     """Network id of the request that produced the document."""
     error: str | None = None
     """Network error of a failed one."""
+    is_kept: bool = False
+    """The document comes out of the back-forward cache: it has said its first words long ago."""
 
 
 class Travel(Struct, frozen=True, kw_only=True):

@@ -66,7 +66,7 @@ class Navigating:
         for page, journey in list(self._journeys.items()):
             tab = self._tabs.get(page)
             if tab is not None and journey.at <= until:
-                self._act(tab, journey, journey.action, until, None)
+                self._leave(tab, journey, until, None)
 
     def opened(self, tab: Tab, at: float, ref: StepRef | None, *, is_touched: bool) -> None:
         """Tell of the document that a new tab already shows."""
@@ -101,8 +101,8 @@ class Navigating:
         old = self._journeys.get(tab.page)
         if old is not None:
             # Another navigation took its place.
-            self._act(tab, old, old.action, message.at, Threw(name="net::ERR_ABORTED"))
-        journey = Journey(message, self._toucher(tab))
+            self._leave(tab, old, message.at, Threw(name="net::ERR_ABORTED"))
+        journey = Journey(message, tab, self._toucher(tab))
         self._journeys[tab.page] = journey
         return journey
 
@@ -134,7 +134,7 @@ class Navigating:
 
     def _doubt(self, tab: Tab, journey: Journey) -> None:
         """Keep what the page shows: whose move it is will be known when it has gone."""
-        journey.is_late, journey.left, journey.activated = True, tab.latest, tab.activated
+        journey.is_late, journey.left = True, tab.latest
         journey.after = self._stepping.ref_at(journey.at, SKEW_MS)
         journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
 
@@ -158,7 +158,7 @@ class Navigating:
         # Another document may be on its way while this one changes its address.
         is_own = journey is not None and journey.type in ("sameDocument", "historySameDocument")
         if journey is None or not is_own:
-            journey = Journey(message, self._toucher(tab))
+            journey = Journey(message, tab, self._toucher(tab))
         else:
             del self._journeys[tab.page]
         self._finish(tab, journey, message)
@@ -172,6 +172,7 @@ class Navigating:
         self._finish(tab, journey, message)
 
     def _finish(self, tab: Tab, journey: Journey, message: Navigated) -> None:
+        journey.is_open &= message.stage == "committed" and not message.is_kept
         self._begin(tab, journey, message)
         found = self._origin(tab, journey, message)
         if message.stage != "failed":
@@ -179,7 +180,7 @@ class Navigating:
         exchange, status = self._document_of(tab.page, message)
         self._arrive(tab, message, status)
         # A move that never arrived left the history as it was.
-        is_page_like = found.is_ambiguous and message.stage != "failed"
+        is_page_like = (found.is_ambiguous or journey.is_own) and message.stage != "failed"
         if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
             self._flows.start(self._asking(tab, journey, message, exchange, status), token=journey)
         else:
@@ -239,6 +240,13 @@ class Navigating:
             status=status,
         )
         self._ledger.write(event, ref=ref)
+
+    def _leave(self, tab: Tab, journey: Journey, at: float, error: Threw | None) -> None:
+        """Count a navigation that has not arrived as done; no document will tell whose it was."""
+        if journey.is_late:
+            journey.is_open = False
+            self._begin(tab, journey, journey.message)
+        self._act(tab, journey, journey.action, at, error)
 
     def _act(self, tab: Tab, journey: Journey, action: Action, at: float, error: Threw | None) -> None:
         if journey.ref is None or journey.is_done:

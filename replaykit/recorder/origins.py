@@ -40,6 +40,10 @@ class Sign(Struct, frozen=True, kw_only=True):
     """That gesture was on the very document that the navigation leaves."""
     is_asked: bool = False
     """It is certain that somebody outside of the page asked for it."""
+    is_own: bool = False
+    """It is certain that the page moved by itself."""
+    is_open: bool = False
+    """Neither is known yet, and the next document may tell."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):
@@ -60,9 +64,9 @@ def origin(sign: Sign) -> Origin:
         return Origin(kind="popup", cause=caused)
     if sign.type in HISTORY or sign.within in HISTORY:
         kind = sign.direction if sign.direction in ("back", "forward") else "unknown"
-        is_page_like = sign.is_touched_here and not sign.is_asked
-        cause = "step" if is_page_like else "agent"
-        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=is_page_like)
+        is_page_like = not sign.is_asked and (sign.is_own or sign.is_open or sign.is_touched_here)
+        cause = caused if is_page_like else "agent"
+        return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=is_page_like and not sign.is_own)
     if sign.type in RELOADS or sign.reason == "reload":
         return Origin(kind="reload", cause="script" if sign.reason else "agent")
     if sign.reason is not None:

@@ -1,4 +1,4 @@
-"""Whose a move in a tab's history is right after a gesture, where driver or browser tells.
+"""Whose a move in a tab's history is after a gesture, where driver or browser tells.
 
 A page's own back button looks the same as the agent's. But an agent in this process is heard calling its
 driver; within a document the browser tells the page whether somebody outside of it asked; and to another
@@ -40,18 +40,19 @@ class Travelling:
         if message.event.name == "arrived":
             self._arrived(message)
         elif message.event.name == "travelled" and journey is not None:
-            journey.is_asked |= journey.type == "historySameDocument"
+            _decide(journey, message.event.data.get("asked"), is_told=journey.type == "historySameDocument")
         return message.event.name in ("arrived", "travelled")
 
     def wait(self, tab: Tab, journey: Journey) -> Flow:
         """Wait until the document that `journey` led to says whether it was activated; go on without."""
-        if not journey.activated:
+        if not journey.is_open:
             return
         self.give_up(tab, journey.at)
         self._doubts[tab.page] = (journey, tab.document)
         yield Pause(id=0, ms=WORD_MAX_MS)
         if self._doubts.get(tab.page, (None, 0))[0] is journey:
             del self._doubts[tab.page]
+        journey.is_open = False
 
     def give_up(self, tab: Tab, at: float) -> None:
         """Wait no longer for the document in a tab: another one comes."""
@@ -64,6 +65,13 @@ class Travelling:
         if journey is None or document != message.document:
             return
         said = message.event.data
-        journey.is_asked = said.get("active") is False and said.get("origin") == journey.activated
+        active = said.get("active")
+        is_told = said.get("origin") == journey.activated and isinstance(active, bool)
+        _decide(journey, not active, is_told=is_told)
         del self._doubts[message.page]
         self._flows.hurry(journey, message.at)
+
+
+def _decide(journey: Journey, is_asked: object, *, is_told: bool) -> None:
+    journey.is_asked |= is_told and is_asked is True
+    journey.is_own |= is_told and is_asked is False

@@ -1,4 +1,4 @@
-"""Ways back and forward right after a gesture: the agent's are steps, those of the page's own buttons are not."""
+"""Ways back and forward after a gesture: the agent's are steps, those of the page's own buttons are not."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ PAGE = """<!doctype html><title>Page</title><input id=name>
 <button id=push onclick="history.pushState(1, '', '/pushed')">Push</button>
 <button id=back onclick="history.back()">Back</button>
 <button id=late onclick="setTimeout(() => history.back(), 150)">Back, later</button>
+<button id=much-later onclick="setTimeout(() => history.back(), 1300)">Back, much later</button>
 <button id=forward onclick="history.forward()">Forward</button>"""
 
 ELSEWHERE = "OTHER"
@@ -46,6 +47,11 @@ AGENTS = {
         'c("#part"); b(); c("#still"); f()',
         ["click", "go_back", "click", "go_forward"],
     ),
+    "much later": (
+        'g("/next"); c("#still"); w(1300); b(); c("#still")',
+        ["goto", "click", "go_back", "click"],
+    ),
+    "much later within a document": ('c("#push"); w(1300); b(); c("#still")', ["click", "go_back", "click"]),
     "reload": ('c("#still"); r()', ["click", "reload"]),
 }
 """What an agent does: c click, w wait, g goto, b f back and forward, r reload; and its steps."""
@@ -56,6 +62,11 @@ CALLED = {"from another origin": ('g(OTHER); c("#still"); b()', ["goto", "click"
 PAGES = {
     "the page goes back": ('g("/next"); c("#back"); u("/")', ["goto", "click"]),
     "the page goes back later": ('g("/next"); c("#late"); u("/")', ["goto", "click"]),
+    "the page goes back much later": ('g("/next"); c("#much-later"); u("/")', ["goto", "click"]),
+    "the page goes back much later after a push": (
+        'c("#push"); c("#much-later"); u("/")',
+        ["click", "click"],
+    ),
     "the page goes back after a push": ('c("#push"); c("#back"); u("/")', ["click", "click"]),
     "the page goes to another origin": ('g(OTHER); c("#back"); u("/")', ["goto", "click"]),
     "the page goes forward": ('g("/next"); b(); c("#forward"); u("/next")', ["goto", "go_back", "click"]),

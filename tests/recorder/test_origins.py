@@ -58,5 +58,13 @@ def test_a_move_that_somebody_outside_asked_for_is_the_agents() -> None:
     assert (found.kind, found.cause, found.is_ambiguous) == ("back", "agent", False)
 
 
+@pytest.mark.parametrize(("is_touched", "cause"), [(True, "step"), (False, "script")])
+def test_a_move_that_is_certainly_the_pages_own_is_not_the_agents(is_touched: bool, cause: str) -> None:
+    found = origin(
+        sign(type="historyDifferentDocument", direction="back", is_touched=is_touched, is_own=True)
+    )
+    assert (found.kind, found.cause, found.is_ambiguous) == ("back", cause, False)
+
+
 def test_asking_makes_no_link_the_agents() -> None:
     assert origin(sign(reason="anchorClick", is_touched=True, is_asked=True)).cause == "step"

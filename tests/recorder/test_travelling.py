@@ -1,4 +1,4 @@
-"""Moves in the history right after a gesture: whose they are, by what driver and browser say."""
+"""Moves in the history after a gesture: whose they are, by what driver and browser say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from replaykit.recorder import messages as m
-from replaykit.trajectory.action import Click, Element, GoBack
+from replaykit.trajectory.action import Click, Element, GoBack, Unknown
 from replaykit.trajectory.exchange import Navigation
 
 BUTTON = Element(tag="button", css="#pay", attributes={"id": "pay"})
@@ -29,6 +29,8 @@ def told(driver: Any) -> list[tuple[str, str, bool, int | None]]:
 
 AGENTS = [("back", "agent", False, 1)]
 PAGES = [("back", "step", True, 0)]
+OWN = [("back", "step", False, 0)]
+LATE = [("back", "script", False, None)]
 
 
 def test_an_agent_that_calls_its_driver_goes_back(driver: Any) -> None:
@@ -70,7 +72,7 @@ def test_a_call_makes_no_link_the_agents(driver: Any) -> None:
     ("activated", "origin", "active", "expected"),
     [
         (SHOP, SHOP, False, AGENTS),
-        (SHOP, SHOP, True, PAGES),
+        (SHOP, SHOP, True, OWN),
         (SHOP, "http://other.test", False, PAGES),
         (SHOP, "null", False, PAGES),
         ("", "", False, PAGES),
@@ -123,18 +125,65 @@ def test_the_activation_of_the_page_before_is_forgotten(driver: Any) -> None:
     assert told(driver)[-1][1:3] == ("step", True)
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_within_a_document_the_page_is_told(driver: Any, is_told: bool) -> None:
+@pytest.mark.parametrize(
+    ("activated", "origin", "active", "expected"),
+    [
+        (SHOP, SHOP, True, LATE),
+        (SHOP, SHOP, False, AGENTS),
+        (SHOP, "http://other.test", True, AGENTS),
+        (SHOP, SHOP, None, AGENTS),
+        ("", SHOP, True, AGENTS),
+    ],
+)
+def test_long_after_a_gesture_a_page_goes_back_where_that_is_certain(
+    driver: Any, activated: str, origin: str, active: bool | None, expected: list[Any]
+) -> None:
+    driver.click(BUTTON, 1000, activated=activated)
+    moved(driver, 4000).event("arrived", at=4020, active=active, origin=origin).wait(1000)
+    assert told(driver) == expected
+    assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
+
+
+def test_a_page_out_of_the_cache_says_no_first_word(driver: Any) -> None:
+    driver.click(BUTTON, 1000, activated=SHOP)
+    moved(driver, 4000, is_kept=True)
+    assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
+
+
+@pytest.mark.parametrize("at", [1400, 4000])
+def test_what_never_arrives_is_the_agents_where_no_gesture_is_near(driver: Any, at: float) -> None:
+    where = {"page": 0, "document": 1, "url": A, "navigation_type": "historyDifferentDocument"}
+    driver.click(BUTTON, 1000, activated=SHOP).feed(m.Navigated(at=at, stage="started", **where)).end()
+    assert kinds(driver) == ([Click] if at == 1400 else [Click, Unknown])
+
+
+def within(driver: Any, at: float, asked: bool | None) -> Any:
     driver.replies["history"] = "back"
     where = {"page": 0, "document": 0, "url": "http://shop.test/#x"}
-    driver.click(BUTTON, 1000)
-    driver.feed(m.Navigated(at=1400, stage="started", navigation_type="historySameDocument", **where))
-    if is_told:
-        driver.event("travelled", at=1401)
-    driver.feed(m.Navigated(at=1402, stage="within", navigation_type="historySameDocument", **where))
-    driver.wait(1000)
-    assert told(driver) == (AGENTS if is_told else PAGES)
-    assert kinds(driver) == ([Click, GoBack] if is_told else [Click])
+    driver.feed(m.Navigated(at=at, stage="started", navigation_type="historySameDocument", **where))
+    if asked is not None:
+        driver.event("travelled", at=at + 1, asked=asked)
+    return driver.feed(m.Navigated(at=at + 2, stage="within", navigation_type="historySameDocument", **where))
+
+
+@pytest.mark.parametrize(
+    ("at", "asked", "expected"),
+    [
+        (1400, True, AGENTS),
+        (1400, False, OWN),
+        (1400, None, PAGES),
+        (4000, True, AGENTS),
+        (4000, False, LATE),
+        (4000, None, AGENTS),
+    ],
+)
+def test_within_a_document_the_page_is_told(
+    driver: Any, at: float, asked: bool | None, expected: list[Any]
+) -> None:
+    driver.click(BUTTON, 1000, activated=SHOP)
+    within(driver, at, asked).wait(1000)
+    assert told(driver) == expected
+    assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
 def test_a_frame_says_nothing_of_its_page(driver: Any) -> None:
