@@ -758,7 +758,8 @@ def test_an_owner_learns_which_frame_it_holds(watch: Watch, site: Any) -> None:
     before = watched.ask()
     assert [frame.id for frame in before.push.frames] == [""]
     node = watched.answer("own(document.querySelector('#f'), 'F1')")
-    assert node == {"push": before.push.seq, "number": before.number("f")}
+    assert node["number"] == before.number("f")
+    assert node["push"] >= before.push.seq  # the page may have come to rest meanwhile
     after = watched.ask()
     assert [frame.id for frame in after.push.frames] == ["F1"]
     assert after.text == before.text
