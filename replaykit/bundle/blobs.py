@@ -150,16 +150,19 @@ def _pixels(compressed: bytes, stride: int, height: int) -> bytes | None:
 
 def _unfilter(rows: bytes, stride: int) -> bytes:
     # A row is added to the one above as one big integer: the high bits of all bytes are kept apart, so
-    # that no carry passes from byte to byte. Ten times the speed of a loop over bytes.
+    # that no carry passes from byte to byte. Ten times the speed of a loop over bytes. A third of the rows of
+    # an application repeat the one above.
     low = int.from_bytes(b"\x7f" * stride, "little")
     high = int.from_bytes(b"\x80" * stride, "little")
-    above, result = 0, []
+    above, last, result = 0, bytes(stride), []
+    repeated = bytes([_FILTER_UP]) + last
     for at in range(0, len(rows), stride + 1):
-        row = int.from_bytes(rows[at + 1 : at + 1 + stride], "little")
-        if rows[at] == _FILTER_UP:
-            row = (row & low) + (above & low) ^ (row ^ above) & high
-        result.append(row.to_bytes(stride, "little"))
-        above = row
+        if rows[at : at + 1 + stride] != repeated:
+            row = int.from_bytes(rows[at + 1 : at + 1 + stride], "little")
+            if rows[at] == _FILTER_UP:
+                row = (row & low) + (above & low) ^ (row ^ above) & high
+            above, last = row, row.to_bytes(stride, "little")
+        result.append(last)
     return b"".join(result)
 
 

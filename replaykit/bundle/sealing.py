@@ -12,7 +12,7 @@ from typing import BinaryIO
 from replaykit.bundle.arrangement import References, Segment, arrange
 from replaykit.bundle.container import Container
 from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import SEALED_LEVELS, STORY_RAW, Preamble
+from replaykit.bundle.format import PLAIN_RATIO, SEALED_LEVELS, STORY_RAW, Preamble
 from replaykit.bundle.frames import compress
 from replaykit.bundle.index import Frames, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
@@ -89,7 +89,10 @@ class _Writing:
         self._compress(raw, "story")
 
     def _compress(self, raw: bytes | bytearray, name: str) -> None:
-        frame = compress(raw, SEALED_LEVELS[name], _WINDOW_MAX.get(name, _WINDOW_DEFAULT))
+        level, window_max = SEALED_LEVELS[name], _WINDOW_MAX.get(name, _WINDOW_DEFAULT)
+        frame = compress(raw, level, window_max)
+        if name == "pixels" and len(raw) >= PLAIN_RATIO * len(frame):
+            frame = compress(raw, level, window_max, is_thorough=True)
         self._put(frame, len(raw))
 
     def _put(self, frame: bytes, raw: int) -> None:

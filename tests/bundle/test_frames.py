@@ -57,9 +57,11 @@ def forge_size(frame: bytes, size: int) -> bytes:
     return frame[:4] + bytes([0b11000100, 80]) + size.to_bytes(8, "little") + frame[header:]
 
 
-@given(st.binary(min_size=1, max_size=3000), st.sampled_from([-5, 1, 3, 9]), st.integers(0, 4000))
-def test_round_trip(raw: bytes, level: int, upto: int) -> None:
-    frame = compress(raw, level)
+@given(
+    st.binary(min_size=1, max_size=3000), st.sampled_from([-5, 1, 3, 9]), st.integers(0, 4000), st.booleans()
+)
+def test_round_trip(raw: bytes, level: int, upto: int, is_thorough: bool) -> None:
+    frame = compress(raw, level, is_thorough=is_thorough)
     assert decode(frame, HERE, LIMITS) == raw
     assert decode(frame, HERE, LIMITS, expected=len(raw)) == raw
     assert decode(frame, HERE, LIMITS, upto=upto) == raw[:upto]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 import replaykit.bundle.sealing as sealing
 from replaykit.bundle import format as constants
 from replaykit.bundle import writer
+from replaykit.bundle.frames import compress
 from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.records import blob_line
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.cli.main import run
@@ -52,6 +56,35 @@ def test_seal_of_seal_is_identical(journal: Path) -> None:
     once = journal.read_bytes()
     assert seal(journal).size == len(once)
     assert journal.read_bytes() == once
+
+
+def screens(seed: int, colors: int) -> list[tuple[str, str, bytes]]:
+    """Two pictures of 320 x 240: letters of few colours again and again, or many colours and no order."""
+    random = Random(seed)
+    letters = [bytes(random.choices(range(256), k=240)) for _ in range(colors)]
+    pictures = [b"".join(random.choices(letters, k=960)) for _ in range(2)]
+    return [pixels(b"P6\n320 240\n255\n" + one) for one in pictures]
+
+
+def pixels(payload: bytes) -> tuple[str, str, bytes]:
+    return hashlib.sha256(payload).hexdigest(), constants.PIXMAP, payload
+
+
+@pytest.mark.parametrize(("colors", "is_thorough"), [(2, True), (5000, False)])
+def test_flat_pictures_are_compressed_thoroughly(tmp_path: Path, colors: int, is_thorough: bool) -> None:
+    blobs = screens(1, colors)
+    with Journal.create(tmp_path / "run.zst") as journal:
+        journal.commit(
+            [HEADER, *(Message(t=1, role="agent", kind="say", text=id) for id, _, _ in blobs)], blobs
+        )
+    seal(tmp_path / "run.zst")
+    raw = b"".join(blob_line(id, len(data), kind) + data + b"\n" for id, kind, data in reversed(blobs))
+    frames = [compress(raw, 9, 26, is_thorough=one) for one in (False, True)]
+    sealed = (tmp_path / "run.zst").read_bytes()
+    assert [frame in sealed for frame in frames] == [not is_thorough, is_thorough]
+    assert (len(raw) >= constants.PLAIN_RATIO * len(frames[0])) == is_thorough
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert {id: bundle.blob(id) for id in bundle.blob_ids} == {id: data for id, _, data in blobs}
 
 
 def test_bytes_do_not_depend_on_levels_or_order(
