@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-import ada_url
-
 from replaykit.errors import Unsupported
 from replaykit.replay import rendered, source, values
 from replaykit.replay.css import compile_selector
 from replaykit.replay.layout import Layout
+from replaykit.replay.links import resolve
 from replaykit.replay.matching import Selector
 from replaykit.replay.prefilter import Prefilter
 from replaykit.replay.pseudo import disabled
@@ -201,12 +200,7 @@ class Node:
     def resolved(self, name: str) -> str:
         """Return a link attribute resolved against the document's base, as properties `href` and `src` do."""
         found = self.attribute(name)
-        if found is None:
-            return ""
-        try:
-            return str(ada_url.join_url(self._base(), found.strip("\t\n\f\r ")))
-        except ValueError:
-            return found
+        return "" if found is None else resolve(self._base(), found)
 
     def _base(self) -> str:
         document = self.dom.tree.document(self.row)

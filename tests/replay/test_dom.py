@@ -53,6 +53,9 @@ def test_attributes_are_found_as_by_get_attribute(body: Any, el: Any) -> None:
         ("/r?q#f", "http://x.test/r?q#f"),
         (" //y.test ", "http://y.test/"),
         ("http://[bad", "http://[bad"),
+        ("a|b?c|d#e|f", "http://x.test/base/a%7Cb?c|d#e|f"),
+        ("javascript:a|b", "javascript:a|b"),
+        ("data:,a\nb", "data:,a%0Ab"),
     ],
 )
 def test_links_resolve_against_the_base(body: Any, el: Any, href: str, resolved: str) -> None:
