@@ -147,16 +147,16 @@ function buttonText(element) {
   return attribute(element, 'value');
 }
 
-function referencedText(element) {
-  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/) ?? [];
+function referencedText(element, left = allVisits()) {
+  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)) ?? [];
   const inner = ownerDocument(element);
   const named = ids.map((id) => elementById(inner, id)).filter((found) => found !== null);
-  return collapsed(named.map((found) => shownText(found)).join(' '));
+  return collapsed(named.map((found) => shownText(found, { isReferenced: true, left })).join(' '));
 }
 
 function labelText(element) {
   const labels = [...((isHTML(element) && labelLists[localName(element)]?.(element)) || [])];
-  return collapsed(labels.map((label) => shownText(label, element)).join(' '));
+  return collapsed(labels.map((label) => shownText(label, { except: element })).join(' '));
 }
 
 function altText(element) {
@@ -172,17 +172,29 @@ const attributeText = (element, name) => collapsed(attribute(element, name) ?? '
 function accessibleName(element, role) {
   const own = referencedText(element) || attributeText(element, 'aria-label') || nativeName(element);
   const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
-  return own || content() || attributeText(element, 'title') || attributeText(element, 'placeholder');
+  return own || content() || attributeText(element, 'title') || promptOf(element);
 }
 
-const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' };
+function promptOf(element) {
+  const isPrompted = isHTML(element, 'textarea') || (isHTML(element, 'input') && !isToggle(element));
+  return isPrompted ? attributeText(element, 'placeholder') : '';
+}
+
+const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption' };
 
 function nativeName(element) {
   const tag = localName(element);
-  if (tag === 'img' || tag === 'area') return collapsed(attribute(element, 'alt') ?? '');
+  if (tag === 'img' || tag === 'area') return attributeText(element, 'alt');
+  if (tag === 'option') return attributeText(element, 'label');
+  if (tag === 'svg') return drawingTitle(element);
   const caption = OWN_CAPTION[tag] === undefined ? undefined : descendants(element, OWN_CAPTION[tag])[0];
   if (caption !== undefined) return shownText(caption);
   return labelText(element) || (isHTML(element, 'input') ? inputName(element) : '');
+}
+
+function drawingTitle(element, left) {
+  const title = firstElement(element);
+  return title !== null && localName(title) === 'title' ? shownText(title, { left }) : '';
 }
 
 function inputName(element) {
@@ -191,34 +203,60 @@ function inputName(element) {
   return BUTTON_INPUTS[type] === undefined ? '' : collapsed(attribute(element, 'value') ?? BUTTON_INPUTS[type]);
 }
 
+// Nodes that may be visited for one name, what it references included.
 const VISITS = 500;
+const allVisits = () => ({ visits: VISITS });
 
-// Text of a subtree as a screen reader has it: pictures by their alt, hidden parts and `except` left out.
-function shownText(element, except = null) {
-  const budget = { visits: VISITS, units: TEXT_LIMIT };
-  const text = collapsed(gather(element, except, budget));
+// Text of a subtree as a screen reader has it: parts by their own names; `except` and what is hidden left out, unless
+// all of it is hidden. What is referenced follows no references of its own. Fields inside and generated content say
+// nothing, unlike in Chromium: the one changes as it is filled, the other is mostly glyphs of icon fonts.
+function shownText(element, { except = null, isReferenced = false, left = allVisits() } = {}) {
+  const hasHidden = !isShown(element, { visibilityProperty: true });
+  const text = collapsed(gather(element, { except, isReferenced, hasHidden, left }));
   return isMasked(element) ? maskText(text) : text;
 }
 
-function gather(element, except, budget) {
+const displayOf = (element) => propertyValue(styleOf(element), 'display');
+
+// Without a box of its own an element may still show what is in it.
+const isShown = (element, asked) => isDisplayed(element, asked) || displayOf(element) === 'contents';
+
+function gather(element, way) {
   let text = '';
   for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
-    budget.visits -= 1;
-    if (budget.visits < 0 || text.length > budget.units) break;
-    if (nodeType(node) === TEXT) text += characterData(node);
-    else if (nodeType(node) === ELEMENT && node !== except) text += gatherElement(node, except, budget);
+    way.left.visits -= 1;
+    if (way.left.visits < 0 || text.length > TEXT_LIMIT) break;
+    if (nodeType(node) === TEXT) text += way.hasHidden || isSeen(element) ? characterData(node) : '';
+    else if (nodeType(node) === ELEMENT && node !== way.except) text += gatherElement(node, way);
   }
   return text;
 }
 
 const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-root|inline-block)/;
 
-function gatherElement(element, except, budget) {
-  if (attribute(element, 'aria-hidden') === 'true' || !isDisplayed(element)) return '';
-  const label = attribute(element, 'aria-label') ?? (localName(element) === 'img' ? attribute(element, 'alt') : null);
-  const content = label ?? (FIELDS.has(localName(element)) ? '' : gather(element, except, budget));
-  const text = label === null && isMasked(element) ? maskText(content) : content;
-  return BLOCK.test(propertyValue(styleOf(element), 'display')) ? ` ${text} ` : text;
+const isSeen = (element) => propertyValue(styleOf(element), 'visibility') === 'visible';
+
+function gatherElement(element, way) {
+  if (attribute(element, 'aria-hidden') === 'true' || (!way.hasHidden && !isShown(element))) return '';
+  const name = partName(element, way);
+  if (name !== '') return ` ${name} `;
+  const text = gatherContent(element, way) || attributeText(element, 'title');
+  return BLOCK.test(displayOf(element)) ? ` ${text} ` : text;
+}
+
+function partName(element, { isReferenced, left }) {
+  const referenced = isReferenced ? '' : referencedText(element, left);
+  return referenced || attributeText(element, 'aria-label') || pictureName(element, left);
+}
+
+function pictureName(element, left) {
+  const tag = localName(element);
+  return tag === 'img' ? attributeText(element, 'alt') : tag === 'svg' ? drawingTitle(element, left) : '';
+}
+
+function gatherContent(element, way) {
+  const content = FIELDS.has(localName(element)) ? '' : gather(element, way);
+  return isMasked(element) ? maskText(content) : content;
 }
 
 // Text content up to the limit, with what is masked inside of it.

@@ -14,9 +14,9 @@ _UP_TO_PATH: Final = re.compile(r"^[^:/?#]+:/[^?#]*")
 
 
 def resolve(base: str, link: str) -> str:
-    """Return `link` resolved against `base`, as the properties `href` and `src` do; unresolvable: `link` itself.
+    """Return `link` against `base`, as the properties `href` and `src` do; unresolvable: `link` itself.
 
-    Chromium escapes the bars of a path and keeps the line breaks of a `data:` link; the standard does neither.
+    Chromium escapes bars in a path and keeps line breaks in a `data:` link; the standard does neither.
     """
     found = link.strip(_SPACE)
     if _DATA.match(found):

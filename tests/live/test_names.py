@@ -1,0 +1,119 @@
+"""Accessible names of what was acted on, against the browser's own accessibility tree and Playwright's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.live.test_actions import until_last
+
+pytestmark = pytest.mark.live
+
+ELSEWHERE = """<div id=one>One <b>bold</b></div><div id=two hidden>Two <i>hidden</i></div>
+<span id=three style="visibility:hidden">Three</span><span id=four><i aria-labelledby=one>Four</i></span>"""
+INSIDE = {
+    "words": "Save <b>this</b> order",
+    "what cannot be seen": "Save <span style='visibility:hidden'>Saving <i style='visibility:visible'>it</i></span>",
+    "what is not rendered": "Save <span style='display:none'>Saving</span><span aria-hidden=true>¶</span>",
+    "no box of its own": "<span style='display:contents'>Save <b>it</b></span>",
+    "a drawing": "<svg width=9 height=9><title>Bin</title><text>x</text></svg>Delete",
+    "a drawing without a title": "<svg width=9 height=9><text>x</text></svg>Delete",
+    "a drawing in a drawing": "<svg width=9 height=9><svg><title>Bin</title></svg></svg>Delete",
+    "a picture": "Delete<img alt=' it '>now",
+    "a tip beside words": "<i title='Delete it'>Delete</i>",
+    "a part with a label": "Go<span aria-label='home now'>x</span>or stay",
+    "a part that references": "Go <span aria-labelledby='one two'>x</span>",
+    "a part that references what references": "Go <span aria-labelledby=four>x</span>",
+    "blocks": "a<div>b</div>c<span style='display:inline-block'>d</span>e",
+}
+"""What a button says."""
+
+ON_IT = {
+    "references": "aria-labelledby='one nowhere two'",
+    "what is hidden alone": "aria-labelledby=three",
+    "what references": "aria-labelledby=four",
+    "a blank label": "aria-label=' ' title=Tip",
+}
+"""Attributes of a button that says nothing."""
+
+FIELDS = {
+    "label": "<label for=f0>Name <i style='visibility:hidden'>(required)</i></label><input id=f0>",
+    "prompt": "<input id=f1 placeholder=Town>",
+    "no prompt": "<input id=f2 type=checkbox placeholder=Town>",
+    "tip": "<textarea id=f3 title=Tip placeholder=Town></textarea>",
+}
+BY_PLAYWRIGHT = {
+    "an icon's tip": ("button", "Delete it", "<button id=p0><i title='Delete it'></i></button>"),
+    "a hidden label": (
+        "textbox",
+        "Name it",
+        "<label for=p1 hidden>Name <i hidden>it</i></label><input id=p1 placeholder=Town>",
+    ),
+}
+"""Role, name and page where Chromium finds no name and Playwright does, as the specification wants."""
+
+
+def live_names(watched: Any, *roles: str) -> list[str]:
+    """Names of all elements of some roles, in their order, as the browser tells assistive technology."""
+    tree = watched.cdp.send("Accessibility.getFullAXTree")["nodes"]
+    names = [node["name"]["value"] for node in tree if node["role"].get("value") in roles]
+    return [name.strip() for name in names]
+
+
+def names(watched: Any, *css: str) -> list[str]:
+    """Click elements; return the names in the events."""
+    watched.settle()
+    for one in css:
+        watched.page.click(one)
+    return [until_last(watched, "click", one).element.name or "" for one in css]
+
+
+def test_buttons_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
+    buttons = [f">{inside}" for inside in INSIDE.values()]
+    buttons += [f"{attributes}>" for attributes in ON_IT.values()]
+    drawn = [f"<p><button id=b{number} {button}</button>" for number, button in enumerate(buttons)]
+    watched = watch()
+    watched.page.set_content(f"<!doctype html>{''.join(drawn)}{ELSEWHERE}")
+    live = dict(zip((*INSIDE, *ON_IT), live_names(watched, "button"), strict=True))
+    own = names(watched, *(f"#b{number}" for number in range(len(buttons))))
+    assert dict(zip(live, own, strict=True)) == live
+
+
+def test_fields_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(f"<!doctype html>{'<p>'.join(FIELDS.values())}")
+    live = dict(zip(FIELDS, live_names(watched, "textbox", "checkbox"), strict=True))
+    own = names(watched, *(f"#f{number}" for number in range(len(FIELDS))))
+    assert dict(zip(live, own, strict=True)) == live
+
+
+def test_names_that_only_playwright_finds(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    bodies = [body for _, _, body in BY_PLAYWRIGHT.values()]
+    watched.page.set_content(f"<!doctype html>{'<p>'.join(bodies)}")
+    for role, name, _ in BY_PLAYWRIGHT.values():
+        expect(watched.page.get_by_role(role, name=name, exact=True)).to_be_visible()
+    own = names(watched, *(f"#p{number}" for number in range(len(bodies))))
+    assert own == [name for _, name, _ in BY_PLAYWRIGHT.values()]
+
+
+def test_what_is_masked_is_masked_in_names(watch: Callable[..., Any]) -> None:
+    watched = watch(mask=("#card",))
+    watched.page.set_content(
+        "<!doctype html><button id=b>Pay with <b id=card>4111<svg><title>1111</title></svg></b></button>"
+        "<p><button id=c aria-labelledby=card></button>"
+    )
+    said = names(watched, "#b", "#c")
+    assert said[0].startswith("Pay with ") and not any("11" in name for name in said) and said[1] != ""
+
+
+def test_a_name_that_references_without_end_stays_small(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    parts = "<i aria-labelledby='{}'>x</i>".format(" ".join(["all"] * 5000)) * 200
+    watched.page.set_content(
+        f"<!doctype html><button id=b>{parts}</button><div id=all>{'<b>word </b>' * 5000}</div>"
+    )
+    assert len(names(watched, "#b")[0]) <= 1100
