@@ -10,7 +10,17 @@ from replaykit.replay.links import resolve
 pytestmark = pytest.mark.live
 
 BASES = ("http://h.test/p/q?x#y", "about:blank", "https://h.test/", "file:///a/b/c")
-LINKS = ("a{}b", "/{}", "?a{}b", "#a{}b", "..{}/c", "HTTP://I.test:80/{}", "data:,a{}b", "foo:a{}b", "foo://h/a{}b")
+LINKS = (
+    "a{}b",
+    "/{}",
+    "?a{}b",
+    "#a{}b",
+    "..{}/c",
+    "HTTP://I.test:80/{}",
+    "data:,a{}b",
+    "foo:a{}b",
+    "foo://h/a{}b",
+)
 CHARACTERS = (*map(chr, range(0x20, 0x7F)), *"\t\n\r\u00e9\u6f22\U0001f600")
 
 
