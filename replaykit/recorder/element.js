@@ -226,7 +226,7 @@ function gather(element, way) {
   for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
     way.left.visits -= 1;
     if (way.left.visits < 0 || text.length > TEXT_LIMIT) break;
-    if (nodeType(node) === TEXT) text += way.hasHidden || isSeen(element) ? characterData(node) : '';
+    if (nodeType(node) === TEXT) text += isSeen(element, way) ? characterData(node) : '';
     else if (nodeType(node) === ELEMENT && node !== way.except) text += gatherElement(node, way);
   }
   return text;
@@ -234,14 +234,15 @@ function gather(element, way) {
 
 const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-root|inline-block)/;
 
-const isSeen = (element) => propertyValue(styleOf(element), 'visibility') === 'visible';
+const isSeen = (element, way) => way.hasHidden || propertyValue(styleOf(element), 'visibility') === 'visible';
 
 function gatherElement(element, way) {
   if (attribute(element, 'aria-hidden') === 'true' || (!way.hasHidden && !isShown(element))) return '';
-  const name = partName(element, way);
+  const isOwn = isSeen(element, way);
+  const name = isOwn ? partName(element, way) : '';
   if (name !== '') return ` ${name} `;
-  const text = gatherContent(element, way) || attributeText(element, 'title');
-  return BLOCK.test(displayOf(element)) ? ` ${text} ` : text;
+  const text = gatherContent(element, way) || (isOwn ? attributeText(element, 'title') : '');
+  return BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
 }
 
 function partName(element, { isReferenced, left }) {

@@ -17,6 +17,8 @@ ELSEWHERE = """<div id=one>One <b>bold</b></div><div id=two hidden>Two <i>hidden
 INSIDE = {
     "words": "Save <b>this</b> order",
     "what cannot be seen": "Save <span style='visibility:hidden'>Saving <i style='visibility:visible'>it</i></span>",
+    "names of what cannot be seen": "Save<i style='visibility:hidden' title=Link>#<img alt=picture></i>",
+    "a line break": "Save<br>it",
     "what is not rendered": "Save <span style='display:none'>Saving</span><span aria-hidden=true>¶</span>",
     "no box of its own": "<span style='display:contents'>Save <b>it</b></span>",
     "a drawing": "<svg width=9 height=9><title>Bin</title><text>x</text></svg>Delete",
