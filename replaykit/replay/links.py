@@ -7,7 +7,8 @@ from typing import Final
 
 import ada_url
 
-_SPACE: Final = "\t\n\f\r "
+from replaykit.replay.tree import SPACES
+
 _DATA: Final = re.compile(r"data:", re.IGNORECASE)
 _BREAKS: Final = str.maketrans({"\t": "%09", "\n": "%0A", "\r": "%0D"})
 _UP_TO_PATH: Final = re.compile(r"^[^:/?#]+:/[^?#]*")
@@ -18,7 +19,7 @@ def resolve(base: str, link: str) -> str:
 
     Chromium escapes bars in a path and keeps line breaks in a `data:` link; the standard does neither.
     """
-    found = link.strip(_SPACE)
+    found = link.strip(SPACES)
     if _DATA.match(found):
         found = found.translate(_BREAKS)
     try:
