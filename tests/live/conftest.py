@@ -148,6 +148,8 @@ class Watched:
         """Messages in order of arrival, long ones whole."""
         self.raw: list[str] = []
         """The same as they came over the binding."""
+        self.shown = 0
+        """Number of the snapshot at which the page settled."""
         self._parts = Parts()
         self._contexts: list[dict[str, Any]] = []
         self.cdp = page.context.new_cdp_session(page)
@@ -200,9 +202,14 @@ class Watched:
         return value
 
     def settle(self) -> None:
-        """Wait until the page has shown that it rests, then forget what it said."""
-        self.until(lambda: any(push.settled for push in self.pushes("rest")), "rest")
+        """Wait until the page has shown that it rests, as it is now; forget all but that snapshot's number."""
+        self.until(lambda: any(push.settled for push in self.pushes("rest")) and self._is_shown(), "rest")
+        self.shown = self.pushes()[-1].seq
         self.forget()
+
+    def _is_shown(self) -> bool:
+        """Whether nothing changed since the last snapshot: a first one may be of the page before the content."""
+        return bool(self.answer("quiet()")["mutations"] == 0)
 
     def call(self, expression: str) -> Any:
         """Evaluate in the script's world of the main frame."""
