@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
+from replaykit.replay.styles import NO_BOX, Style, style_of
 from replaykit.replay.tree import SPACES, Tree, words
 from replaykit.replay.values import integer
 from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
@@ -32,68 +32,12 @@ _ATOMS = words("button fieldset option select")
 _HOLLOW = words("details marquee meter progress")
 # HTML elements whose tag decides more than their style does.
 _SPECIAL = _CHILDLESS | words("br details object q select slot wbr")
-# Displays that give every child a box of its own: blanks between those are nothing.
-_ITEMS = words(
-    "flex inline-flex grid inline-grid table inline-table table-row table-row-group table-header-group "
-    "table-footer-group table-column-group table-column"
-)
 # Blanks that a letter is written beside.
 BLANKS = frozenset(" \t\n\r")
 # SVG elements that never show, whatever their style says.
 _SVG_UNSEEN = words("title desc metadata style script")
 
 
-class Style(NamedTuple):
-    """One palette entry and what follows from it."""
-
-    display: str
-    """Computed `display`."""
-    is_visible: bool
-    """`visibility` is `visible`."""
-    collapse: str
-    """Computed `white-space-collapse`."""
-    transform: str
-    """Computed `text-transform`."""
-    letters: str
-    """Flags: `c` skips its content, `o` opacity 0, `s` dots, `f` out of flow, `b` `a` `g` generated."""
-    is_boxless: bool
-    """No box, and none below."""
-    is_inline: bool
-    """Part of the lines around it."""
-    is_atom: bool
-    """One thing on the lines around it, with lines of its own."""
-    is_piece: bool
-    """A piece of a table."""
-    gives_items: bool
-    """Its children are boxes of their own."""
-    skips: bool
-    """What it holds is skipped."""
-
-
-def style_of(entry: str) -> Style:
-    """Read a palette entry."""
-    display, visibility, collapse, transform, letters, *_ = [*entry.split("|"), "", "", "", "", ""]
-    is_atom = display.startswith(("inline-", "-webkit-inline", "inline math", "math"))
-    is_inline = not is_atom and display.startswith(("inline", "ruby", "contents"))
-    is_piece = display.startswith("table-")
-    # `content-visibility` has no effect where size containment has none (CSS Contain 2, 3.1).
-    contained = (not is_inline and "table" not in display) or display == "table-cell"
-    return Style(
-        display=display,
-        is_visible=visibility in ("visible", ""),
-        collapse=collapse or "collapse",
-        transform="" if transform == "none" else transform,
-        letters=letters,
-        is_boxless=display in ("none", ""),
-        is_inline=is_inline,
-        is_atom=is_atom,
-        is_piece=is_piece,
-        gives_items=display in _ITEMS,
-        skips="c" in letters and contained,
-    )
-
-
-NO_BOX = style_of("none")
 _PAGE = style_of("block|visible|collapse|none")
 
 
@@ -122,6 +66,8 @@ class Layout:
         self._reached = {document}
         #: Boxes with lines of their own whose content was not laid out yet, and their rows in order.
         self._waiting: dict[int, _Open] = {}
+        #: Of these, boxes that are not opened yet: the one around them waits in their place.
+        self._passed: set[int] = set()
         self._rows_waiting: list[int] = []
         if is_shown:
             self._start(document)
@@ -143,7 +89,7 @@ class Layout:
         low, high = bisect_left(rows, row), bisect_left(rows, self.tree.end[row])
         inside, rows[low:high] = rows[low:high], []
         for box in inside:
-            self._walk(self._waiting.pop(box), defers=False)
+            self._walk(self._taken(box), defers=False)
 
     def reach_children(self, row: int) -> None:
         """Lay out the child nodes of a node that was reached."""
@@ -188,7 +134,11 @@ class Layout:
         if row not in self._waiting:
             return
         place = bisect_left(self._rows_waiting, row)
-        self._rows_waiting[place : place + 1] = sorted(self._walk(self._waiting.pop(row), defers=True))
+        self._rows_waiting[place : place + 1] = sorted(self._walk(self._taken(row), defers=True))
+
+    def _taken(self, row: int) -> _Open:
+        box = self._waiting.pop(row)
+        return self._opened(row, self.style(row), box, False) if row in self._passed else box
 
     def _walk(self, box: _Open, *, defers: bool) -> list[int]:
         """Lay out a box; return the rows of those inside that wait now."""
@@ -200,7 +150,11 @@ class Layout:
                 stack.pop().leave()
             elif tree.kind[row] == TEXT:
                 self._text(row, top)
-            elif tree.kind[row] <= OTHER:
+            elif tree.kind[row] > OTHER:
+                continue
+            elif defers and self._passes(row, top):
+                waiting.append(row)
+            else:
                 below = self._element(row, top)
                 if below is not None and defers and below.ends_lines and self._is_plain(row):
                     self._waiting[row] = below
@@ -208,6 +162,23 @@ class Layout:
                 elif below is not None:
                     stack.append(below)
         return waiting
+
+    def _passes(self, row: int, top: _Open) -> bool:
+        """Whether a block could be passed unopened; long tables and lists are mostly such.
+
+        What opening does to the lines around is done here: done again, once they are complete, it does nothing.
+        """
+        style, tree = self.style(row), self.tree
+        if not style.is_plain_block or top.is_locked or top.is_folded or (style.is_piece and top.is_inline):
+            return False
+        if tree.kind[row] != HTML or tree.name[row] in _SPECIAL or not self._is_plain(row):
+            return False
+        self.boxed.add(row)
+        top.is_after_piece = style.is_piece
+        top.lines.end()
+        self._waiting[row] = top
+        self._passed.add(row)
+        return True
 
     def _is_plain(self, row: int) -> bool:
         # Slots of a shadow tree show nodes that stand elsewhere: such a tree is laid out as a whole.
