@@ -166,7 +166,7 @@ class Layout:
     def _passes(self, row: int, top: _Open) -> bool:
         """Whether a block could be passed unopened; long tables and lists are mostly such.
 
-        What opening does to the lines around is done here: done again, once they are complete, it does nothing.
+        What opening does to the lines around is done here; once they are complete, it does nothing again.
         """
         style, tree = self.style(row), self.tree
         if not style.is_plain_block or top.is_locked or top.is_folded or (style.is_piece and top.is_inline):
