@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from operator import length_hint
 from typing import Any, TypeVar
 
 import msgspec
@@ -281,11 +282,12 @@ class _Rows:
         top, row, after = 0, 1, ""
         # No token makes more than one row: where so many come, every one is counted.
         is_few = is_free = len(tokens) < NODES_MAX
-        for place, token in enumerate(tokens):
+        ahead = iter(tokens)
+        for token in ahead:
             if not is_free:
                 pass
             elif type(token) is str:
-                if token[:1] == "=":
+                if token and token[0] == "=":
                     kind.append(TEXT)
                     name.append(token[1:])
                     parent.append(top)
@@ -301,6 +303,10 @@ class _Rows:
                     top, row, after = row, row + 1, "tag"
                     continue
             elif type(token) is int:
+                if token == 1 and top:
+                    end[stack.pop()] = row
+                    top, after = stack[-1], ""
+                    continue
                 if 1 <= token < len(stack):
                     for _ in range(token):
                         end[stack.pop()] = row
@@ -310,7 +316,7 @@ class _Rows:
                 attributes[top] = token
                 after = "named"
                 continue
-            self.place, self.after = place, after
+            self.place, self.after = len(tokens) - length_hint(ahead) - 1, after
             self._unusual(token)
             top, row, after = stack[-1], len(kind), self.after
             is_free = is_few and after not in _WAITING
