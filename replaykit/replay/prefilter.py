@@ -12,9 +12,9 @@ from functools import cached_property
 from replaykit.replay.matching import Selector
 
 # Of letters, JSON has no other escape than this one, with two more digits.
-_ESCAPED = b"\\u00"
+_ESCAPED = (b"\\", b"\\u00")
 # Elements that were left out may match anything. A text of that content only costs the parsing.
-_OMITTED = b'"~"'
+_OMITTED = (b"~", b'"~"')
 
 
 class Prefilter:
@@ -26,8 +26,9 @@ class Prefilter:
     @cached_property
     def _folded(self) -> bytes | None:
         """The bytes without ASCII case; None where words may be hidden or left out."""
-        hides = _ESCAPED in self._data or _OMITTED in self._data
-        return None if hides else self._data.lower()
+        # One byte is found twenty times as fast as several, and most pages have it nowhere.
+        marks = (mark for byte, mark in (_ESCAPED, _OMITTED) if byte in self._data)
+        return None if any(mark in self._data for mark in marks) else self._data.lower()
 
     def excludes(self, selector: Selector) -> bool:
         """Whether nothing in the snapshot can match."""
