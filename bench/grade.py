@@ -16,7 +16,7 @@ from unittest import mock
 
 import msgspec
 
-from bench.corpus import RECORDINGS, apps
+from bench.corpus import RECORDINGS, Run, apps, recorded
 from bench.figure import Figure, cpu, main
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_many
@@ -85,9 +85,11 @@ def every_page_plainly(source: str) -> object:
 
 def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     """Measure."""
-    runs = [str(run.sealed(folder / f"{run.name}.zst")) for run in apps()]
+    runs = _sealed(folder / "large", apps())
+    sites = _sealed(folder / "sites", recorded())
     shipped = [str(path) for path in RECORDINGS]
-    yield from _against_json("a URL and the last page", runs, last_page, seconds, goal=2000)
+    yield from _against_json("a URL and the last page, fixture sites", sites, last_page, seconds, goal=2000)
+    yield from _against_json("the same, pages of 130 KB", runs, last_page, seconds)
     options = GradeOptions()
     yield from _against_json(
         "the shipped recordings",
@@ -96,10 +98,20 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
         seconds,
         most=1 / 2,
     )
-    known, plain = cpu(each(runs, every_page), each(runs, every_page_plainly), seconds=seconds)
     name = "3 selectors on 20 pages each"
-    yield _per_second(name, runs, known, "parsing every page", plain, goal=500, most=1 / 2.5)
+    yield _selectors(f"{name}, fixture sites", sites, seconds, goal=500)
+    yield _selectors("the same, pages of 130 KB", runs, seconds)
     yield from _scaling(shipped * 20)
+
+
+def _sealed(folder: Path, runs: list[Run]) -> list[str]:
+    folder.mkdir()
+    return [str(run.sealed(folder / f"{number}.zst")) for number, run in enumerate(runs)]
+
+
+def _selectors(name: str, sources: list[str], seconds: float, goal: int | None = None) -> Figure:
+    known, plain = cpu(each(sources, every_page), each(sources, every_page_plainly), seconds=seconds)
+    return _per_second(name, sources, known, "parsing every page", plain, goal=goal, most=1 / 2.5)
 
 
 def _against_json(
