@@ -71,8 +71,7 @@ def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
             story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
-            # Together: no line of JSON ends within a letter.
-            if _is_text(b"".join(told)) and _are_in_range(story):
+            if all(map(_is_text, told)) and _are_in_range(story):
                 return story
     return [decode_line(line, number, source, format_found) for number, line in enumerate(told, -1)]
 

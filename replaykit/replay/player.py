@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar, overload
 
 from replaykit.errors import UsageError
 from replaykit.replay.doms import Blobs, Doms
+from replaykit.replay.memo import Memo
 from replaykit.replay.state import Page, State, same_url
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
@@ -42,7 +43,7 @@ class Recording(Blobs, Protocol):
         ...
 
 
-class Replay:
+class Replay(Memo):
     """One recorded run, read-only: a sequence with a State per step.
 
     Reads pages and pictures from the open bundle when they are asked for.

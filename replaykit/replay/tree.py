@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
 
+from replaykit.replay.memo import Memo
 from replaykit.snapshot import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
-
-_Made = TypeVar("_Made")
 
 _NO_ATTRIBUTES: list[str] = []
 _NO_STATE = State()
@@ -18,7 +16,7 @@ _NO_STATE = State()
 SPACES = "\t\n\f\r "
 
 
-class Tree:
+class Tree(Memo):
     """The columns of a snapshot and what can be derived from them."""
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -225,17 +223,6 @@ class Tree:
             key = (self.parent[row], type_)
             column[row] = count[key] = count.get(key, 0) + 1
         return column
-
-    def memo(self, make: Callable[[Tree], _Made]) -> _Made:
-        """Return what a function makes of this tree, made once."""
-        if make not in self._memos:
-            self._memos[make] = make(self)
-        found: _Made = self._memos[make]
-        return found
-
-    @cached_property
-    def _memos(self) -> dict[object, Any]:
-        return {}
 
     def quirks(self, scope: int) -> bool:
         """Whether the document around a tree is in quirks mode, where ids and classes ignore ASCII case."""

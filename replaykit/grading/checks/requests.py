@@ -93,7 +93,11 @@ class Request(Struct, frozen=True, kw_only=True):
 
 def requests_of(replay: Replay) -> tuple[Request, ...]:
     """Return the agent's requests, those of static files left out."""
-    return tuple(one for one in _all(replay) if not _is_static(one.url))
+    return tuple(Request(exchange=event, event=place, replay=replay) for place, event in replay.memo(_asking))
+
+
+def _asking(replay: Replay) -> list[tuple[int, Exchange]]:
+    return [(place, event) for place, event in _all(replay) if not _is_static(event.url)]
 
 
 def last_navigation(replay: Replay) -> tuple[Navigation, Request | None] | None:
@@ -102,7 +106,7 @@ def last_navigation(replay: Replay) -> tuple[Navigation, Request | None] | None:
     if not pages:
         return None
     last = pages[-1]
-    by_id = {request.exchange.id: request for request in _all(replay)}
+    by_id = {one.id: Request(exchange=one, event=place, replay=replay) for place, one in _all(replay)}
     return last, by_id.get(last.exchange) if last.exchange is not None else None
 
 
@@ -111,10 +115,10 @@ def is_complete(replay: Replay) -> bool:
     return replay.trajectory.channel("network") == "recorded"
 
 
-def _all(replay: Replay) -> Iterator[Request]:
+def _all(replay: Replay) -> Iterator[tuple[int, Exchange]]:
     for place, event in enumerate(replay.trajectory.events):
         if isinstance(event, Exchange) and event.actor != "probe":
-            yield Request(exchange=event, event=place, replay=replay)
+            yield place, event
 
 
 def _is_page(navigation: Navigation) -> bool:
