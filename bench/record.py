@@ -4,6 +4,7 @@ Run: .venv/bin/python -m bench.record [--rounds 5]
 
 What a way adds is the median, over all acts of all rounds, of the difference to the same act of the same
 round without recording: acts take from 20 to 200 ms; a median of all would lie between two kinds of them.
+Bytes are the mean of all rounds.
 """
 
 from __future__ import annotations
@@ -105,9 +106,9 @@ def rotated(values: Sequence[_T], by: int) -> list[_T]:
 
 
 def measure(rounds: int) -> tuple[dict[str, list[float]], dict[str, int], int]:
-    """Return ms of every act by way, bytes by way, and the number of acts."""
+    """Return ms of every act by way, bytes of all rounds by way, and the number of acts of a round."""
     times: dict[str, list[float]] = {name: [] for name in WAYS}
-    sizes: dict[str, int] = {}
+    sizes = dict.fromkeys(WAYS, 0)
     steps = 0
     with serve() as shop, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -126,7 +127,7 @@ def measure(rounds: int) -> tuple[dict[str, list[float]], dict[str, int], int]:
 
                 context = browser.new_context(viewport=VIEWPORT)
                 with tempfile.TemporaryDirectory() as folder:
-                    sizes[name] = way(context, Path(folder), drive)
+                    sizes[name] += way(context, Path(folder), drive)
                 context.close()
                 times[name] += spent
                 steps = len(spent)
@@ -142,12 +143,12 @@ def main() -> None:
     times, sizes, steps = measure(rounds)
     added = {name: statistics.median(map(sub, spent, times["plain"])) for name, spent in times.items()}
     traced = added["tracing"]
-    print(f"{steps} acts on the shop, {rounds} rounds, medians")
+    print(f"{steps} acts on the shop, {rounds} rounds, medians; bytes: means")
     print(f"{'way':28}{'ms/act':>8}{'added':>8}{'of tracing':>12}{'B/step':>9}{'of tracing':>12}")
     for name, spent in times.items():
         median = statistics.median(spent)
         share = added[name] / traced if traced > 0 else float("nan")
-        size = sizes[name] / steps
+        size = sizes[name] / len(spent)
         ratio = sizes[name] / sizes["tracing"]
         print(f"{name:28}{median:8.1f}{added[name]:8.1f}{share:12.2f}{size:9.0f}{ratio:12.2f}")
 
