@@ -93,9 +93,9 @@ def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any)
         notice(f"{safe(name)} was recorded for another bundle: only equal requests are answered")
     if is_json:
         click.echo(msgspec.json.format(msgspec.json.encode([_row(one) for one in planned]), indent=1))
-    else:
+    elif planned:
         _print_plan(planned, recorded_usage(sources, how), at)
-    ctx.exit(0 if planned else 4)
+    ctx.exit(0 if planned else _nothing(sources))
 
 
 @command.command(
@@ -125,7 +125,7 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
     # Errors were told above, each with its cause.
     for warning in judge_warnings([one for _, one in judged], max_error_share=1.0):
         notice(safe(warning))
-    ctx.exit(_code(judged))
+    ctx.exit(_code(judged) if judged else _nothing(sources))
 
 
 @command.command(
@@ -135,10 +135,13 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
 @click.option(
     "--number", type=click.IntRange(0), default=0, show_default=True, help="Which request, in order."
 )
-def prompt(number: int, **options: Any) -> None:
+@click.pass_context
+def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     """Write one exact request as JSON; pictures stand there by their blob ids."""
     sources, how = _how(**options)
     requests = [asked.request for asked in requests_of(sources, how)]
+    if not requests:
+        ctx.exit(_nothing(sources))
     if number >= len(requests):
         raise UsageError(what=f"--number {number}: {len(requests)} requests are known, from 0")
     text = msgspec.json.encode(plain_request(requests[number]))
@@ -208,7 +211,7 @@ def _row(one: Planned) -> dict[str, Any]:
 
 def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | None) -> None:
     rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
-    click.echo("\n".join(table([list(_row(planned[0])), *rows])) if planned else "no judge is named")
+    click.echo("\n".join(table([list(_row(planned[0])), *rows])))
     replies, billed = usage
     calls = sum(one.plan.at_most for one in planned)
     click.echo(
@@ -233,7 +236,11 @@ def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
         notice(f"{count} x {safe(words)}")
 
 
+def _nothing(sources: list[str]) -> int:
+    unnamed = "nothing asks a model: no judge is named (--judge NAME, or in the task), and no check needs one"
+    notice(unnamed if sources else "no bundle was found")
+    return 4
+
+
 def _code(judged: list[tuple[str, Judgement]]) -> int:
-    if not judged:
-        return 4
     return 3 if any(one.outcome == "ERROR" for _, one in judged) else 0

@@ -168,10 +168,14 @@ def test_prompt_writes_one_exact_request(bundle: Path, capfd: Any) -> None:
     assert (code, "1 requests are known" in notes) == (2, True)
 
 
-def test_no_judge_matches_nothing(tmp_path: Path, capfd: Any) -> None:
+@pytest.mark.parametrize("command", ["plan", "run", "prompt"])
+def test_no_judge_matches_nothing(tmp_path: Path, capfd: Any, command: str) -> None:
+    (tmp_path / "empty").mkdir()
     path = trajectory().goto("http://h.test/", "<p>").answer("x").write(tmp_path / "bare.zst")
-    assert run(capfd, "judge", "plan", path)[0] == 4
-    assert run(capfd, "judge", "run", path)[0] == 4
+    for source, why in ((path, "no judge is named"), (tmp_path / "empty", "no bundle was found")):
+        code, said, notes = run(capfd, "judge", command, source)
+        assert (code, said) == (4, "")
+        assert why in notes
 
 
 def test_prices_and_judges_that_mean_nothing(bundle: Path, capfd: Any) -> None:
