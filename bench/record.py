@@ -1,9 +1,9 @@
-"""Recorder overhead per action and bytes per step, against Playwright tracing, in one run.
+"""Recorder overhead per action and bytes per step on the fixture sites, against Playwright tracing.
 
 Run: .venv/bin/python -m bench.record [--rounds 5]
 
 What a way adds is the median, over all acts of all rounds, of the difference to the same act of the same
-round without recording: acts take from 20 to 200 ms; a median of all would lie between two kinds of them.
+round without recording: acts take from 5 to 200 ms; a median of all would lie between two kinds of them.
 Bytes are the mean of all rounds.
 """
 
@@ -13,54 +13,22 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from operator import sub
 from pathlib import Path
 from typing import TypeVar
 
-from playwright.sync_api import BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-from fixtures.sites.shop.server import serve
+from bench.acts import SITES
 from replaykit.browser import find
 from replaykit.recorder.recorder import Recorder
 
 _T = TypeVar("_T")
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
-
-
-def acts(page: Page, url: str) -> list[Callable[[], object]]:
-    """Return 20 acts on the shop, as a careful agent would do them."""
-    sign_in = [
-        lambda: page.goto(f"{url}/login"),
-        lambda: page.fill("[name=user]", "clerk"),
-        lambda: page.fill("[name=password]", "harbour-42"),
-        lambda: page.click("button[type=submit]"),
-    ]
-    pages = (
-        "orders",
-        "products",
-        "customers",
-        "settings",
-        "help",
-        "orders/1003",
-        "orders/1004",
-        "orders/1005",
-    )
-    look = [lambda path=path: page.goto(f"{url}/{path}") for path in pages]
-    search = [
-        lambda: page.goto(f"{url}/orders"),
-        lambda: page.fill("input[type=search]", "Ines"),
-        lambda: page.fill("input[type=search]", "Tom"),
-        lambda: page.fill("input[type=search]", ""),
-    ]
-    settings = [
-        lambda: page.goto(f"{url}/settings"),
-        lambda: page.fill("#contact-email", "desk@harbour.test"),
-        lambda: page.check("#weekly-digest"),
-        lambda: page.uncheck("#weekly-digest"),
-    ]
-    return [*sign_in, *look, *search, *settings]
 
 
 def plain(context: BrowserContext, folder: Path, drive: Callable[[Page], None]) -> int:
@@ -99,58 +67,84 @@ WAYS = {
 }
 
 
+class Spent:
+    """What the ways cost on a site, or on several."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, list[float]] = defaultdict(list)
+        """Of every act, by way, ms; acts stand in the same order for all."""
+        self.size: dict[str, int] = defaultdict(int)
+        """Of all files, by way, bytes."""
+
+    def take(self, other: Spent) -> None:
+        """Add what another site cost."""
+        for name in WAYS:
+            self.times[name] += other.times[name]
+            self.size[name] += other.size[name]
+
+    def table(self) -> str:
+        """Return the table, a line each way."""
+        lines = [f"{'way':28}{'ms/act':>8}{'added':>8}{'of tracing':>12}{'B/step':>9}{'of tracing':>12}"]
+        return "\n".join([*lines, *map(self._line, WAYS)])
+
+    def _line(self, name: str) -> str:
+        spent, traced = self.times[name], self._added("tracing")
+        share = self._added(name) / traced if traced > 0 else float("nan")
+        size, ratio = self.size[name] / len(spent), self.size[name] / self.size["tracing"]
+        middle = statistics.median(spent)
+        return f"{name:28}{middle:8.1f}{self._added(name):8.1f}{share:12.2f}{size:9.0f}{ratio:12.2f}"
+
+    def _added(self, name: str) -> float:
+        return float(statistics.median(map(sub, self.times[name], self.times["plain"])))
+
+
 def rotated(values: Sequence[_T], by: int) -> list[_T]:
     """Return values with the first `by` of them at the end."""
     by %= len(values)
     return [*values[by:], *values[:by]]
 
 
-def measure(rounds: int) -> tuple[dict[str, list[float]], dict[str, int], int]:
-    """Return ms of every act by way, bytes of all rounds by way, and the number of acts of a round."""
-    times: dict[str, list[float]] = {name: [] for name in WAYS}
-    sizes = dict.fromkeys(WAYS, 0)
-    steps = 0
-    with serve() as shop, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(find()), args=["--no-sandbox", "--disable-gpu"]
-        )
-        for number in range(rounds):
-            # Who comes first changes: nobody is always measured beside the same neighbour.
-            for name, way in rotated(list(WAYS.items()), number):
-                spent: list[float] = []
+def measure(site: str, browser: Browser, rounds: Iterable[int]) -> Spent:
+    """Drive a site in every way, round for round."""
+    found = Spent()
+    for number in rounds:
+        # Who comes first changes: nobody is always measured beside the same neighbour.
+        for name in rotated(list(WAYS), number):
+            times, size = _driven(site, browser, name)
+            found.times[name] += times
+            found.size[name] += size
+    return found
 
-                def drive(page: Page, spent: list[float] = spent) -> None:
-                    for act in acts(page, shop.url):
-                        start = time.perf_counter()
-                        act()
-                        spent.append((time.perf_counter() - start) * 1000)
 
-                context = browser.new_context(viewport=VIEWPORT)
-                with tempfile.TemporaryDirectory() as folder:
-                    sizes[name] += way(context, Path(folder), drive)
-                context.close()
-                times[name] += spent
-                steps = len(spent)
-        browser.close()
-    return times, sizes, steps
+def _driven(site: str, browser: Browser, way: str) -> tuple[list[float], int]:
+    serve, acts = SITES[site]
+    times: list[float] = []
+    with serve() as server, closing(browser.new_context(viewport=VIEWPORT)) as context:
+
+        def drive(page: Page) -> None:
+            for act in acts(page, server.url):
+                start = time.perf_counter()
+                act()
+                times.append((time.perf_counter() - start) * 1000)
+
+        with tempfile.TemporaryDirectory() as folder:
+            return times, WAYS[way](context, Path(folder), drive)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print a table for each site and one for all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
-    times, sizes, steps = measure(rounds)
-    added = {name: statistics.median(map(sub, spent, times["plain"])) for name, spent in times.items()}
-    traced = added["tracing"]
-    print(f"{steps} acts on the shop, {rounds} rounds, medians; bytes: means")
-    print(f"{'way':28}{'ms/act':>8}{'added':>8}{'of tracing':>12}{'B/step':>9}{'of tracing':>12}")
-    for name, spent in times.items():
-        median = statistics.median(spent)
-        share = added[name] / traced if traced > 0 else float("nan")
-        size = sizes[name] / len(spent)
-        ratio = sizes[name] / sizes["tracing"]
-        print(f"{name:28}{median:8.1f}{added[name]:8.1f}{share:12.2f}{size:9.0f}{ratio:12.2f}")
+    rounds, total = parser.parse_args().rounds, Spent()
+    print(f"20 acts on each site, {rounds} rounds, medians; bytes: means")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu"]
+        with closing(playwright.chromium.launch(executable_path=str(find()), args=options)) as browser:
+            for site in SITES:
+                found = measure(site, browser, range(rounds))
+                total.take(found)
+                print(f"\n{site}\n{found.table()}")
+    print(f"\nall\n{total.table()}")
 
 
 if __name__ == "__main__":

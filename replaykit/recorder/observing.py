@@ -8,15 +8,19 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.ledger import Asking, Blob, Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import MAIN, FrameLeft, FrameOwned, Pause, Pushed, ReadPage
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Shot, Viewer, with_outline, with_shot
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Omitted
 
 SHOT_DELAY_MS = 1000
 """A picture waits so long for documents and data that the act asked for."""
+
+SHOT_EVERY_MS = 60
+"""Between two pictures of a page that is acted on without a pause: the act under way waits for them."""
 
 SILENCE_MS = 3000
 """A page that pushed nothing so long after an act is asked."""
@@ -203,8 +207,14 @@ class Observing:
         if shown is None and ref.looks > 1:
             return  # it was seen on its way out
         seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at, until)
-        shot = yield from self._viewer.shoot(tab, shown)
+        shot = yield from self._shot_between(tab, shown, at)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)
+
+    def _shot_between(self, tab: Tab, shown: Shown | None, at: float) -> Asking[Shot]:
+        if self._viewer.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
+            return Shot(picture=Omitted(why="cap"))
+        tab.hurried_at = at
+        return (yield from self._viewer.shoot(tab, shown))
 
     def _watched(self, tab: Tab, ref: StepRef) -> Flow:
         reply = yield Pause(id=0, ms=SILENCE_MS)

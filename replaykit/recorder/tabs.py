@@ -58,6 +58,8 @@ class Tab:
         """Page time, epoch ms, less the recording's, ms."""
         self.spoke_at = -inf
         """Last message of the page, ms."""
+        self.hurried_at = -inf
+        """When a picture was taken last between two acts without a pause, ms."""
         self.shots_late = 0
         """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
