@@ -23,6 +23,7 @@ from bench.grade import each, every_page, last_page
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
+from replaykit.interop.exporting import Choices, export_run
 from replaykit.interop.importing import import_run
 from replaykit.replay.dom import Dom
 from replaykit.tasks.dialect import Mode
@@ -58,13 +59,14 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     own = [task for task in tasks if task.id == "107"]
     requests = [task for task in tasks if len(task.checks) > 1][:20]
     for name, chosen in (("its own task", own), ("20 tasks on requests", requests)):
-        theirs = _evaluating(package, chosen)
+        theirs = _evaluating(package, chosen, RUN)
         for mode in ("compat", "strict"):
             ours = _grading(bundle, chosen, mode)
             if mode == "compat":
                 assert ours() == theirs()
             yield _figure(f"{name}, {mode}", ours, theirs, len(chosen), seconds)
-    yield _importing(folder / "again.zst", _evaluating(package, own), seconds)
+    yield _of_twenty_steps(package, own, folder, seconds)
+    yield _importing(folder / "again.zst", _evaluating(package, own, RUN), seconds)
     if python := os.environ.get("REPLAYKIT_INSPECT"):
         yield from _inspecting(python, folder, seconds)
 
@@ -77,9 +79,19 @@ def _figure(
     return Figure(found, spent, "ms", None, "WebArena-Verified", peer_spent, MOST)
 
 
-def _evaluating(package: Any, tasks: Sequence[Task]) -> Callable[[], list[str]]:
-    """Evaluate the run's own files, each time read anew, as the package's command does."""
-    given = {"agent_response": RUN / "agent_response.json", "network_trace": RUN / "network.har"}
+def _of_twenty_steps(package: Any, own: Sequence[Task], folder: Path, seconds: float) -> Figure:
+    """Measure the same task on a run of 20 requests, which is given to the package as it reads runs."""
+    run = apps()[0]
+    bundle, export = run.sealed(folder / f"{run.name}.zst"), folder / run.name
+    export_run(FORMAT, bundle, export, choices=Choices(task_type="RETRIEVE", status="SUCCESS"))
+    ours, theirs = _grading(bundle, own, "compat"), _evaluating(package, own, export)
+    assert ours() == theirs()
+    return _figure("its own task, a run of 20 steps, compat", ours, theirs, 1, seconds)._replace(most=1)
+
+
+def _evaluating(package: Any, tasks: Sequence[Task], run: Path) -> Callable[[], list[str]]:
+    """Evaluate a run's own files, each time read anew, as the package's command does."""
+    given = {"agent_response": run / "agent_response.json", "network_trace": run / "network.har"}
 
     def evaluate(task: Task) -> str:
         return OUTCOMES[str(package.evaluate_task(task_id=int(task.id), **given).status)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import lru_cache
 
 from dateutil import parser
 
@@ -31,10 +32,14 @@ def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) 
     None where it is none.
     """
     default = datetime(filled.year, filled.month, filled.day)
-    words = parser.parser(_Words(near, day_first=day_first))
     try:
         # A zone does not change the date, and some names of zones are known to some machines alone.
-        found = words.parse(text, default=default, ignoretz=True)
+        found = _reader(near, day_first).parse(text, default=default, ignoretz=True)
     except Exception:  # noqa: BLE001  # of hostile texts dateutil raises what it likes
         return None
     return date(found.year, found.month, found.day)
+
+
+@lru_cache(maxsize=16)
+def _reader(near: int, day_first: bool) -> parser.parser:
+    return parser.parser(_Words(near, day_first=day_first))
