@@ -19,7 +19,7 @@ from replaykit.trajectory.scalars import Omitted
 SHOT_DELAY_MS = 1000
 """A picture waits so long for documents and data that the act asked for."""
 
-SHOT_EVERY_MS = 60
+SHOT_EVERY_MS = 40
 """Between two pictures of a page that is acted on without a pause: the act under way waits for them."""
 
 SILENCE_MS = 3000
