@@ -57,7 +57,7 @@ def assert_verdict(verdict: Verdict, pair: Pair) -> None:
 def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.zst"
     with pair.serve() as site:
-        record_agent(
+        recorded = record_agent(
             pair.entry,
             pair.load_task(),
             path,
@@ -66,6 +66,7 @@ def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, t
             browser=BrowserChoice(path=str(browser_path)),
         )
         state = site.state.as_json()
+    assert recorded.error is None
     pair.prove(state)
     assert verify(path).findings == ()
     with open_bundle(path) as bundle:
