@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
-from replaykit.replay.styles import NO_BOX, Style, style_of
+from replaykit.replay.styles import NO_BOX, Style, palette, style_of
 from replaykit.replay.tree import SPACES, Tree, words
 from replaykit.replay.values import integer
 from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
@@ -47,7 +47,7 @@ class Layout:
     def __init__(self, tree: Tree, document: int, *, is_shown: bool = True) -> None:
         """Begin with a document; `is_shown`: the frame that holds it has a box."""
         self.tree = tree
-        self.palette = [*map(style_of, tree.snapshot.head.styles), NO_BOX]
+        self.palette = [*palette(tree.snapshot.head.styles), NO_BOX]
         #: Elements with a box (or `display: contents`) whose ancestors have one too.
         self.boxed: set[int] = set()
         #: Nodes that are skipped, inside closed details or hidden content; elements that skip what they hold.

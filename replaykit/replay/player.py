@@ -121,10 +121,15 @@ class Replay(Memo):
     @cached_property
     def probes(self) -> tuple[Page, ...]:
         """Pages that were opened for checks, before and after the run."""
-        found = (
-            (place, event) for place, event in enumerate(self.trajectory.events) if isinstance(event, Probe)
-        )
-        return tuple(Page(event, self._doms, place=place) for place, event in found)
+        if not self.trajectory.of_type(Probe):
+            return ()
+        told = enumerate(self.trajectory.events)
+        return tuple(Page(event, self._doms, place=place) for place, event in told if type(event) is Probe)
+
+    @cached_property
+    def has_pre_state(self) -> bool:
+        """Whether any page was opened for a check before the run."""
+        return any(probe.phase == "pre" for probe in self.trajectory.of_type(Probe))
 
     @cached_property
     def final(self) -> Page | None:
@@ -280,13 +285,13 @@ class Replay(Memo):
     def _pages(self) -> Iterator[Page]:
         urls: dict[int | None, str] = {}
         for place, event in enumerate(self.trajectory.events):
-            if isinstance(event, Navigation) and event.committed and not event.frame:
+            if type(event) is Navigation and event.committed and not event.frame:
                 urls[event.page] = event.url
-            elif isinstance(event, Observation):
+            elif type(event) is Observation:
                 step = event.of if event.role == "after" else None
                 yield Page(event, self._doms, step=step, place=place, url=urls.get(event.page))
                 urls[event.page] = event.url or urls.get(event.page, "")
-            elif isinstance(event, Step) and event.before is not None:
+            elif type(event) is Step and event.before is not None:
                 yield Page(event.before, self._doms, step=event.index, place=place, url=urls.get(event.page))
 
 

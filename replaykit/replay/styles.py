@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from replaykit.replay.tree import words
@@ -42,6 +44,15 @@ class Style(NamedTuple):
     """A box on lines of its own, and no flag says more."""
 
 
+_LONGEST = 200
+"""Characters of an entry that is kept; those of a browser have fifty."""
+
+
+def palette(entries: Iterable[str]) -> list[Style]:
+    """Read a palette: pages share their few entries, so those are kept."""
+    return [_kept(entry) if len(entry) <= _LONGEST else style_of(entry) for entry in entries]
+
+
 def style_of(entry: str) -> Style:
     """Read a palette entry."""
     display, visibility, collapse, transform, letters, *_ = [*entry.split("|"), "", "", "", "", ""]
@@ -67,4 +78,5 @@ def style_of(entry: str) -> Style:
     )
 
 
+_kept = lru_cache(maxsize=4096)(style_of)
 NO_BOX = style_of("none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -167,13 +168,14 @@ class Tree(Memo):
     @cached_property
     def by_tag(self) -> dict[str, list[int]]:
         """Element rows by local name; in HTML documents by its lower case, which selectors compare."""
-        index: dict[str, list[int]] = {}
+        index: defaultdict[str, list[int]] = defaultdict(list)
+        names = self.name
         for row in self.snapshot.nodes:
-            index.setdefault(self.name[row], []).append(row)
+            index[names[row]].append(row)
         if self.html:
             for name in [name for name in index if name != ascii_lower(name)]:
                 index[ascii_lower(name)] = sorted(index.get(ascii_lower(name), []) + index.pop(name))
-        return index
+        return dict(index)
 
     @cached_property
     def by_attribute(self) -> dict[str, list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from msgspec import Meta, Struct
 
@@ -293,7 +293,14 @@ class Trajectory(Struct, frozen=True, kw_only=True, dict=True):
 
     def of_type(self, kind: type[_E]) -> tuple[_E, ...]:
         """Return the events of one struct, in order."""
-        return tuple(event for event in self.events if isinstance(event, kind))
+        return cast("tuple[_E, ...]", self._sorted.get(kind, ()))
+
+    @cached_property
+    def _sorted(self) -> dict[type, tuple[Event | Unknown, ...]]:
+        found: dict[type, list[Event | Unknown]] = {}
+        for event in self.events:
+            found.setdefault(type(event), []).append(event)
+        return {kind: tuple(events) for kind, events in found.items()}
 
     def after(self, step: Step) -> Observation | None:
         """Return the last settled look at the page that followed a step."""

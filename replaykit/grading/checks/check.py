@@ -160,6 +160,8 @@ def _dialect(check: Check, task: Task, mode: Mode) -> str:
 
 def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
     """Say whether a check on pages held before the run, as far as those pages were looked at then."""
+    if not replay.has_pre_state:
+        return "unknown"
     match check:
         case PageCheck():
             found = grade_page(check, replay, terms, "pre")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _ASCII = str.maketrans(
     {
@@ -41,10 +42,20 @@ def fold(text: str) -> str:
 
 def normal(text: str) -> str:
     """Return the strict normal form: folded, outer quotes and a final full stop dropped; idempotent."""
+    # Each type that a value may have asks for it, and references come back with every run of their task.
+    return _kept(text) if len(text) <= _SHORT else _normal(text)
+
+
+def _normal(text: str) -> str:
     text = fold(text)
     while (bare := _unwrap(text)) != text:
         text = bare
     return text
+
+
+_SHORT = 200
+"""Characters of a text whose normal form is kept."""
+_kept = lru_cache(maxsize=4096)(_normal)
 
 
 def includes(part: str, text: str) -> bool:
