@@ -227,6 +227,10 @@ def _check_counts(head: Head, elements: int, style: list[int], box: list[int]) -
         refuse("box", f"{len(box)} numbers for {elements} elements")
 
 
+# What `_Rows` reads; the columns `scope` and `number` follow from it.
+_READ = sorted(set(Snapshot.__struct_fields__) - {"head", "style", "box", "scope", "number"})
+
+
 class _Rows:
     """Columns under construction: one token after the other, the open nodes on a stack.
 
@@ -258,9 +262,10 @@ class _Rows:
         self.end[0] = len(self.kind)
 
     def columns(self) -> dict[str, Any]:
-        derived = {"scope": self._scope(), "number": self._number()}
-        names = set(Snapshot.__struct_fields__) - {"head", "style", "box", *derived}
-        return {name: getattr(self, name) for name in names} | derived
+        return {name: getattr(self, name) for name in _READ} | {
+            "scope": self._scope(),
+            "number": self._number(),
+        }
 
     def _scope(self) -> list[int]:
         scope = [0] * len(self.kind)
@@ -287,20 +292,23 @@ class _Rows:
             if not is_free:
                 pass
             elif type(token) is str:
-                if token and token[0] == "=":
+                if token[:1] == "=":
                     kind.append(TEXT)
                     name.append(token[1:])
                     parent.append(top)
-                    row, after = row + 1, ""
+                    row += 1
+                    after = ""
                     continue
-                start = starts.get(token) or _plain_start(token, starts)
-                if start is not None:
-                    kind.append(start[0])
-                    name.append(start[1])
+                if token in starts or _is_plain(token, starts):
+                    start, tag = starts[token]
+                    kind.append(start)
+                    name.append(tag)
                     parent.append(top)
                     nodes.append(row)
                     stack.append(row)
-                    top, row, after = row, row + 1, "tag"
+                    top = row
+                    row += 1
+                    after = "tag"
                     continue
             elif type(token) is int:
                 if token == 1 and top:
@@ -428,13 +436,13 @@ class _Rows:
             raise SnapshotInvalid(place=f"token {self.place}", what=str(error)) from error
 
 
-def _plain_start(token: str, starts: dict[str, tuple[int, str]]) -> tuple[int, str] | None:
-    """Return kind and name of an element of which its start token tells all, and keep them."""
+def _is_plain(token: str, starts: dict[str, tuple[int, str]]) -> bool:
+    """Whether a token tells all of an element's start; then kind and name are kept."""
     kind = _PLAIN.get(token[:1])
     if kind is None or token in _ODD:
-        return None
-    made = starts[token] = (kind, sys.intern(token[1:]))
-    return made
+        return False
+    starts[token] = (kind, sys.intern(token[1:]))
+    return True
 
 
 def _tokens(snapshot: Snapshot) -> _Tokens:

@@ -71,7 +71,7 @@ def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
             story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
-            if all(map(_is_text, told)) and _are_in_range(story):
+            if (b"".join(told).isascii() or all(map(_is_text, told))) and _are_in_range(story):
                 return story
     return [decode_line(line, number, source, format_found) for number, line in enumerate(told, -1)]
 
@@ -153,11 +153,11 @@ def _of_header(header: Header) -> Iterable[Any]:
 
 
 def _of_step(step: Step) -> Iterable[Any]:
-    acts = (step.action, step.declared, *step.observed)
-    values: list[Any] = [act.arguments for act in acts if type(act) is ToolCall]
-    if step.before is not None and step.before.reads:
-        values += [read.value for read in step.before.reads]
-    return values if step.raw is None else [*values, step.raw]
+    calls = [act for act in (step.action, step.declared, *step.observed) if type(act) is ToolCall]
+    reads = step.before.reads if step.before is not None else ()
+    if not (calls or reads or step.raw):  # nearly always
+        return ()
+    return [*(call.arguments for call in calls), *(read.value for read in reads), step.raw]
 
 
 def _of_reads(event: Observation | Probe) -> Iterable[Any]:

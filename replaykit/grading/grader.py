@@ -54,7 +54,9 @@ def grade(
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:
             return grade(opened, task, options=options, client=client, **changes)
-    options = msgspec.structs.replace(options or GradeOptions(), **changes)
+    options = options or GradeOptions()
+    if changes:
+        options = msgspec.structs.replace(options, **changes)
     return grade_case(case_of(bundle, options, task), client)
 
 
