@@ -342,10 +342,7 @@ class _Rows:
         raise SnapshotInvalid(place=f"token {self.place}", what=what)
 
     def _unusual(self, token: str | int | list[str] | dict[str, Any]) -> None:
-        handlers: dict[type, Callable[[Any], None]] = {
-            str: self._string, int: self._integer, list: self._attributes, dict: self._object
-        }  # fmt: skip
-        handlers[type(token)](token)
+        _HANDLERS[type(token)](self, token)
 
     def _string(self, token: str) -> None:
         if self.after in _WAITING:
@@ -434,6 +431,11 @@ class _Rows:
             return msgspec.convert(token, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             raise SnapshotInvalid(place=f"token {self.place}", what=str(error)) from error
+
+
+_HANDLERS: dict[type, Callable[[_Rows, Any], None]] = {
+    str: _Rows._string, int: _Rows._integer, list: _Rows._attributes, dict: _Rows._object
+}  # fmt: skip
 
 
 def _is_plain(token: str, starts: dict[str, tuple[int, str]]) -> bool:

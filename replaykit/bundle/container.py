@@ -130,7 +130,7 @@ class Container:
         if len(raw) <= _HONEST_RAW:
             *parts, rest = raw.split(LF, 2 * max(0, self.tables.events - first))
             payloads = parts[1::2]
-            honest = not rest and parts[0::2] == story_lines(payloads, first)
+            honest = not rest and LF.join([*parts[0::2], b""]) == story_lines(payloads, first)
             if honest and max(map(len, payloads)) <= min(self.limits.header, self.limits.event):
                 yield payloads
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -57,13 +57,12 @@ def event_record(number: int, payload: bytes) -> bytes:
     return b'{"k":"event","n":%d,"i":%d}\n%b\n' % (len(payload), number, payload)
 
 
-def story_lines(payloads: Sequence[bytes], first: int) -> list[bytes]:
-    """Return the lines before consecutive payloads of a story, without their LF; number -1 is the header."""
-    numbered = zip(map(len, payloads), count(first))
-    lines = [b'{"k":"event","n":%d,"i":%d}' % pair for pair in numbered]
+def story_lines(payloads: Sequence[bytes], first: int) -> bytes:
+    """Return the lines before consecutive payloads of a story; number -1 is the header."""
     if first < 0 and payloads:
-        lines[0] = b'{"k":"header","n":%d}' % len(payloads[0])
-    return lines
+        return b'{"k":"header","n":%d}\n' % len(payloads[0]) + story_lines(payloads[1:], 0)
+    numbers = chain.from_iterable(zip(map(len, payloads), count(first)))
+    return b'{"k":"event","n":%d,"i":%d}\n' * len(payloads) % tuple(numbers)
 
 
 def blob_line(id: str, n: int, media_type: str) -> bytes:
