@@ -63,6 +63,10 @@ SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "s
 """Level 19 costs 100 times the CPU for about 5 % of the size."""
 PLAIN_RATIO = 100
 """Pictures so many times larger than their frame (applications, no photographs) are worth more effort."""
+APART_FROM = 32 * 1024
+"""In a larger segment the first record, which most readers want alone, is a block of its own ..."""
+ZSTD_BLOCK = 128 * 1024
+"""... where it is not larger than blocks are, which are decoded whole."""
 SEGMENT_RAW = 8 * MIB
 """Written segments of text: large enough for the window to see every earlier snapshot of a short run."""
 STORY_RAW = MIB

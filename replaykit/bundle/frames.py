@@ -24,6 +24,7 @@ _CHECKSUM = 4
 _SKIPPABLE_HEADER = 8
 _RLE, _RESERVED = 1, 3
 _BUFFER = 65_536
+_KEPT_WINDOW = 1 << 20
 _ZEROS = bytes(_BUFFER)
 
 
@@ -60,15 +61,25 @@ _THOROUGH = {
 """In place of the level's: the size of level 19 in two thirds of its time, a tenth of its memory."""
 
 
-def compress(raw: bytes | bytearray, level: int, window_max: int = 23, *, is_thorough: bool = False) -> bytes:
-    """Compress one frame; the same bytes for the same arguments and libzstd."""
+def compress(
+    raw: bytes | bytearray, level: int, window_max: int = 23, *, head: int = 0, is_thorough: bool = False
+) -> bytes:
+    """Compress one frame; the same bytes for the same arguments and libzstd.
+
+    A block ends after the first `head` bytes (0: wherever libzstd ends one), so that these decode alone.
+    """
     window_log = min(max(len(raw).bit_length(), 10), window_max)
     more = _THOROUGH if is_thorough else {}
     parameters = zstandard.ZstdCompressionParameters.from_level(
         level, source_size=len(raw), window_log=window_log,
         write_content_size=True, write_checksum=True, write_dict_id=False, **more,
     )  # fmt: skip
-    return zstandard.ZstdCompressor(compression_params=parameters).compress(raw)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters)
+    if not head:
+        return compressor.compress(raw)
+    stream, view = compressor.compressobj(size=len(raw)), memoryview(raw)
+    begun = stream.compress(view[:head]) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    return begun + stream.compress(view[head:]) + stream.flush()
 
 
 def decode(
@@ -85,18 +96,20 @@ def decode(
     if len(frame) > bound(size):
         raise place.damaged("compressed size of the frame", f"at most {bound(size)}", len(frame))
     wanted = size if upto is None else min(upto, size)
-    raw = _decompress(frame, place, wanted, whole=wanted == size)
+    raw = _decompress(frame, place, wanted, size)
     if len(raw) != wanted:
         raise place.damaged("bytes in the frame", wanted, len(raw))
     return raw
 
 
-def _decompress(frame: bytes, place: Place, wanted: int, *, whole: bool) -> bytes:
+def _decompress(frame: bytes, place: Place, wanted: int, size: int) -> bytes:
     try:
-        if whole:
+        if wanted == size:
             return _thread.decompressor.decompress(frame, max_output_size=wanted, allow_extra_data=False)
-        # Not the kept one: a stream leaves a window of up to 64 MiB behind in it.
-        return zstandard.ZstdDecompressor().stream_reader(frame).read(wanted)
+        # A stream leaves its window behind, which is no larger than the content: not 64 MiB in the kept one.
+        is_small = size <= _KEPT_WINDOW
+        decompressor = _thread.decompressor if is_small else zstandard.ZstdDecompressor()
+        return decompressor.stream_reader(frame).read(wanted)
     except (zstandard.ZstdError, MemoryError) as error:
         raise place.damaged("zstd frame", "a frame that decodes", error) from error
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from replaykit.bundle.arrangement import References, Segment, arrange
 from replaykit.bundle.container import Container
 from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import PLAIN_RATIO, SEALED_LEVELS, STORY_RAW, Preamble
+from replaykit.bundle.format import APART_FROM, PLAIN_RATIO, SEALED_LEVELS, STORY_RAW, ZSTD_BLOCK, Preamble
 from replaykit.bundle.frames import compress
 from replaykit.bundle.index import Frames, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
@@ -56,14 +56,16 @@ class _Writing:
         self._put(Preamble("sealed", version).pack(), 0)
 
     def add_segment(self, segment: Segment, container: Container) -> None:
-        frame, raw = len(self._frames.raws), bytearray()
+        frame, raw, head = len(self._frames.raws), bytearray(), 0
         for id in segment.ids:
             blob = container.tables.blobs[id]
             raw += blob_line(id, blob.n, blob.media_type)
             self._blobs[id] = BlobPlace(blob.media_type, frame, len(raw), blob.n)
             raw += container.blob(id)
             raw += b"\n"
-        self._compress(raw, segment.blob_class)
+            head = head or len(raw)
+        is_apart = head < ZSTD_BLOCK and len(raw) > APART_FROM
+        self._compress(raw, segment.blob_class, head if is_apart else 0)
 
     def add_story(self, container: Container) -> None:
         raw, first, event = bytearray(), 0, -1
@@ -88,11 +90,11 @@ class _Writing:
         self._story.append(StoryFrame(len(self._frames.raws), first_event))
         self._compress(raw, "story")
 
-    def _compress(self, raw: bytes | bytearray, name: str) -> None:
+    def _compress(self, raw: bytes | bytearray, name: str, head: int = 0) -> None:
         level, window_max = SEALED_LEVELS[name], _WINDOW_MAX.get(name, _WINDOW_DEFAULT)
-        frame = compress(raw, level, window_max)
+        frame = compress(raw, level, window_max, head=head)
         if name == "pixels" and len(raw) >= PLAIN_RATIO * len(frame):
-            frame = compress(raw, level, window_max, is_thorough=True)
+            frame = compress(raw, level, window_max, head=head, is_thorough=True)
         self._put(frame, len(raw))
 
     def _put(self, frame: bytes, raw: int) -> None:

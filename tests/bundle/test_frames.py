@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,14 +59,27 @@ def forge_size(frame: bytes, size: int) -> bytes:
 
 
 @given(
-    st.binary(min_size=1, max_size=3000), st.sampled_from([-5, 1, 3, 9]), st.integers(0, 4000), st.booleans()
+    st.binary(min_size=1, max_size=3000),
+    st.sampled_from([-5, 1, 3, 9]),
+    st.integers(0, 4000),
+    st.integers(0, 3000),
+    st.booleans(),
 )
-def test_round_trip(raw: bytes, level: int, upto: int, is_thorough: bool) -> None:
-    frame = compress(raw, level, is_thorough=is_thorough)
+def test_round_trip(raw: bytes, level: int, upto: int, head: int, is_thorough: bool) -> None:
+    frame = compress(raw, level, head=head, is_thorough=is_thorough)
     assert decode(frame, HERE, LIMITS) == raw
     assert decode(frame, HERE, LIMITS, expected=len(raw)) == raw
     assert decode(frame, HERE, LIMITS, upto=upto) == raw[:upto]
     assert len(frame) <= bound(len(raw))
+
+
+def test_what_a_block_ends_after_is_decoded_alone() -> None:
+    first, rest = RAW, random.Random(1).randbytes(4096).hex().encode()
+    frame = compress(first + rest, 9, head=len(first))
+    damaged = frame[:-2000] + bytes(2000)
+    assert decode(damaged, HERE, LIMITS, upto=len(first) - 1) == first[:-1]
+    with pytest.raises(BundleDamaged):
+        decode(damaged, HERE, LIMITS, upto=len(first) + 1)
 
 
 def test_compression_is_deterministic() -> None:

@@ -83,6 +83,25 @@ def test_flat_pictures_are_compressed_thoroughly(
         assert {id: bundle.blob(id) for id in bundle.blob_ids} == {id: data for id, _, data in blobs}
 
 
+@pytest.mark.parametrize(
+    ("size", "count", "is_apart"), [(3000, 20, True), (3000, 2, False), (150_000, 2, False)]
+)
+def test_the_newest_of_many_small_pages_is_a_block_of_its_own(
+    tmp_path: Path, hands, size: int, count: int, is_apart: bool
+) -> None:
+    pages = [(f"<p>{number}</p>".encode() * size)[:size] for number in range(count)]
+    blobs = [hands.blob(page, "text/html") for page in pages]
+    with Journal.create(tmp_path / "run.zst") as journal:
+        journal.commit(
+            [HEADER, *(Message(t=1, role="agent", kind="say", text=id) for id, _, _ in blobs)], blobs
+        )
+    seal(tmp_path / "run.zst")
+    records = [blob_line(id, len(data), kind) + data + b"\n" for id, kind, data in reversed(blobs)]
+    raw, head = b"".join(records), len(records[0])
+    sealed = (tmp_path / "run.zst").read_bytes()
+    assert [compress(raw, 9, head=one) in sealed for one in (0, head)] == [not is_apart, is_apart]
+
+
 def test_bytes_do_not_depend_on_levels_or_order(
     tmp_path: Path, hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
