@@ -31,6 +31,13 @@ _LEAVES = {"=": TEXT, "!": COMMENT, "?": INSTRUCTION}
 _PLAIN = {mark: kind for mark, kind in _STARTS.items() if kind != OTHER}
 # Of a plain mark, and yet not plain: a name is missing, or a tree of its own begins.
 _ODD = frozenset({"<", "%", "&", "<template"})
+# What most pages are made of.
+_TAGS = (
+    "html head meta title link style script body header nav main section article aside footer h1 h2 h3 "
+    "p a span strong em small code pre br hr div ul ol li dl dt dd table caption thead tbody tr th td img "
+    "form label input button select option textarea fieldset legend details summary dialog time iframe"
+)
+_COMMON = {f"<{tag}": (HTML, sys.intern(tag)) for tag in _TAGS.split()}
 # What the token before asks for, whatever comes.
 _WAITING = ("inner", "omit")
 _MARKS = {kind: mark for mark, kind in (_STARTS | _LEAVES).items()}
@@ -283,7 +290,7 @@ class _Rows:
         kind, name, parent, nodes, stack = self.kind, self.name, self.parent, self.nodes, self.stack
         end, attributes = self.end, self.attributes
         # Kind and name of the start tokens met so far: pages repeat a few dozen of them.
-        starts: dict[str, tuple[int, str]] = {}
+        starts = _COMMON.copy()
         top, row, after = 0, 1, ""
         # No token makes more than one row: where so many come, every one is counted.
         is_few = is_free = len(tokens) < NODES_MAX

@@ -43,7 +43,7 @@ def fold(text: str) -> str:
 def normal(text: str) -> str:
     """Return the strict normal form: folded, outer quotes and a final full stop dropped; idempotent."""
     # Each type that a value may have asks for it, and references come back with every run of their task.
-    return _kept(text) if len(text) <= _SHORT else _normal(text)
+    return _kept(text) if len(text) <= SHORT else _normal(text)
 
 
 def _normal(text: str) -> str:
@@ -53,8 +53,8 @@ def _normal(text: str) -> str:
     return text
 
 
-_SHORT = 200
-"""Characters of a text whose normal form is kept."""
+SHORT = 200
+"""Characters of a text of which what was found out is kept."""
 _kept = lru_cache(maxsize=4096)(_normal)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from replaykit.grading.values.numbers import (
     shown,
     whole_number,
 )
-from replaykit.grading.values.text import includes, normal
+from replaykit.grading.values.text import SHORT, includes, normal
 from replaykit.grading.verdict import Value
 
 CURRENCY_TOLERANCE = 0.005
@@ -99,6 +100,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 def detect(reference: str) -> str:
     """Return the type that a whole reference has; `text` where it has none."""
+    # Many runs are of one task.
+    return _kept(reference) if len(reference) <= SHORT else _detect(reference)
+
+
+def _detect(reference: str) -> str:
     bare = normal(reference)
     if bare in _YES | _NO:
         return "boolean"
@@ -110,6 +116,9 @@ def detect(reference: str) -> str:
         if parse(reference) is not None and not (name == "currency" and not _has_code(reference)):
             return name
     return "text"
+
+
+_kept = lru_cache(maxsize=1024)(_detect)
 
 
 def compare(
