@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,16 +28,19 @@ from replaykit.grading.options import GradeOptions
 from replaykit.replay import doms
 from replaykit.replay.player import Replay
 from replaykit.replay.prefilter import Prefilter
-from replaykit.tasks.task import decode_task
+from replaykit.tasks.task import Task, decode_task
 
-LAST_PAGE = decode_task({
-    "id": "last-page", "intent": "Open an item.",
-    "checks": [
-        {"type": "url_match", "url": "https://mail.example/items/19", "path": "prefix"},
-        {"type": "page", "url": "last", "selector": "tr.line .badge", "expect": {"not_empty": True}},
-    ],
-})  # fmt: skip
-"""A check of the URL and one of the last page, as most tasks have."""
+
+def _last_page(selector: str) -> Task:
+    """Return a check of the answer, one of the URL and one of the last page, as most tasks have."""
+    page = {"type": "page", "url": "last", "selector": selector, "expect": {"not_empty": True}}
+    url = {"type": "url_match", "url": "https://mail.example/items/19", "path": "prefix"}
+    answer = {"type": "string_match", "exact": "done"}
+    return decode_task({"id": "last-page", "intent": "Open an item.", "checks": [answer, url, page]})
+
+
+BADGE, HEADING, NOTHING = map(_last_page, ("tr.line .badge", "h1", ".toast.error"))
+"""What every page of the made-up apps has, what every page of the fixture sites has, and what no page has."""
 
 SELECTORS = ("#confirm-delete", ".toast.error", "dialog[open] button[data-act=refund]")
 """What a policy looks for on every page, and hardly ever finds."""
@@ -61,10 +65,10 @@ def each(sources: list[str], work: Callable[[str], object]) -> Callable[[], None
     return run
 
 
-def last_page(source: str) -> object:
-    """Grade a URL and the last page."""
+def last_page(source: str, task: Task = BADGE) -> object:
+    """Grade an answer, a URL and the last page."""
     with open_bundle(source) as bundle:
-        return grade(bundle, LAST_PAGE)
+        return grade(bundle, task)
 
 
 def every_page(source: str) -> object:
@@ -88,10 +92,13 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     runs = _sealed(folder / "large", apps())
     sites = _sealed(folder / "sites", recorded())
     shipped = [str(path) for path in RECORDINGS]
-    yield from _against_json("a URL and the last page, fixture sites", sites, last_page, seconds, goal=2000)
-    yield from _against_json("the same, pages of 130 KB", runs, last_page, seconds)
+    name = "answer, URL, last page: fixture sites"
+    heading, nothing = partial(last_page, task=HEADING), partial(last_page, task=NOTHING)
+    yield _against_json(name, sites, heading, seconds, goal=2000)
+    yield _against_json("the same, nothing there matches", sites, nothing, seconds, goal=2000)
+    yield _against_json("the same, pages of 130 KB", runs, last_page, seconds)
     options = GradeOptions()
-    yield from _against_json(
+    yield _against_json(
         "the shipped recordings",
         shipped,
         lambda source: grade_item(Item(source=source), options),
@@ -116,11 +123,11 @@ def _selectors(name: str, sources: list[str], seconds: float, goal: int | None =
 
 def _against_json(
     name: str, sources: list[str], work: Callable[[str], object], seconds: float, **limits: Any
-) -> Iterator[Figure]:
+) -> Figure:
     texts = {source: as_one_json(source) for source in sources}
     reading = each(sources, lambda source: json.loads(texts[source]))
     graded, read = cpu(each(sources, work), reading, seconds=seconds)
-    yield _per_second(name, sources, graded, "loading one JSON", read, **limits)
+    return _per_second(name, sources, graded, "loading one JSON", read, **limits)
 
 
 def _per_second(

@@ -127,7 +127,7 @@ def _inspecting(python: str, folder: Path, seconds: float) -> Iterator[Figure]:
     theirs = json.loads(said.stdout)
     sources = [str(run.sealed(folder / f"{run.name}.zst")) for run in runs]
     for name, work, other, key in (
-        ("a URL and the last page of 20", last_page, "one sample of an Inspect log", "one"),
+        ("answer, URL, last page of 20", last_page, "one sample of an Inspect log", "one"),
         ("3 selectors on all 20", every_page, "a whole Inspect log", "whole"),
     ):
         (spent,) = cpu(each(sources, work), seconds=seconds)

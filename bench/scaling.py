@@ -3,7 +3,7 @@
 Run: .venv/bin/python -m bench.scaling [--seconds 1] [--bundles 400] [--out docs/benchmarks]
 
 Runs are made up (`bench.corpus`), each with pages of its own: nothing that one bundle taught helps the next.
-Grading is of a URL and of the last page, as most tasks are; beside it, of every page. Times are CPU time,
+Grading is of an answer, a URL and the last page, as most tasks are; beside it, of every page. Times are CPU time,
 the least of several rounds, so that they hold on a busy machine; only workers are measured in wall time,
 the best of several rounds that take turns.
 """
@@ -24,7 +24,7 @@ import msgspec
 
 from bench.corpus import STEPS, sized
 from bench.figure import cpu
-from bench.grade import LAST_PAGE, each, every_page, last_page
+from bench.grade import BADGE, each, every_page, last_page
 from bench.plot import Bar, Series, bars, lines
 from bench.reading import peak
 from replaykit.grading.engine import iter_grades
@@ -109,7 +109,7 @@ def whole(folder: Path) -> Measured:
         ("checks", "workers", "whole command, s", "per second", "per second from first to last verdict")
     ]
     found_bars = []
-    for name, task in {"answer and URL": ANSWER, "URL and last page": LAST_PAGE}.items():
+    for name, task in {"answer and URL": ANSWER, "answer, URL, last page": BADGE}.items():
         words = [str(small), "--task", str(_suite(folder, task)), "--fail-on", ""]
         for jobs in (1, 2):
             seconds = min(_graded(*words, "--jobs", str(jobs)) for _ in range(COMMANDS))
@@ -207,7 +207,10 @@ def main() -> None:
 
 
 def _curves(name: str, title: str, across: str, made: dict[int, Path], seconds: float) -> Measured:
-    works: dict[str, Callable[[str], object]] = {"URL and last page": last_page, "every page": every_page}
+    works: dict[str, Callable[[str], object]] = {
+        "answer, URL, last page": last_page,
+        "every page": every_page,
+    }
     series = []
     for said, work in works.items():
         spent = cpu(*(each([str(path)], work) for path in made.values()), seconds=seconds * len(made))
@@ -228,7 +231,7 @@ class Pace(NamedTuple):
     """Wall time until the first verdict."""
 
 
-def _pace(sources: list[str], jobs: int, task: Task = LAST_PAGE) -> Pace:
+def _pace(sources: list[str], jobs: int, task: Task = BADGE) -> Pace:
     options = GradeOptions(suite=Suite(tasks=(task,)))
     start = time.perf_counter()
     times = [time.perf_counter() for _ in iter_grades(sources, options, jobs=jobs)]
@@ -264,7 +267,7 @@ def _python(*arguments: str) -> str:
 
 def _peak(folder: Path, count: int) -> float:
     """Grade some bundles as a worker does; return the most memory held, in MB."""
-    options = GradeOptions(suite=Suite(tasks=(LAST_PAGE,)))
+    options = GradeOptions(suite=Suite(tasks=(BADGE,)))
     for path in sorted(folder.glob("many-*.zst"))[:count]:
         grade_item(Item(source=str(path)), options)
     return peak()
