@@ -3,9 +3,9 @@
 Run: .venv/bin/python -m bench.scaling [--seconds 1] [--bundles 400] [--out docs/benchmarks]
 
 Runs are made up (`bench.corpus`), each with pages of its own: nothing that one bundle taught helps the next.
-Grading is of an answer, a URL and the last page, as most tasks are; beside it, of every page. Times are CPU time,
-the least of several rounds, so that they hold on a busy machine; only workers are measured in wall time,
-the best of several rounds that take turns.
+Grading is of an answer, a URL and the last page, as most tasks are; beside it, of every page. Times are CPU
+time, the least of several rounds, so that they hold on a busy machine; only workers are measured in wall
+time, the best of several rounds that take turns.
 """
 
 from __future__ import annotations
