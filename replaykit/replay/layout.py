@@ -276,21 +276,21 @@ class Layout:
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
-        below.is_ruby = style.display.startswith("ruby") or (top.is_ruby and below.is_inline)
+        below.is_ruby = style.is_ruby or (top.is_ruby and below.is_inline)
         if tree.kind[row] != HTML:
             below.holds_text = _foreign_text(tree, row, style, top.holds_text)
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
         if (
-            (tree.is_html(row, "q") and not self._begins_with_blank(row))
-            or "b" in style.letters
-            or self._is_sealed(row, style)
+            "b" in style.letters
+            or (is_special and tree.is_html(row, "q") and not self._begins_with_blank(row))
+            or (style.is_inline and self._is_sealed(row))
         ):
             below.lines.atom()
         elif "g" in style.letters:
             below.lines.blank()
-        below.rows = self._rows(row, is_special)
+        below.rows = self._rows(row, style, is_special)
         return below
 
     def _lines(self, row: int, style: Style, top: _Open) -> Lines:
@@ -316,23 +316,23 @@ class Layout:
             return tag == "svg"
         return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
 
-    def _is_sealed(self, row: int, style: Style) -> bool:
-        """Whether content that the snapshot cannot hold stands on the line: then the box has a width.
+    def _is_sealed(self, row: int) -> bool:
+        """Whether content that the snapshot cannot hold stands on the line around: then the box has a width.
 
         So do objects that show their data, and custom elements with a closed shadow tree.
         """
         box, at, tag = self.tree.snapshot.box, 4 * self.tree.number[row], self.tree.name[row]
-        if not style.is_inline or not ("-" in tag or tag == "object"):
+        if not ("-" in tag or tag == "object"):
             return False
         is_empty = self.tree.end[row] == row + 1 or (tag == "object" and not self._falls_back(row))
         return is_empty and bool(box) and box[at + 2] > 0
 
-    def _rows(self, row: int, is_special: bool) -> Iterator[int]:
+    def _rows(self, row: int, style: Style, is_special: bool) -> Iterator[int]:
         """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""
         tree = self.tree
         if is_special and self._is_childless(row):
             return iter(())
-        if self.style(row).display.startswith("table-column"):
+        if style.is_column:
             # Columns hold nothing but columns.
             return (child for child in tree.elements(row) if self.style(child).display == "table-column")
         if tree.end[row] > row + 1 and tree.kind[row + 1] == SHADOW:

@@ -36,6 +36,10 @@ class Style(NamedTuple):
     """One thing on the lines around it, with lines of its own."""
     is_piece: bool
     """A piece of a table."""
+    is_column: bool
+    """A column of a table, or a group of them."""
+    is_ruby: bool
+    """A ruby, or a part of one."""
     gives_items: bool
     """Its children are boxes of their own."""
     skips: bool
@@ -72,6 +76,8 @@ def style_of(entry: str) -> Style:
         is_inline=is_inline,
         is_atom=is_atom,
         is_piece=is_piece,
+        is_column=display.startswith("table-column"),
+        is_ruby=display.startswith("ruby"),
         gives_items=display in _ITEMS,
         skips="c" in letters and contained,
         is_plain_block=not (is_inline or is_atom or is_boxless or letters),
