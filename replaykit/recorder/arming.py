@@ -82,7 +82,7 @@ def remember_history(tab: Tab) -> Generator[Effect, Any, None]:
     """Read the navigation history, unless the tab goes on while it is read."""
     moves = tab.history.moves
     history = yield Send(tab=tab, method="Page.getNavigationHistory")
-    if moves == tab.history.moves and not tab.is_leaving:
+    if moves == tab.history.moves and not tab.moves.is_leaving:
         tab.history.read([entry["url"] for entry in history["entries"]], history["currentIndex"])
 
 

@@ -269,7 +269,7 @@ class AsyncDriver(Driver):
 
     def _heed_tab(self, tab: Tab) -> None:
         self._run_errands(tab)
-        if tab.take_moved():
+        if tab.moves.take_moved():
             self._spawn(self._carry(remember_history(tab)))
         if tab.actor == "probe" and tab.has_dialog:
             self._spawn(self._carry(dismiss(tab)))

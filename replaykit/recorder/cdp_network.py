@@ -280,7 +280,7 @@ class Network:
         for hop in hops:
             yield from self._respond(hop, is_over=True)
         if hops and hops[-1].is_document and hops[-1].frame is not None:
-            yield from self._tab.failed_document(hops[-1].frame, hops[-1].url, error, at)
+            yield from self._tab.moves.failed(hops[-1].frame, hops[-1].url, error, at)
 
     # WebSockets and event streams
 

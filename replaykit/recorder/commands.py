@@ -147,7 +147,7 @@ def _capture(tab: Tab, params: dict[str, Any]) -> Carried:
             why = str(refused)
             if why not in ("timeout", "failed"):
                 raise
-            if tab.is_leaving or tab.document != document:
+            if tab.moves.is_leaving or tab.document != document:
                 raise Refused("gone") from refused
     raise Refused(why)
 

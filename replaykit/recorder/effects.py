@@ -96,7 +96,7 @@ def evaluate_raw(
     tab: Tab, expression: str, world: str, timeout_ms: float, frame: str | None = None
 ) -> Carried:
     """Evaluate in a frame (default: the main one); returns the protocol's result, exceptions included."""
-    place = tab.world(world, frame)
+    place = tab.worlds.place(world, frame)
     if place is None:
         raise Refused("gone")
     via, context = place
@@ -104,7 +104,7 @@ def evaluate_raw(
     try:
         return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms, via))
     except Refused as refused:
-        if str(refused) == "failed" and (tab.is_leaving or tab.world(world, frame) != place):
+        if str(refused) == "failed" and (tab.moves.is_leaving or tab.worlds.place(world, frame) != place):
             raise Refused("gone") from refused  # its document was replaced while it was asked
         raise
 

@@ -65,7 +65,7 @@ def arm_target(
 def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
     """Tell the document around a frame which of its elements holds it."""
     around = tab.frames.parent(frame)
-    place = tab.world(WORLD, around) if around else None
+    place = tab.worlds.place(WORLD, around) if around else None
     if place is None:
         raise Refused("gone")
     via, context = place
@@ -138,7 +138,7 @@ def _tell(
 def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
     """Compare clocks, and see what happened before anybody listened."""
     samples, urls, ready = [], list[str](), ""
-    place = tab.world(WORLD, target.id) if target.kind in PAGES else None
+    place = tab.worlds.place(WORLD, target.id) if target.kind in PAGES else None
     where = {"contextId": place[1]} if place else {}
     call = {"expression": _FACTS, "returnByValue": True, **where}
     try:

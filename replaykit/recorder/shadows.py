@@ -72,7 +72,7 @@ def _closed(root: dict[str, Any], main: str) -> Iterator[tuple[int, str]]:
 
 
 def _show(tab: Tab, node: int, frame: str) -> Generator[Effect, Any, None]:
-    place = tab.world(WORLD, frame)
+    place = tab.worlds.place(WORLD, frame)
     if place is None:
         raise Refused("gone")
     wanted = {"backendNodeId": node, "executionContextId": place[1]}

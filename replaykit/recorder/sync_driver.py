@@ -234,7 +234,7 @@ class SyncDriver(Greenlets):
 
     def _heed_tab(self, tab: Tab) -> None:
         self._run_errands(tab)
-        if tab.take_moved():
+        if tab.moves.take_moved():
             self.spawn(remember_history(tab), _ignore)
         if tab.actor == "probe" and tab.has_dialog:
             self.spawn(dismiss(tab), _ignore)

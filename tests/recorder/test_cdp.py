@@ -131,8 +131,8 @@ def test_navigation_by_a_link() -> None:
     assert (started.stage, started.navigation_type, started.document) == ("started", "differentDocument", 1)
     assert (done.stage, done.navigation_type, done.document) == ("committed", "differentDocument", 1)
     assert done.url == tab.url == PAGE + "#top"
-    assert tab.take_moved()
-    assert not tab.take_moved()
+    assert tab.moves.take_moved()
+    assert not tab.moves.take_moved()
 
 
 def test_link_that_opens_a_tab_navigates_nothing_here() -> None:
@@ -253,8 +253,8 @@ def test_frame_in_another_process_speaks_for_itself() -> None:
     (message,) = below(tab, said(1, CLICK))
     assert isinstance(message, PageMessage)
     assert (message.frame, message.source, message.document, message.at) == ((0,), ("A", 0), 0, 20)
-    assert tab.world(frame="A") == (("S",), 1)
-    assert tab.world() == ((), 1)
+    assert tab.worlds.place(frame="A") == (("S",), 1)
+    assert tab.worlds.place() == ((), 1)
 
 
 def test_frame_says_where_those_inside_of_it_stand() -> None:
@@ -356,7 +356,7 @@ def test_dialog_of_a_frame_is_told_once() -> None:
 def test_navigation_of_a_frame_that_is_gone_is_none_of_the_page() -> None:
     tab = seated()
     assert hear(tab, committed("L9", frame="GONE", parentId="M")) == []
-    assert list(tab.failed_document("GONE", PAGE, "net::ERR_ABORTED", 1.0)) == []
+    assert list(tab.moves.failed("GONE", PAGE, "net::ERR_ABORTED", 1.0)) == []
 
 
 def test_dialog() -> None:
@@ -437,7 +437,7 @@ def test_events_heard_while_arming_are_noted_and_translated_later() -> None:
     tab.note(*world(1))
     tab.note("Page.javascriptDialogOpening", {"type": "alert", "message": ""})
     tab.note(*said(1, CLICK))
-    assert tab.world() == ((), 1)
+    assert tab.worlds.place() == ((), 1)
     assert tab.has_dialog
 
 
