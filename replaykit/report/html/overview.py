@@ -6,9 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from replaykit.grading.agreement import DIGITS, Matrix, kappa, rounded
+from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.html.words import lean, line
 from replaykit.tasks.policies import DIMENSIONS
+
+REASONS_SHOWN = 200
+"""Reasons of the gate that the first screen lists; all are counted."""
 
 ID_DIGITS = 12
 """Hex digits of a trajectory digest that name a run in links, more where two begin alike."""
@@ -34,7 +39,7 @@ def overview(report: Report, rows: list[dict[str, Any]], left_out: Mapping[str, 
     return {
         "schema": report.schema,
         "label": line(report.label),
-        "gate": {"status": report.gate.status, "reasons": [line(r) for r in report.gate.reasons[:200]]},
+        "gate": _gate(report),
         "summary": summary,
         "dimensions": list(DIMENSIONS),
         "agreement": agreement(report),
@@ -77,8 +82,12 @@ def is_well(verdict: Verdict) -> bool:
     return verdict.error is None and verdict.clean and verdict.success == "PASS"
 
 
-def agreement(report: Report) -> dict[str, dict[str, int]]:
-    """Return, per judge, how its word stands to that of the checks, where both said yes or no."""
+def agreement(report: Report) -> dict[str, dict[str, Any]]:
+    """Return, per judge, how its word stands to that of the checks, where both said yes or no.
+
+    `pairs` counts runs by what the checks and then the judge said, `agree` is the share that agrees with its
+    Wilson interval, `kappa` is Cohen's; null where chance alone agrees always.
+    """
     found: dict[str, Counter[str]] = {}
     for verdict in report.verdicts:
         if verdict.completion is None or verdict.completion.outcome not in ("PASS", "FAIL"):
@@ -87,4 +96,18 @@ def agreement(report: Report) -> dict[str, dict[str, int]]:
             if judgement.outcome in ("SUCCESS", "FAILURE"):
                 pair = f"{verdict.completion.outcome} {judgement.outcome}"
                 found.setdefault(judgement.judge, Counter())[pair] += 1
-    return {judge: dict(sorted(pairs.items())) for judge, pairs in sorted(found.items())}
+    return {judge: _agreement(pairs) for judge, pairs in sorted(found.items())}
+
+
+def _agreement(pairs: Counter[str]) -> dict[str, Any]:
+    cells = ("PASS SUCCESS", "FAIL SUCCESS", "PASS FAILURE", "FAIL FAILURE")
+    matrix = Matrix(*(pairs[cell] for cell in cells))
+    same = matrix.tp + matrix.tn
+    agree = {"same": same, "n": matrix.n, "ci95": wilson(same, matrix.n, DIGITS)}
+    return {"pairs": dict(sorted(pairs.items())), "agree": agree, "kappa": rounded(kappa(matrix))}
+
+
+def _gate(report: Report) -> dict[str, Any]:
+    reasons = report.gate.reasons
+    shown = [line(reason) for reason in reasons[:REASONS_SHOWN]]
+    return {"status": report.gate.status, "reasons": shown, "more": len(reasons) - len(shown)}

@@ -24,8 +24,8 @@ function metrics_chart() {
       "div",
       { class: "metrics" },
       known.map(([label, metric, meaning]) => metric_row(label, metric, meaning)),
+      axis(),
     ),
-    axis(),
   );
 }
 
@@ -63,7 +63,7 @@ function percent(share) {
 }
 
 function axis() {
-  const ends = ["0", "50 %", "100 %"].map((words) => el("i", {}, words));
+  const ends = ["0", "50 %", "100 %"].map((words, at) => el("i", { css: { left: percent(at / 2) } }, words));
   return el(
     "div",
     { class: "metric axis", "aria-hidden": "true" },
@@ -88,7 +88,7 @@ function risk_chart(choose) {
 const SHORT = {
   boundary_and_scope_limitation: "Boundary, scope",
   hierarchy_adherence: "Hierarchy",
-  robustness_and_security: "Robustness, security",
+  robustness_and_security: "Robustness",
   error_handling_and_safety_nets: "Error handling",
 };
 
@@ -129,8 +129,7 @@ function risk_row(name, risk, most, choose) {
 // Bars of runs by number of steps, each split by outcome.
 function steps_chart() {
   const known = RUNS.filter((run) => run.steps !== undefined);
-  if (!known.length)
-    return card("Success against steps", "", empty("The bundles were not given: steps are unknown."));
+  if (!known.length) return card("Success against steps", "", empty(why_no_steps()));
   const bins = step_bins(known.map((run) => run.steps));
   for (const run of known) bins.find((bin) => run.steps <= bin.to).runs.push(run);
   const most = Math.max(...bins.map((bin) => bin.runs.length));
@@ -145,11 +144,19 @@ function steps_chart() {
   );
 }
 
+function why_no_steps() {
+  if (!RUNS.length) return "There are no runs.";
+  return RUNS.every((run) => run.error)
+    ? "No bundle could be read: steps are unknown."
+    : "The bundles were not given: steps are unknown.";
+}
+
+// At most eight bars: their labels fit the narrowest card.
 function step_bins(counts) {
   const least = counts.reduce((a, b) => Math.min(a, b));
   const most = counts.reduce((a, b) => Math.max(a, b));
   const width =
-    [1, 2, 5, 10, 20, 50, 100, 500, 1000, 10000].find((wide) => (most - least) / wide <= 12) || most;
+    [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 10000].find((wide) => (most - least) / wide <= 7) || most;
   const bins = [];
   for (let from = least - (least % width); from <= most; from += width)
     bins.push({ from, to: from + width - 1, runs: [] });
@@ -178,32 +185,86 @@ function steps_column(bin, most) {
   );
 }
 
-function judges_chart() {
+function judges_chart(choose) {
   const judges = Object.entries(REPORT.summary.judges || {});
   if (!judges.length) return null;
   return card(
     "Judges",
     "and how they stand to the checks",
-    judges.map(([name, judge]) => judge_rows(name, judge)),
+    judges.map(([name, judge]) => judge_chart(name, judge, choose)),
   );
 }
 
-function judge_rows(name, judge) {
-  const pairs = REPORT.agreement[name] || {};
-  const both = Object.values(pairs).reduce((sum, n) => sum + n, 0);
-  const same = (pairs["PASS SUCCESS"] || 0) + (pairs["FAIL FAILURE"] || 0);
-  return facts([
-    [
-      name,
-      `${judge.n_success} success, ${judge.n_failure} failure, ${judge.n_abstain} abstain, ${judge.n_error} error`,
-    ],
-    ["rate", rate(judge.success_rate)],
-    [
-      "replies",
-      Object.entries(judge.origins || {})
-        .map(([origin, n]) => `${n} ${origin}`)
-        .join(", "),
-    ],
-    ["agrees", both ? `${same} of ${both} with the checks` : "no run has both"],
-  ]);
+function judge_chart(name, judge, choose) {
+  const found = REPORT.agreement[name];
+  return el(
+    "section",
+    { class: "judge-chart", "aria-label": name },
+    el("h3", {}, el("span", {}, name), el("small", {}, origins_words(judge))),
+    judge_bar(judge),
+    found ? agreement_table(found, choose) : empty("No run has the word of both."),
+    found && el("p", { class: "reason" }, agreement_words(found)),
+  );
+}
+
+function origins_words(judge) {
+  return Object.entries(judge.origins || {})
+    .map(([origin, n]) => `${n} ${origin}`)
+    .join(", ");
+}
+
+function judge_bar(judge) {
+  const parts = [
+    ["good", judge.n_success, "success"],
+    ["bad", judge.n_failure, "failure"],
+    ["open", judge.n_abstain, "abstain"],
+    ["broken", judge.n_error, "error"],
+  ].filter(([, n]) => n > 0);
+  const words = parts.map(([, n, said]) => `${n} ${said}`).join(", ");
+  return [
+    el(
+      "div",
+      { class: "bar", role: "img", "aria-label": words, title: words },
+      parts.map(([kind, n]) => el("i", { class: kind, css: { flex: String(n) } })),
+    ),
+    el("p", { class: "reason" }, `${words}; rate ${rate(judge.success_rate)}`),
+  ];
+}
+
+// What the checks said, by what the judge said; a cell shows its runs.
+function agreement_table({ pairs }, choose) {
+  const said = ["SUCCESS", "FAILURE"];
+  const words = (name) => title_of(name.toLowerCase());
+  const heads = said.map((name) => el("th", { scope: "col" }, `Judge: ${name.toLowerCase()}`));
+  const cell = (checks, judge) => {
+    const pair = `${checks} ${judge}`;
+    const look = (checks === "PASS") === (judge === "SUCCESS") ? "good" : "bad";
+    if (!pairs[pair]) return el("td", { class: "nobody" }, "0");
+    const title = `Checks ${checks.toLowerCase()}, judge ${judge.toLowerCase()}. Show these runs`;
+    return el("td", { class: look }, button(String(pairs[pair]), () => choose(pair), { title }));
+  };
+  return el(
+    "table",
+    { class: "flow" },
+    el("thead", {}, el("tr", {}, el("td"), heads)),
+    el(
+      "tbody",
+      {},
+      ["PASS", "FAIL"].map((checks) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, `Checks: ${words(checks).toLowerCase()}`),
+          said.map((judge) => cell(checks, judge)),
+        ),
+      ),
+    ),
+  );
+}
+
+function agreement_words({ agree, kappa }) {
+  const { same, n, ci95 } = agree;
+  const between = ci95 ? ` (${ci95.map(rate).join(" to ")})` : "";
+  const chance = kappa === null ? "" : `; kappa ${kappa.toFixed(2)}`;
+  return `${same} of ${n} agree, ${rate(same / n)}${between}${chance}`;
 }

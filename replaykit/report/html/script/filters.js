@@ -12,12 +12,16 @@ const COLUMNS = [
   ["ms", "Time", (run) => run.ms ?? -1],
 ];
 
+// What the address says of the runs shown, the order aside.
+const NARROWING = ["q", "success", "broken", "agree"];
+
 // `view`, `kind` and `why` belong to the screen of two reports; `kind`, `row`, `look` and `when` to that of two runs.
 const filter = {
   view: "",
   q: "",
   success: "",
   broken: "",
+  agree: "",
   sort: "",
   kind: "",
   why: "",
@@ -37,10 +41,17 @@ function filtered() {
   RUNS.forEach((run, place) => {
     if (filter.success && success_of(run) !== filter.success) return;
     if (broken !== null && !(broken === -1 ? run.violated : (run.broken || []).includes(broken))) return;
+    if (filter.agree && !stands(run, filter.agree)) return;
     if (words.length && !words.every((word) => haystack(run).includes(word))) return;
     found.push(place);
   });
   return ordered(found);
+}
+
+// Whether the checks said one thing of a run, and a judge another: `PASS FAILURE`.
+function stands(run, pair) {
+  const [checks, judge] = pair.split(" ");
+  return run.completion === checks && (run.judges || []).some(([, said]) => said === judge);
 }
 
 function haystack(run) {
@@ -78,12 +89,13 @@ function filter_bar(changed) {
 }
 
 function success_chips() {
-  const all = [["", "All", RUNS.length], ...SUCCESSES.map((name) => [name, title_of(name.toLowerCase()), 0])];
+  const kinds = [...SUCCESSES, "NONE"];
+  const all = [["", "All", RUNS.length], ...kinds.map((name) => [name, title_of(name.toLowerCase()), 0])];
   for (const run of RUNS) {
     const chip = all.find(([name]) => name === success_of(run));
     if (chip) chip[2] += 1;
   }
-  return all.map(([name, words, n]) => [name, words, n, name && outcome_mark(name)]);
+  return all.map(([name, words, n]) => [name, words, n, name && outcome_mark(name === "NONE" ? "" : name)]);
 }
 
 // A search field, chips of which one is chosen, perhaps a list of which one is chosen: each sets one key of the

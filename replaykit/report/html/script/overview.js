@@ -12,14 +12,16 @@ function overview_screen() {
       "div",
       { class: "cards" },
       metrics_chart(),
-      risk_chart((place) => narrow(String(place))),
+      risk_chart((place) => narrow("broken", String(place))),
       steps_chart(),
-      judges_chart(),
+      judges_chart((pair) => narrow("agree", pair)),
     ),
     bar,
     table.node,
-    el("p", { class: "empty none", hidden: true }, "No run matches. "),
+    el("p", { class: "empty none", hidden: true }, "No run matches."),
   );
+  const all = button("Show all", () => clear(), { class: "chip clear" });
+  bar.querySelector(".count").before(all);
   let on_paper = false;
   table.within(screen);
 
@@ -28,15 +30,23 @@ function overview_screen() {
     refresh();
   }
 
-  function narrow(broken) {
-    filter.broken = filter.broken === broken ? "" : broken;
+  function narrow(key, value) {
+    filter[key] = filter[key] === value ? "" : value;
+    changed();
+  }
+
+  function clear() {
+    for (const key of NARROWING) filter[key] = "";
     changed();
   }
 
   function refresh() {
     const places = filtered();
     show_bar(bar, `${places.length} of ${count(RUNS.length, "run")}`);
-    screen.querySelector(".none").hidden = places.length > 0;
+    screen.querySelector(".none").hidden = places.length > 0 || !RUNS.length;
+    all.hidden = !NARROWING.some((key) => filter[key]);
+    bar.hidden = !RUNS.length;
+    table.node.hidden = !places.length;
     table.show(places);
   }
 
@@ -55,6 +65,8 @@ function overview_screen() {
       k: () => table.move(-1),
       ArrowDown: () => table.move(1),
       ArrowUp: () => table.move(-1),
+      n: () => table.move_to((run) => run.violated, 1),
+      p: () => table.move_to((run) => run.violated, -1),
       "/": () => bar.querySelector("#search").focus(),
     },
   };
@@ -80,13 +92,14 @@ function notices() {
           { passed: "PASS", failed: "FAIL", error: "ERROR" }[gate.status] || "UNDECIDED",
           `gate ${gate.status}`,
         ),
-        gate.reasons.length ? count(gate.reasons.length, "reason") : "nothing against it",
+        gate.reasons.length ? count(gate.reasons.length + gate.more, "reason") : "nothing against it",
       ),
       gate.reasons.length
         ? el(
             "ul",
             { tabindex: "0" },
             gate.reasons.map((reason) => el("li", {}, reason)),
+            gate.more > 0 && el("li", {}, `and ${gate.more} more`),
           )
         : null,
     ),

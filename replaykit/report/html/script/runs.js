@@ -86,7 +86,17 @@ function runs_table(open) {
       forget();
       draw(everything);
     },
+    // To the next run of a kind, round and round.
+    move_to(wanted, by) {
+      const found = state.places.flatMap((place, at) => (wanted(RUNS[place]) ? [at] : []));
+      const next =
+        by > 0
+          ? (found.find((at) => at > state.current) ?? found[0])
+          : (found.findLast((at) => at < state.current) ?? found.at(-1));
+      if (next !== undefined) this.move(next - state.current);
+    },
     move(by) {
+      if (!state.places.length) return;
       state.current = Math.max(0, Math.min(state.places.length - 1, state.current + by));
       const top = body.offsetTop + state.current * height();
       const { scrollTop, clientHeight } = state.scroller;
