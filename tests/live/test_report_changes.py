@@ -148,6 +148,7 @@ def test_keys_and_filters_walk_the_changes(regraded: Watched) -> None:
     page.get_by_role("link", name="Runs", exact=True).click()
     expect(page.locator(".count")).to_have_text("4 of 4 runs")
     page.get_by_role("link", name="update-price--good").click()
+    expect(page.get_by_role("heading", name="update-price--good")).to_be_visible()
     page.keyboard.press("[")
     expect(page.get_by_role("heading", name="return-window--good")).to_be_visible()
 

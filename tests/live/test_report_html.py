@@ -12,9 +12,10 @@ from playwright.sync_api import BrowserContext, expect
 from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
-from replaykit.grading.verdict import Report
+from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.write import write_report
-from replaykit.testing import trajectory
+from replaykit.tasks.policies import DIMENSIONS
+from replaykit.testing import Builder, trajectory
 from tests.live.watched import CONTRAST, RECORDINGS, Watched, hostile_run, judged
 
 pytestmark = pytest.mark.live
@@ -47,6 +48,41 @@ def shipped(shown: Shown) -> Watched:
     """All shipped runs on the shop."""
     names = sorted(pair.name for pair in load_pairs() if pair.record and pair.site == "shop")
     return shown(*(RECORDINGS / f"{name}.zst" for name in names), label="shipped recordings")
+
+
+@pytest.fixture
+def judged_runs(shown: Shown, tmp_path: Path) -> Watched:
+    """Thirty runs of 1 to 291 steps with a policy of each dimension, judged as the checks say in two of three."""
+    paths = [run_of(n).write(tmp_path / f"run-{n:02}.zst") for n in range(30)]
+    verdicts = grade_many(paths).verdicts
+    said = [JudgeOutcome.SUCCESS if n % 6 in (0, 2, 3) else JudgeOutcome.FAILURE for n in range(30)]
+    judged = [
+        replace(
+            one,
+            judgements=(Judgement(judge="webvoyager", outcome=outcome, reason="verdict", fingerprint=""),),
+        )
+        for one, outcome in zip(verdicts, said, strict=True)
+    ]
+    return shown(*paths, report=build_report(judged))
+
+
+def run_of(number: int) -> Builder:
+    """A run whose checks pass where its number is even."""
+    policies = [
+        {
+            "id": name,
+            "dimension": name,
+            "rule": {"type": "url_boundary", "deny": ["/"]},
+            "description": "Do not.",
+        }
+        for name in DIMENSIONS
+    ]
+    checks = [{"type": "string_match", "must_include": ["yes"]}]
+    run = trajectory({"id": f"t{number:02}", "intent": "Say yes.", "checks": checks, "policies": policies})
+    run.goto("http://shop.test/", "<h1>Shop</h1>")
+    for step in range(10 * number):
+        run.click(f"#b{step}", name=f"Button {step}")
+    return run.answer("no" if number % 2 else "yes")
 
 
 def digest(name: str) -> str:
@@ -290,6 +326,114 @@ def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     widest = page.locator("#stage").evaluate("node => node.scrollWidth")
     assert widest <= 360
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 360])
+def test_charts_stay_in_their_cards(judged_runs: Watched, width: int) -> None:
+    page = judged_runs.page
+    page.set_viewport_size({"width": width, "height": 900})
+    expect(page.locator(".card")).to_have_count(4)
+    outside = page.evaluate("""() => [...document.querySelectorAll('.card')].flatMap((card) => {
+        const { left, right } = card.getBoundingClientRect();
+        return [...card.querySelectorAll('*')]
+          .filter((node) => { const box = node.getBoundingClientRect(); return box.left < left || box.right > right; })
+          .map((node) => `${node.className}: ${node.textContent.slice(0, 30)}`);
+    })""")
+    assert outside == []
+    cut = "nodes => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"
+    assert page.locator(".metric > .value, .risk > .name, .column > span").evaluate_all(cut) == []
+
+
+def test_where_judge_and_checks_part_is_one_click_away(judged_runs: Watched) -> None:
+    page = judged_runs.page
+    card = page.locator(".card", has_text="Judges")
+    expect(card).to_contain_text("20 of 30 agree, 66.7 %")
+    expect(card).to_contain_text("kappa 0.33")
+    card.get_by_title("Checks pass, judge failure.").click()
+    expect(page.locator(".count")).to_have_text("5 of 30 runs")
+    assert "agree=PASS+FAILURE" in page.evaluate("location.hash")
+    page.keyboard.press("/")
+    page.keyboard.type("nothing of the kind")
+    expect(page.locator(".none")).to_have_text("No run matches.")
+    expect(page.locator(".table")).to_be_hidden()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(".count")).to_have_text("30 of 30 runs")
+    expect(page.get_by_role("button", name="Show all")).to_be_hidden()
+
+
+def test_the_way_back_leads_to_the_row_that_was_left(context: BrowserContext, thousand: Path) -> None:
+    watched = Watched(context, thousand)
+    page = watched.page
+    page.keyboard.press("j")
+    page.locator("main").evaluate("main => main.scrollTo(0, 9000)")
+    page.get_by_role("link", name="task-0260").click()
+    expect(page.get_by_role("heading", name="task-0260")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("link", name="task-0260")).to_be_in_viewport()
+    page.locator("a.brand").click()
+    expect(page.get_by_role("link", name="task-0000")).to_be_in_viewport()
+
+
+def test_violations_are_walked_in_the_table_too(shipped: Watched) -> None:
+    page = shipped.page
+    current = page.locator(".row.current")
+    page.keyboard.press("n")
+    expect(current).to_contain_text("violated")
+    first = current.inner_text()
+    page.keyboard.press("n")
+    expect(current).not_to_have_text(first)
+    page.keyboard.press("p")
+    assert current.inner_text() == first
+
+
+def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path: Path) -> None:
+    run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>").click("#a", name="Buy").answer("y")
+    page = shown(run.write(tmp_path / "a.zst")).page
+    expect(page.locator(".frame .blank").first).to_have_text("Goto")
+    page.get_by_role("button", name="Show after").click()
+    expect(page.frame_locator(".canvas iframe").get_by_text("Shop")).to_be_visible()
+    expect(page.locator(".what").nth(1)).to_have_text("Click Buy")
+    page.keyboard.press("/")
+    page.keyboard.type("nothing of the kind")
+    expect(page.get_by_text("No step matches.")).to_be_visible()
+    bare = shown(trajectory().end().write(tmp_path / "b.zst")).page
+    expect(bare.locator(".canvas")).to_have_text("The run recorded no look at any page.")
+    none = shown(report=build_report([])).page
+    expect(none.get_by_text("There are no runs.")).to_be_visible()
+    expect(none.locator(".filters, .table, .none").first).to_be_hidden()
+
+
+def test_long_words_are_cut_in_the_list_and_whole_in_the_panel(shown: Shown, tmp_path: Path) -> None:
+    words = "Where is it? " * 300
+    run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>", thought=words, error=words).say(words)
+    page = shown(run.answer(words).write(tmp_path / "a.zst")).page
+    for part in (".thought", ".said", ".flag"):
+        box = page.locator(f".step-list {part}").first.bounding_box()
+        assert box is not None
+        assert box["height"] < 320
+    answer = page.get_by_role("region", name="Answer")
+    expect(answer).to_contain_text(words.strip())
+    answer.focus()
+    page.emulate_media(reduced_motion="reduce")
+    page.keyboard.press("End")
+    expect(answer).to_have_js_property(
+        "scrollTop", answer.evaluate("box => box.scrollHeight - box.clientHeight")
+    )
+
+
+def test_colours_that_the_system_chose_leave_charts_and_choices_visible(shipped: Watched) -> None:
+    page = shipped.page
+    page.emulate_media(forced_colors="active")
+    colours = ".pile i, .bar i, .metric .dot"
+    shades = page.locator(colours).evaluate_all(
+        "nodes => nodes.map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    ground = page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+    assert shades
+    assert ground not in shades
+    style = "node => getComputedStyle(node).outlineStyle"
+    assert page.locator(".chip[aria-pressed=true]").first.evaluate(style) == "solid"
+    assert page.locator(".chip[aria-pressed=false]").first.evaluate(style) == "none"
 
 
 def test_light_and_dark_are_readable(shipped: Watched) -> None:

@@ -34,7 +34,7 @@ function frame_of(run, moment, act) {
   const has = look && look.picture && (run.pictures || {})[look.picture]?.[0];
   return button(
     [
-      has ? lazy_picture(run, look.picture) : el("i", { class: "blank" }),
+      has ? lazy_picture(run, look.picture) : el("i", { class: "blank", "aria-hidden": "true" }, blank_words(run, moment)),
       el(
         "span",
         {},
@@ -49,6 +49,12 @@ function frame_of(run, moment, act) {
       tabindex: "-1",
     },
   );
+}
+
+// What stands where no picture is.
+function blank_words(run, moment) {
+  if (moment.key === "end") return ending_of(run);
+  return moment.step ? title_of(moment.step.tag) : "";
 }
 
 function ticks_of(moments) {

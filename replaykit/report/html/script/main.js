@@ -4,6 +4,10 @@ let screen = null;
 let screen_run;
 let entering = null;
 
+// First screens are made once: the way back leads to the row that was left.
+const made_once = new Map();
+const left_at = new Map();
+
 function run_address(id) {
   return `#run=${encodeURIComponent(id)}`;
 }
@@ -40,10 +44,13 @@ async function arrive() {
     for (const name of Object.keys(filter)) filter[name] = said[name] || "";
     id = first_screen();
   }
-  if (!entering || id !== screen_run) entering = enter(id);
+  const entered = !entering || id !== screen_run;
+  if (entered) entering = enter(id);
   await entering;
   // Runs take a moment to unpack: what the address says by now counts.
-  if (screen_run === id) screen.shown(said_by_address());
+  if (screen_run !== id) return;
+  screen.shown(said_by_address());
+  if (entered && left_at.has(id)) screen.node.scrollTop = left_at.get(id);
 }
 
 // Not the id of any run: those are hex digits, or begin with `place-`.
@@ -60,18 +67,29 @@ async function enter(id) {
   const first = screen === null;
   const was = screen_run;
   screen_run = id;
-  const makers = { runs: overview_screen, changes: changes_screen, sides: sides_screen };
-  const made = await (makers[id] ? makers[id]() : run_screen(id));
+  if (made_once.has(was) && screen) left_at.set(was, screen.node.scrollTop);
+  const made = await screen_of(id);
   if (screen_run !== id) return;
   screen = made;
   replace(document.getElementById("stage"), screen.node);
   document.title = `${screen.title} · replaykit`;
-  document.body.className = makers[id] ? "at-runs" : "at-run";
+  document.body.className = MAKERS[id] ? "at-runs" : "at-run";
   for (const link of document.querySelectorAll(".views a")) {
     if (link.dataset.view === id) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   if (!first && was !== id) screen.node.focus({ preventScroll: true });
+}
+
+const MAKERS = { runs: overview_screen, changes: changes_screen, sides: sides_screen };
+
+async function screen_of(id) {
+  if (made_once.has(id)) return made_once.get(id);
+  if (!MAKERS[id]) return run_screen(id);
+  const made = await MAKERS[id]();
+  // Of two runs, the address says the row.
+  if (id !== "sides") made_once.set(id, made);
+  return made;
 }
 
 function view_links() {
@@ -118,6 +136,8 @@ function start() {
             click: (event) => {
               event.preventDefault();
               for (const key of Object.keys(filter)) filter[key] = "";
+              left_at.clear();
+              screen.node.scrollTop = 0;
               go({});
             },
           },

@@ -13,9 +13,6 @@ const ROW_MARKS = {
 const SIDE_LOOKS = ["first", "second"];
 const ROWS_AT_ONCE = 100;
 
-// Characters of a text that scrolls in a box of its own.
-const LONG = 400;
-
 function row_mark(mark) {
   const [, sign, look] = ROW_MARKS[mark];
   return el("span", { class: `mark ${look}`, "aria-hidden": "true" }, sign);

@@ -54,10 +54,22 @@ function stage_of(run, changed) {
       ? await (view.kind === "page" ? page_view : picture_view)(run, moment, look, view)
       : null;
     if (mine !== drawing) return;
-    replace(canvas, made || el("p", { class: "empty" }, why_nothing(run, look, view)));
+    replace(canvas, made || nothing(run, moment, look, view));
     replace(caption, caption_of(run, moment, look, view));
     const target = canvas.querySelector(".target");
     if (target && view.kind === "page") target.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+
+  // Where the other side of the act was seen, the way there is offered.
+  function nothing(run, moment, look, view) {
+    const other = view.when === "after" ? "before" : "after";
+    const seen = moment.step && look_of(run, moment, { ...view, when: other });
+    return el(
+      "div",
+      { class: "empty" },
+      why_nothing(run, look, view),
+      seen && button(`Show ${other}`, () => changed({ when: other }), { class: "jump" }),
+    );
   }
 
   return { node, show };
@@ -89,7 +101,10 @@ function url_of(run, moment, look) {
 
 function why_nothing(run, look, view) {
   if (run.unreadable) return "The bundle cannot be read.";
-  if (!run.looks) return "The bundle was not given: there is only its verdict.";
+  if (!run.looks)
+    return run.header
+      ? "The run recorded no look at any page."
+      : "The bundle was not given: there is only its verdict.";
   if (!look) return "The run recorded no look at the page here.";
   const why = (look.missing || {})[view.kind];
   if (why) return `Not kept: ${why}.`;

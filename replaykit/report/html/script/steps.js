@@ -12,7 +12,8 @@ function steps_list(run, moments, choose) {
     on: { input: () => narrow(search.value), keydown: (event) => event.key === "Enter" && first_found() },
   });
   const rows = moments.map((moment, at) => moment_row(run, moment, () => choose(at)));
-  list.append(...rows);
+  const none = el("li", { hidden: true }, el("p", { class: "thought" }, "No step matches."));
+  list.append(...rows, none);
   const more = (run.n_steps || 0) - (run.steps || []).length;
   if (more > 0) list.append(el("li", {}, el("p", { class: "thought" }, `and ${more} more steps`)));
 
@@ -22,11 +23,20 @@ function steps_list(run, moments, choose) {
       const text = row.textContent.toLowerCase();
       row.hidden = !wanted.every((word) => text.includes(word));
     });
+    none.hidden = rows.some((row) => !row.hidden);
   }
 
   function first_found() {
     const at = rows.findIndex((row) => !row.hidden);
     if (at >= 0) choose(at);
+  }
+
+  function bring(row) {
+    if (!row) return;
+    const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+    if (top < list.scrollTop || bottom > list.scrollTop + list.clientHeight) {
+      list.scrollTop = top - list.clientHeight / 3;
+    }
   }
 
   return {
@@ -43,12 +53,9 @@ function steps_list(run, moments, choose) {
         if (place === at) act.setAttribute("aria-current", "step");
         else act.removeAttribute("aria-current");
       });
-      const row = rows[at];
-      if (!row) return;
-      const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
-      if (top < list.scrollTop || bottom > list.scrollTop + list.clientHeight) {
-        list.scrollTop = top - list.clientHeight / 3;
-      }
+      bring(rows[at]);
+      // Rows never drawn yet are as high as the style sheet guesses: once they are drawn, look again.
+      requestAnimationFrame(() => bring(rows[at]));
     },
   };
 }
@@ -79,7 +86,7 @@ function moment_row(run, moment, act) {
       { class: "act" },
     ),
     moment.broken.map((one) =>
-      el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, one.reason && el("small", {}, one.reason)),
+      el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, " ", one.reason && el("small", {}, one.reason)),
     ),
     moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
     moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),
@@ -94,10 +101,10 @@ function act_words(step) {
   const named = element && (element.name || element.text || element.css || element.ref);
   return [
     el("b", {}, title_of(step.tag)),
-    named && el("span", { class: "target-name" }, named),
-    value !== undefined && el("q", {}, value),
-    step.unseen && el("em", {}, "left no trace"),
-    step.said && el("em", { title: step.said }, "said otherwise"),
+    named && [" ", el("span", { class: "target-name" }, named)],
+    value !== undefined && [" ", el("q", {}, value)],
+    step.unseen && [" ", el("em", {}, "left no trace")],
+    step.said && [" ", el("em", { title: step.said }, "said otherwise")],
   ];
 }
 
@@ -111,8 +118,9 @@ function ending_of(run) {
 function ending_words(run, moment) {
   if (moment.key !== "end") return null;
   return [
+    " ",
     el("span", { class: "target-name" }, ending_of(run)),
-    run.answer !== undefined && el("q", {}, run.answer || "(empty answer)"),
+    run.answer !== undefined && [" ", el("q", {}, run.answer || "(empty answer)")],
   ];
 }
 

@@ -51,7 +51,12 @@ function summary_of(verdict, run) {
     done && sum("Completion", pill(done.outcome), `${Math.round(100 * done.partial_fraction)} % of items`),
     sum("CuP", el("b", {}, String(verdict.cup ?? 0))),
     run.answer !== undefined &&
-      el("p", { class: "answer" }, el("small", {}, "Answer"), el("span", {}, run.answer || "(empty)")),
+      el(
+        "div",
+        { class: "answer" },
+        el("small", {}, "Answer"),
+        el("p", scrolled(run.answer, "Answer"), run.answer || "(empty)"),
+      ),
   );
 }
 

@@ -23,8 +23,9 @@ function pill(outcome, words = outcome) {
 function seconds(ms) {
   if (ms === undefined || ms === null) return "";
   if (ms < 1000) return `${ms} ms`;
-  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
+  if (ms < 59950) return `${(ms / 1000).toFixed(1)} s`;
+  const whole = Math.round(ms / 1000);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 function size(n) {
@@ -77,6 +78,13 @@ function facts(rows) {
     { class: "facts" },
     told.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
   );
+}
+
+// Characters of a text that scrolls in a box of its own, by keys too.
+const LONG = 400;
+
+function scrolled(words, label) {
+  return words.length > LONG ? { class: "long", tabindex: "0", role: "region", "aria-label": label } : {};
 }
 
 function empty(words) {
