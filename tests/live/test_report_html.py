@@ -386,6 +386,32 @@ def test_violations_are_walked_in_the_table_too(shipped: Watched) -> None:
     assert current.inner_text() == first
 
 
+def test_the_row_that_was_walked_to_stays_the_current_one(shipped: Watched) -> None:
+    page = shipped.page
+    current = page.locator(".row.current")
+    for _ in range(3):
+        page.keyboard.press("j")
+    name = current.get_by_role("link").inner_text()
+    page.get_by_role("columnheader", name="Steps").get_by_role("link").click()
+    expect(current.get_by_role("link")).to_have_text(name)
+    page.keyboard.press("/")
+    page.keyboard.type("nothing of the kind")
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(".row").nth(1)).to_be_visible()
+    expect(current).to_have_count(0)
+
+
+def test_steps_are_one_stop_of_the_tab_key(violation: Watched) -> None:
+    page = violation.page
+    page.get_by_label("Find in steps").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator(".act").first).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator(".act").nth(1)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Picture", exact=True)).to_be_focused()
+
+
 def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path: Path) -> None:
     run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>").click("#a", name="Buy").answer("y")
     page = shown(run.write(tmp_path / "a.zst")).page
@@ -434,6 +460,19 @@ def test_colours_that_the_system_chose_leave_charts_and_choices_visible(shipped:
     style = "node => getComputedStyle(node).outlineStyle"
     assert page.locator(".chip[aria-pressed=true]").first.evaluate(style) == "solid"
     assert page.locator(".chip[aria-pressed=false]").first.evaluate(style) == "none"
+
+
+def test_a_drawn_page_shows_its_target_without_moving_the_window(shipped: Watched) -> None:
+    page = shipped.page
+    page.set_viewport_size({"width": 390, "height": 500})
+    shipped.open(f"#run={digest('order-total--good')}&step=0&kind=page")
+    expect(page.locator(".canvas iframe")).to_be_attached()
+    assert page.locator("#stage").evaluate("node => node.scrollTop") == 0
+    page.set_viewport_size({"width": 1280, "height": 420})
+    shipped.open(f"#run={digest('order-total--good')}&step=3&kind=page")
+    inside = """target => { const [a, b] = [target, target.closest('.canvas')].map((one) => one.getBoundingClientRect());
+        return b.top <= a.top && a.bottom <= b.bottom; }"""
+    assert page.locator(".canvas .target").evaluate(inside)
 
 
 def test_light_and_dark_are_readable(shipped: Watched) -> None:

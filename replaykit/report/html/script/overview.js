@@ -84,7 +84,7 @@ function notices() {
     { class: "notices" },
     el(
       "details",
-      { class: `gate ${gate.status}` },
+      { class: `gate ${gate.status}`, open: !RUNS.length },
       el(
         "summary",
         {},

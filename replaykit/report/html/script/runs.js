@@ -76,7 +76,8 @@ function runs_table(open) {
       scroller.addEventListener("scroll", () => draw(), { passive: true });
     },
     show(places) {
-      Object.assign(state, { places, current: Math.min(state.current, places.length - 1) });
+      const chosen = state.places[state.current];
+      Object.assign(state, { places, current: places.indexOf(chosen) });
       forget();
       node.setAttribute("aria-rowcount", String(places.length + 1));
       replace(head, head_cells());

@@ -56,8 +56,8 @@ function stage_of(run, changed) {
     if (mine !== drawing) return;
     replace(canvas, made || nothing(run, moment, look, view));
     replace(caption, caption_of(run, moment, look, view));
-    const target = canvas.querySelector(".target");
-    if (target && view.kind === "page") target.scrollIntoView({ block: "center", inline: "nearest" });
+    const sheet = canvas.querySelector(".sheet.page");
+    if (sheet) centre(canvas, sheet);
   }
 
   // Where the other side of the act was seen, the way there is offered.
@@ -211,7 +211,7 @@ async function page_view(run, moment, look, view) {
   const box = node && (page.boxes || {})[node.join(":")];
   if (box)
     add(sheet, [marks({ ...act, here: moved(act, box), to: null }, box, page.width, page.height, moment)]);
-  fit(sheet, page.width);
+  fit(sheet);
   return sheet;
 }
 
@@ -224,10 +224,22 @@ function moved(act, box) {
 }
 
 // Frames are not scaled by CSS lengths: the page is drawn at its own width and shrunk to the sheet.
-function fit(sheet, width) {
+function fit(sheet) {
   const watch = new ResizeObserver(() => {
-    if (sheet.isConnected) sheet.style.setProperty("--scale", String(sheet.clientWidth / width));
+    if (sheet.isConnected) rescale(sheet);
     else watch.disconnect();
   });
   requestAnimationFrame(() => watch.observe(sheet));
+}
+
+function rescale(sheet) {
+  const width = Number(sheet.style.getPropertyValue("--width"));
+  sheet.style.setProperty("--scale", String(sheet.clientWidth / width));
+}
+
+// Of a drawn page, the canvas shows what was acted on; the window around it stays where it is.
+function centre(canvas, sheet) {
+  rescale(sheet);
+  const target = sheet.querySelector(".target");
+  if (target) canvas.scrollTop = sheet.offsetTop + target.offsetTop - (canvas.clientHeight - target.offsetHeight) / 2;
 }

@@ -52,7 +52,10 @@ function steps_list(run, moments, choose) {
         const act = row.querySelector("button.act");
         if (place === at) act.setAttribute("aria-current", "step");
         else act.removeAttribute("aria-current");
+        // One stop of the Tab key, however long the run is: keys of their own walk the steps.
+        act.tabIndex = place === at ? 0 : -1;
       });
+      if (list.contains(document.activeElement)) rows[at]?.querySelector(".act").focus({ preventScroll: true });
       bring(rows[at]);
       // Rows never drawn yet are as high as the style sheet guesses: once they are drawn, look again.
       requestAnimationFrame(() => bring(rows[at]));
