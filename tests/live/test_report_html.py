@@ -290,6 +290,8 @@ def test_a_thousand_runs_cost_the_rows_on_the_screen(context: BrowserContext, th
     watched = Watched(context, thousand)
     page = watched.page
     expect(page.locator(".count")).to_have_text("1000 of 1000 runs")
+    # The program stands before the data: once the file is parsed, its rows are drawn.
+    assert page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") < 2000
     assert page.locator(".rows .row").count() < 80
     page.locator("main").evaluate("main => main.scrollTo(0, main.scrollHeight)")
     expect(page.get_by_role("link", name="order-total--good")).to_be_visible()
@@ -473,6 +475,19 @@ def test_a_drawn_page_shows_its_target_without_moving_the_window(shipped: Watche
     inside = """target => { const [a, b] = [target, target.closest('.canvas')].map((one) => one.getBoundingClientRect());
         return b.top <= a.top && a.bottom <= b.bottom; }"""
     assert page.locator(".canvas .target").evaluate(inside)
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_the_longest_words_stay_in_their_panel(shown: Shown, tmp_path: Path, width: int) -> None:
+    path = hostile_run().write(tmp_path / "a.zst")
+    page = shown(path, report=judged(path)).page
+    page.set_viewport_size({"width": width, "height": 900})
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        for summary in page.locator("#panel details:not([open]) > summary").all():
+            summary.click()
+        expect(tab).to_be_in_viewport(ratio=1)
+        assert page.locator("#panel").evaluate("panel => panel.scrollWidth - panel.clientWidth") <= 0
 
 
 def test_light_and_dark_are_readable(shipped: Watched) -> None:

@@ -130,6 +130,8 @@ async function run_screen(id) {
       tabs,
       offered.map(([name, words, count_of]) => tab_button(name, words, count_of(run))),
     );
+    const chosen = tabs.querySelector('[aria-selected="true"]');
+    tabs.scrollLeft = chosen.offsetLeft + chosen.offsetWidth + 8 - tabs.clientWidth;
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     replace(panel, panel_of(state.tab));
   }
