@@ -23,23 +23,47 @@ DOCS = ROOT / "docs"
 def help_of(command: str) -> str:
     # A fixed width and no colour: the same text on every terminal.
     result = CliRunner().invoke(
-        cli, [command, "--help"], terminal_width=100, prog_name="replaykit", color=False
+        cli, [*command.split(), "--help"], terminal_width=100, prog_name="replaykit", color=False
     )
     assert result.exit_code == 0, result.output
     return result.output
+
+
+def loaded(path: str) -> click.Command:
+    command: click.Command | None = cli
+    for name in path.split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None
+    return command
+
+
+def below(path: str) -> list[str]:
+    command = loaded(path)
+    return [f"{path} {name}" for name in sorted(command.commands)] if isinstance(command, click.Group) else []
+
+
+PATHS = [path for name in sorted(COMMANDS) for path in (name, *below(name))]
+"""Every command, and those of the groups after their group."""
+
+
+def options_of(path: str) -> list[click.Option]:
+    return [one for one in loaded(path).params if isinstance(one, click.Option) and not one.hidden]
 
 
 def generated_cli() -> str:
     parts = [
         "# Command line",
         "",
-        "Data goes to stdout, progress and messages to stderr. Every option has an environment variable",
-        "`REPLAYKIT_<COMMAND>_<OPTION>`; `REPLAYKIT_BROWSER` names the browser everywhere.",
+        "Data goes to stdout, progress and messages to stderr. `--quiet`, `--verbose` and `--debug` stand before the",
+        "command's name or after it. Every option has an environment variable `REPLAYKIT_<COMMAND>_<OPTION>`, such as",
+        "`REPLAYKIT_GRADE_JOBS=2`; `REPLAYKIT_BROWSER` names the browser everywhere.",
         "",
         "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it anew.",
     ]
-    for command in sorted(COMMANDS):
-        parts += ["", f"## replaykit {command}", "", "```", help_of(command).rstrip(), "```"]
+    for command in ("", *PATHS):
+        level = "###" if " " in command else "##"
+        parts += ["", f"{level} replaykit {command}".rstrip(), "", "```", help_of(command).rstrip(), "```"]
     return "\n".join(parts) + "\n"
 
 
@@ -63,19 +87,29 @@ def test_the_schemas_are_the_code_s(update_goldens: bool) -> None:
         compare(DOCS / f"{name}.schema.json", text, update_goldens)
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", PATHS)
 def test_every_help_ends_with_an_example_and_the_exit_codes(command: str) -> None:
     text = help_of(command)
     assert f"Example: replaykit {command}" in text
     assert text.rstrip().endswith("141 nobody took the output.")
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", PATHS)
 def test_every_option_says_what_it_does(command: str) -> None:
-    loaded = cli.get_command(click.Context(cli), command)
-    assert loaded is not None
-    silent = [p.name for p in loaded.params if isinstance(p, click.Option) and not p.help and not p.hidden]
-    assert not silent
+    assert not [one.name for one in options_of(command) if not (one.help or "").endswith(".")]
+
+
+@pytest.mark.parametrize("command", PATHS)
+def test_an_option_that_may_be_given_again_says_so_and_no_other_does(command: str) -> None:
+    assert not [
+        one.name for one in options_of(command) if one.multiple != ("may be given again" in (one.help or ""))
+    ]
+
+
+@pytest.mark.parametrize("command", ["", *PATHS])
+def test_no_command_is_told_in_words_that_are_cut_off(command: str) -> None:
+    told = help_of(command).partition("\nCommands:\n")[2].splitlines()
+    assert not [line for line in told if line.endswith("...")]
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:

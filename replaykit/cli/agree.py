@@ -18,12 +18,15 @@ _SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accur
 @click.command(epilog="Example: replaykit agree labels.jsonl report.json")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("other", metavar="REPORT_OR_LABELS", type=click.Path(path_type=Path))
-@click.option("--json", "is_json", is_flag=True, help="Write everything as JSON.")
+@click.option(
+    "--json", "is_json", is_flag=True, help="Write everything as JSON, intervals and excluded runs included."
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a calibration: the fingerprints of the judges that were compared.",
+    help="Write a calibration, for `grade --require-calibration`: the fingerprints of the judges that "
+    "were compared.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, output: Path | None) -> None:

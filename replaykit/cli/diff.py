@@ -36,7 +36,7 @@ from replaykit.report.write import write_html_file, write_parting_file
     "--runs",
     multiple=True,
     metavar="BUNDLE_OR_DIR",
-    help="Bundles that the page shows beside verdicts of reports; may be given again.",
+    help="Bundles whose runs the page shows beside the verdicts of reports; may be given again.",
 )
 @format_option
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 where a verdict got worse (reports only).")

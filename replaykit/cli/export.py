@@ -25,10 +25,13 @@ FAILED, NOTHING = 3, 4
 @click.argument("format", required=False, metavar="FORMAT")
 @click.argument("bundles", nargs=-1, metavar="BUNDLE_OR_DIR...")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File or folder; a folder for many bundles."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File or folder to write; a folder for many bundles.",
 )
 @click.option("--list", "is_list", is_flag=True, help="Show the formats, and export nothing.")
-@click.option("--force", is_flag=True, help="Write over what exists.")
+@click.option("--force", is_flag=True, help="Replace what exists.")
 @click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
 @click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
 @click.option("--attach", is_flag=True, help="har: a zip with bodies as files of their own.")

@@ -15,22 +15,38 @@ from replaykit.tasks.dialect import Dialect
 @click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
 @click.option(
-    "--task", "task_file", metavar="FILE[#ID]", help="Grade against this task instead of the recorded one."
+    "--task",
+    "task_file",
+    metavar="FILE[#ID]",
+    help="Grade against this task instead of the recorded one; a file of many tasks without #ID gives "
+    "each run the task of its own id.",
 )
 @click.option(
-    "--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site, instead of the recorded one."
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Root of a site instead of the recorded one, such as shop=http://127.0.0.1:8000; may be given "
+    "again.",
 )
 @click.option(
-    "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer grades, bugs included."
+    "--mode",
+    type=click.Choice(["strict", "compat"]),
+    help="strict: as a careful person grades; compat: as the peer does, bugs included. Default: what the "
+    "task says, else strict.",
 )
-@click.option("--dialect", type=click.Choice(get_args(Dialect)), help="Whose rules the checks follow.")
+@click.option(
+    "--dialect",
+    type=click.Choice(get_args(Dialect)),
+    help="Whose rules the checks follow. Default: those of the task file.",
+)
 @click.option(
     "--judge",
     "judges",
     multiple=True,
     metavar="NAME|FILE",
     help="Ask this judge too: webvoyager, webjudge, agent_reward, a file of settings (of a judge, or of how "
-    "checks ask), or file.py@NAME.",
+    "checks ask), or file.py@NAME; may be given again.",
 )
 @click.option(
     "--judge-mode",
@@ -40,18 +56,27 @@ from replaykit.tasks.dialect import Dialect
     help="none: replies come from the tape only; new: a model is asked for missing ones, refresh: for all; "
     "off: no judge is evaluated. Checks that need a model are answered the same way.",
 )
-@click.option("--judge-model", metavar="MODEL", help="Model of all judges and checks, as provider:name.")
+@click.option(
+    "--judge-model",
+    metavar="MODEL",
+    help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 or "
+    "openai:NAME.",
+)
 @click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
 @click.option(
-    "--compose", type=click.Choice(["rules_first", "and", "or"]), help="How checks and judge make one result."
+    "--compose",
+    type=click.Choice(["rules_first", "and", "or"]),
+    help="How checks and judge make one result. rules_first: the judge decides only where the checks do "
+    "not; and: any failure fails; or: any success is enough. Default: what the task says, else "
+    "rules_first.",
 )
 @click.option(
     "--max-error-share",
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of judgements that may be errors.",
+    help="Share of judgements, 0 to 1, that may be errors; more leave the gate open (exit 3).",
 )
 @click.option(
     "--require-calibration",
@@ -71,10 +96,22 @@ from replaykit.tasks.dialect import Dialect
 @click.option(
     "--allow-verifiers",
     is_flag=True,
-    help="Run the programs that the --task file names: trusted code.",
+    help="Run the programs that checks of the --task file name. They are run as they are: only for files "
+    "that you trust.",
 )
-@click.option("--require-strong", is_flag=True, help="Weak evidence leaves a check undecided.")
-@click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--require-strong",
+    is_flag=True,
+    help="Weak evidence (a page that the agent happened to visit) leaves a check undecided.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes that grade at once.",
+)
 @click.option(
     "--resume",
     "results",
@@ -87,10 +124,13 @@ from replaykit.tasks.dialect import Dialect
     default="check,policy",
     show_default=True,
     metavar="KINDS",
-    help=f"Of {', '.join(KINDS)}; empty = none.",
+    help=f"What closes the gate, of {', '.join(KINDS)}, with commas between; empty = nothing.",
 )
 @click.option(
-    "--fail-under", multiple=True, metavar="METRIC=VALUE", help="Least value of a metric, such as CuP=0.8."
+    "--fail-under",
+    multiple=True,
+    metavar="METRIC=VALUE",
+    help="Least value of a metric, 0 to 1, such as CuP=0.8; may be given again.",
 )
 @click.option(
     "-o",
@@ -98,9 +138,15 @@ from replaykit.tasks.dialect import Dialect
     "outputs",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report; the format follows the extension (.json .jsonl .csv .xml .md .txt .html).",
+    help="Write the report; the format follows the extension (.json .jsonl .csv .xml .md .txt .html); "
+    "may be given again.",
 )
-@click.option("--format", "format", type=click.Choice(list(FORMATS)), help="Format on stdout, and of -o.")
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(list(FORMATS)),
+    help="Format on stdout, and of -o. Default: text, and by the extension.",
+)
 @click.option(
     "--no-fallback",
     is_flag=True,

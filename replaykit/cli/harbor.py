@@ -23,7 +23,10 @@ def command() -> None:
     """Verify what an agent left in Harbor's folders; write task folders that do so."""
 
 
-@command.command(epilog=f"Example: replaykit harbor verify --judge-model claude-sonnet-5-5\n\n{EXIT_CODES}")
+@command.command(
+    short_help="Judge a trial, and write its reward.",
+    epilog=f"Example: replaykit harbor verify --judge-model claude-sonnet-5-5\n\n{EXIT_CODES}",
+)
 @click.option(
     "--tests",
     default=TESTS,
@@ -50,9 +53,11 @@ def command() -> None:
     default="webvoyager",
     show_default=True,
     metavar="NAME|FILE",
-    help="A judge, or a file of settings.",
+    help="webvoyager, webjudge, agent_reward, or a file of settings.",
 )
-@click.option("--judge-model", "model", metavar="MODEL", help="Model asked, as provider:name.")
+@click.option(
+    "--judge-model", "model", metavar="MODEL", help="Model asked, as provider:name. Default: the judge's own."
+)
 @click.option(
     "--max-images",
     default=IMAGES,
@@ -110,9 +115,13 @@ def verify(
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the tasks.",
 )
-@click.option("--limit", type=int, help="First so many tasks.")
-@click.option("--task-ids", metavar="ID,...", help="These tasks: ids, slugs or folder names.")
-@click.option("--overwrite", is_flag=True, help="Replace folders that exist.")
+@click.option("--limit", type=int, metavar="N", help="The first N tasks of the file. Default: all.")
+@click.option(
+    "--task-ids", metavar="ID,...", help="These tasks alone, by id, slug or folder name, with commas between."
+)
+@click.option(
+    "--overwrite", is_flag=True, help="Replace folders that exist; without it they are left as they are."
+)
 @click.option("--unpinned", is_flag=True, help="Take a task file of another digest, and say so in each task.")
 @click.option(
     "--environment", type=click.Choice(["kernel"]), help="Write the settings of this environment too."

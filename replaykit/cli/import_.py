@@ -26,30 +26,73 @@ FAILED, NOTHING = 3, 4
 @click.command(epilog="Example: replaykit import webvoyager results/ -o runs/")
 @click.argument("format", required=False, metavar="FORMAT")
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Folder of bundles.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the bundles, made where it is missing.",
+)
 @click.option("--list", "is_list", is_flag=True, help="Show what each format fills, and import nothing.")
 @click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
 @click.option("--force", is_flag=True, help="Replace bundles that exist.")
-@click.option("--into", metavar="BUNDLE", help="har: join the file with this run by time, in a copy of it.")
+@click.option(
+    "--into",
+    metavar="BUNDLE",
+    help="har: join the file with this run by time, in a copy of it in the folder -o.",
+)
 @click.option("--task", "task_file", metavar="FILE[#ID]", help="Take the tasks from this file, by their ids.")
 @click.option(
     "--mode",
     type=click.Choice(["strict", "compat"]),
     default="strict",
     show_default=True,
-    help="Read with care, or as the peer's own reader does.",
+    help="webvoyager: read with care (strict), or as the benchmark's own reader does (compat).",
 )
 @click.option(
-    "--max-iter", type=click.IntRange(min=1), help="Turns after which the harness stopped an agent."
+    "--max-iter",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="webvoyager: turns after which the harness stopped an agent.",
 )
-@click.option("--shots", type=click.Path(path_type=Path), help="Folder of pictures that lie elsewhere.")
-@click.option("--judgements", type=click.Path(path_type=Path), help="agentrewardbench: folder of judgements.")
-@click.option("--sidecar", type=click.Path(path_type=Path), help="JSON: task, answer, thoughts, messages.")
-@click.option("--tools", type=click.Path(path_type=Path), help="YAML: foreign tool name to action.")
-@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
-@click.option("--secret-env", multiple=True, metavar="NAME", help="Variable whose value is taken out.")
 @click.option(
-    "--limit", "limits", multiple=True, metavar="NAME=N", help="Allow more: member=bytes, steps=N ..."
+    "--shots",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="agentrewardbench, browser-use: folder of pictures that lie elsewhere.",
+)
+@click.option(
+    "--judgements",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="agentrewardbench: folder of judgements.",
+)
+@click.option(
+    "--sidecar",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="playwright-trace: JSON with what a trace lacks: task, answer, thoughts, messages.",
+)
+@click.option(
+    "--tools",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="harbor, atif, run-jsonl: YAML, foreign tool name to action.",
+)
+@click.option(
+    "--keep-secrets", "keeps_secrets", is_flag=True, help="playwright-trace: keep typed passwords in clear."
+)
+@click.option(
+    "--secret-env",
+    multiple=True,
+    metavar="NAME",
+    help="Variable whose value is taken out; may be given again.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=N",
+    help="Allow a source more, such as member=200000000 (bytes) or steps=5000; may be given again.",
 )
 @click.pass_context
 def command(

@@ -45,21 +45,36 @@ def _shared(command: _Command) -> _Command:
     options = [
         click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR..."),
         click.option(
-            "--task", "task_file", metavar="FILE[#ID]", help="Judge against this task, not the recorded one."
+            "--task",
+            "task_file",
+            metavar="FILE[#ID]",
+            help="Judge against this task instead of the recorded one.",
         ),
-        click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site."),
         click.option(
-            "--mode", type=click.Choice(["strict", "compat"]), help="Strict, or as the peer judges."
+            "--site",
+            "sites",
+            multiple=True,
+            metavar="NAME=URL",
+            help="Root of a site instead of the recorded one; may be given again.",
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(["strict", "compat"]),
+            help="strict: with care; compat: as the peer judges. Default: what the task says.",
         ),
         click.option(
             "--judge",
             "judges",
             multiple=True,
             metavar="NAME|FILE",
-            help="Beside the task's: webvoyager, webjudge, agent_reward, a file of settings, file.py@NAME.",
+            help="Beside the task's own: webvoyager, webjudge, agent_reward, a file of settings, or "
+            "file.py@NAME; may be given again.",
         ),
         click.option(
-            "--judge-model", metavar="MODEL", help="Model of all judges and checks, as provider:name."
+            "--judge-model",
+            metavar="MODEL",
+            help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
+            "or openai:NAME.",
         ),
         click.option(
             "--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle."
@@ -80,7 +95,10 @@ def command() -> None:
 )
 @_shared
 @click.option(
-    "--prices", "said", metavar="IN/OUT", help="Money for a million tokens read and written, such as 3/15."
+    "--prices",
+    "said",
+    metavar="IN/OUT",
+    help="Money for a million tokens read and written, such as 3/15; the plan then names what it costs.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Write the plan as JSON.")
 @click.pass_context
@@ -99,14 +117,24 @@ def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any)
 
 
 @command.command(
-    epilog=f"Example: replaykit judge run runs/ --judge webjudge --concurrency 8\n\n{EXIT_CODES}"
+    short_help="Ask what is missing; record every reply.",
+    epilog=f"Example: replaykit judge run runs/ --judge webjudge --concurrency 8\n\n{EXIT_CODES}",
 )
 @_shared
 @click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply wins.")
-@click.option("--batch", "is_batch", is_flag=True, help="Hand in batches: cheaper, and slower.")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Requests at once."
+    "--batch",
+    "is_batch",
+    is_flag=True,
+    help="Hand in batches, which Anthropic answers within a day: cheaper, and slower.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Requests under way at once.",
 )
 @click.pass_context
 def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, **options: Any) -> None:
@@ -129,11 +157,16 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
 
 
 @command.command(
-    epilog=f"Example: replaykit judge prompt run.zst --judge webjudge --number 1\n\n{EXIT_CODES}"
+    short_help="Write one exact request as JSON.",
+    epilog=f"Example: replaykit judge prompt run.zst --judge webjudge --number 1\n\n{EXIT_CODES}",
 )
 @_shared
 @click.option(
-    "--number", type=click.IntRange(0), default=0, show_default=True, help="Which request, in order."
+    "--number",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Which request, in the order of asking; from 0.",
 )
 @click.pass_context
 def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
@@ -148,7 +181,10 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     click.echo(msgspec.json.format(text, indent=1))
 
 
-@command.command(epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,all\n\n{EXIT_CODES}")
+@command.command(
+    short_help="Say how verdicts depend on the number of pictures.",
+    epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,all\n\n{EXIT_CODES}",
+)
 @_shared
 @click.option(
     "--k",
@@ -156,7 +192,7 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     default="1,3,15,all",
     show_default=True,
     metavar="K,...",
-    help="Numbers of last pictures; all = every one.",
+    help="Numbers of last pictures, 1 to 100, with commas between; all = every one.",
 )
 @click.pass_context
 def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:

@@ -30,10 +30,21 @@ _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable",
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of labels; it is appended to.",
+    help="File of labels, JSON lines; it is appended to.",
 )
-@click.option("--annotator", required=True, metavar="NAME", help="Who labels.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which runs are shown.")
+@click.option(
+    "--annotator",
+    required=True,
+    metavar="NAME",
+    help="Who labels: what this name has labelled is not asked again.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Another seed, another order in which runs are shown.",
+)
 @click.pass_context
 def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annotator: str, seed: int) -> None:
     """Say of each run whether it did its task: success, failure, not executable, unsure.

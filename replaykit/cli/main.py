@@ -41,6 +41,13 @@ COMMANDS = {
 }
 """Command to (module, one line of help). The module's `command` is loaded when it is asked for."""
 
+SWITCHES = {
+    "quiet": (["-q", "--quiet"], "Say nothing but results and errors."),
+    "verbose": (["-v", "--verbose"], "Say more about what is done."),
+    "debug": (["--debug"], "Show a traceback with every error."),
+}
+"""What may stand before a command's name, and after it."""
+
 EXIT_CODES = """\b
 Exit codes: 0 all gates passed, 1 a gate failed, 2 usage, 3 could not do it,
 4 nothing matched, 130 interrupted, 141 nobody took the output."""
@@ -66,6 +73,7 @@ class LazyGroup(click.Group):
         command.short_help = COMMANDS[cmd_name][1]
         if not (command.epilog or "").endswith(EXIT_CODES):  # asked for again in the same process
             command.epilog = f"{command.epilog or ''}\n\n{EXIT_CODES}"
+            _take_switches(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -75,14 +83,29 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but results and errors.")
-@click.option("--verbose", "-v", is_flag=True, help="Say more about what is done.")
-@click.option("--debug", is_flag=True, help="Show a traceback with every error.")
+@click.option(*SWITCHES["quiet"][0], is_flag=True, help=SWITCHES["quiet"][1])
+@click.option(*SWITCHES["verbose"][0], is_flag=True, help=SWITCHES["verbose"][1])
+@click.option(*SWITCHES["debug"][0], is_flag=True, help=SWITCHES["debug"][1])
 @click.version_option(package_name="replaykit-web", prog_name="replaykit")
 @click.pass_context
 def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
     """Record a web agent's run once into one file, then grade it for ever, offline."""
     ctx.obj = {"quiet": quiet, "verbose": verbose, "debug": debug}
+
+
+def _take_switches(command: click.Command) -> None:
+    """Let a command, and those below it, take the switches of the program as well."""
+    for below in getattr(command, "commands", {}).values():
+        _take_switches(below)
+    for names, words in SWITCHES.values():
+        command.params.append(
+            click.Option(names, is_flag=True, hidden=True, expose_value=False, callback=_switch, help=words)
+        )
+
+
+def _switch(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
+    if is_set and param.name:
+        ctx.find_root().obj[param.name] = True
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

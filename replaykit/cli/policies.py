@@ -13,6 +13,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
+from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.mutation import Mutation, mutate
@@ -33,11 +34,26 @@ def command() -> None:
     """Work on policies: try them on recorded runs."""
 
 
-@command.command("try", epilog="Example: replaykit policies try policies.yaml run.zst --mutate")
+@command.command(
+    "try",
+    short_help="Say what each policy found, and what would break it.",
+    epilog=f"Example: replaykit policies try policies.yaml run.zst --mutate\n\n{EXIT_CODES}",
+)
 @click.argument("file", metavar="FILE[#ID]")
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
-@click.option("--mutate", "mutates", is_flag=True, help="Break each run on purpose, and see who notices.")
-@click.option("--mode", type=click.Choice(["strict", "compat"]), default="strict", help="As in grade.")
+@click.option(
+    "--mutate",
+    "mutates",
+    is_flag=True,
+    help="Break each run on purpose in every way that applies, and count which policy notices.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["strict", "compat"]),
+    default="strict",
+    show_default=True,
+    help="strict: as a careful person grades; compat: as the peer does.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a bundle, a line each.")
 @click.pass_context
 def attempt(

@@ -57,32 +57,88 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Default: <task id or host>.zst. With --suite: the folder.",
+    help="Bundle to write. Default: <task id or host>.zst here. With --suite: the folder of the bundles.",
 )
 @click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
-@click.option("--level", metavar="L", help="With --suite: tasks of this level alone.")
-@click.option("--task-ids", metavar="ID,...", help="With --suite: these tasks alone.")
+@click.option("--level", metavar="L", help="With --suite: tasks alone whose metadata say this level.")
+@click.option("--task-ids", metavar="ID,...", help="With --suite: these tasks alone, with commas between.")
 @click.option(
     "--per-level", type=click.IntRange(min=1), metavar="N", help="With --suite: a sample, N tasks a level."
 )
-@click.option("--seed", type=int, metavar="N", help="With --per-level: another seed, another sample.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="With --suite: the first N of them.")
-@click.option("--trials", type=click.IntRange(min=1), metavar="K", help="With --suite: record each K times.")
-@click.option("--task", "task_file", metavar="FILE[#ID]", help="Task that is recorded with the run.")
-@click.option("--agent", metavar="MODULE:FUNCTION", help="Call fn(page, task, run), sync or async.")
-@click.option("--cdp", metavar="URL", help="Attach to a browser that is already running.")
-@click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site of the task.")
-@click.option("--user", "user_file", metavar="FILE", help="Rules that answer the agent's questions.")
-@click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="End the run after N steps.")
 @click.option(
-    "--max-time", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds the agent may take."
+    "--seed", type=int, metavar="N", help="With --per-level: another seed, another sample. Default: 42."
 )
-@click.option("--browser", metavar="PATH", help="Browser program; see also REPLAYKIT_BROWSER.")
-@click.option("--channel", metavar="NAME", help="chromium, chrome, msedge ...")
-@click.option("--headed", is_flag=True, help="Show the browser's window.")
-@click.option("--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page.")
 @click.option(
-    "--screenshots", type=click.Choice(["png", "off"]), default="png", show_default=True, help="Pictures."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --suite: the first N of what the options before leave.",
+)
+@click.option(
+    "--trials", type=click.IntRange(min=1), metavar="K", help="With --suite: record each K times. Default: 1."
+)
+@click.option(
+    "--task",
+    "task_file",
+    metavar="FILE[#ID]",
+    help="Task that the agent gets and the bundle keeps; a file of many tasks needs #ID.",
+)
+@click.option(
+    "--agent",
+    metavar="MODULE:FUNCTION",
+    help="Function fn(page, task, run), sync or async, of a module that is imported from here or from "
+    "PYTHONPATH.",
+)
+@click.option(
+    "--cdp",
+    metavar="URL",
+    help="Attach to a browser that is already running, such as http://127.0.0.1:9222, until it closes or "
+    "Ctrl-C comes.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Root of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
+)
+@click.option(
+    "--user",
+    "user_file",
+    metavar="FILE",
+    help="YAML rules that answer the agent's questions. Default: nobody answers.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="End the run after N steps. Default: what the task says, else no limit.",
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Seconds the agent may take. Default: no limit.",
+)
+@click.option(
+    "--browser",
+    metavar="PATH",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, Playwright's own build, the first "
+    "one on PATH.",
+)
+@click.option(
+    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
+)
+@click.option("--headed", is_flag=True, help="Show the browser's window.")
+@click.option(
+    "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page, CSS px."
+)
+@click.option(
+    "--screenshots",
+    type=click.Choice(["png", "off"]),
+    default="png",
+    show_default=True,
+    help="Whether pictures are taken.",
 )
 @click.option("--a11y", is_flag=True, help="Keep the accessibility tree of every page at rest as well.")
 @click.option(
@@ -97,7 +153,8 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     type=click.Choice(["auto", "on", "off"]),
     default="auto",
     show_default=True,
-    help="Look at the checks' pages before the run, too.",
+    help="Look at pages before the run, too: those of the task's checks (auto), all that --evidence "
+    "names (on), none (off).",
 )
 @click.option(
     "--evidence",
@@ -112,20 +169,30 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     "secret_env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value never reaches the file.",
+    help="Variable whose value (4 characters or more) never reaches the file; may be given again.",
 )
 @click.option(
     "--pass-env",
     "pass_env",
     multiple=True,
     metavar="NAME",
-    help="Variable that COMMAND inherits although it holds a secret.",
+    help="Variable that COMMAND inherits although it holds a secret; may be given again.",
 )
-@click.option("--mask", multiple=True, metavar="SELECTOR", help="Elements to mask and paint over.")
 @click.option(
-    "--keep-header", "keep_headers", multiple=True, metavar="NAME", help="Keep this header's value."
+    "--mask",
+    multiple=True,
+    metavar="SELECTOR",
+    help="CSS selector of elements to mask in texts and paint over in pictures, besides password fields; "
+    "may be given again.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option(
+    "--keep-header",
+    "keep_headers",
+    multiple=True,
+    metavar="NAME",
+    help="Header whose value is kept although it looks secret; may be given again.",
+)
+@click.option("--force", is_flag=True, help="Replace what exists at -o.")
 @click.pass_context
 def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
     """Record a run into one bundle.

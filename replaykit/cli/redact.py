@@ -25,9 +25,15 @@ from replaykit.report.table import safe
     "--secret-env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value is taken out, in all of its forms.",
+    help="Variable whose value is taken out, in all of its forms; may be given again.",
 )
-@click.option("--pattern", "patterns", multiple=True, metavar="RE", help="What texts may not hold either.")
+@click.option(
+    "--pattern",
+    "patterns",
+    multiple=True,
+    metavar="RE",
+    help="Regular expression of what texts may not hold either; may be given again.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_context
 def command(

@@ -39,32 +39,48 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     help="Bundle of the new run. Default: <BUNDLE>-rerun.zst.",
 )
 @click.option(
-    "--site", "sites", multiple=True, metavar="NAME=URL", help="Where a site of the recording is now."
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Where a site of the recording is now; may be given again.",
 )
 @click.option(
-    "--url-map", multiple=True, metavar="OLD=NEW", help="A recorded root, and what stands for it now."
+    "--url-map",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="A recorded root, and what stands for it now; may be given again.",
 )
-@click.option("--allow", multiple=True, metavar="URL", help="A recorded root that may be opened as it is.")
 @click.option(
-    "--task", "task_file", metavar="FILE[#ID]", help="Record this task with it, so that it can be graded."
+    "--allow",
+    multiple=True,
+    metavar="URL",
+    help="A recorded root that may be opened as it is; may be given again.",
+)
+@click.option(
+    "--task",
+    "task_file",
+    metavar="FILE[#ID]",
+    help="Record this task with the new run, so that it can be graded. Default: only id and intent of "
+    "the recorded one.",
 )
 @click.option(
     "--fill",
     multiple=True,
     metavar="STEP=NAME",
-    help="Variable with the text of a step whose own was masked, such as a password.",
+    help="Variable with the text of a step whose own was masked, such as a password; may be given again.",
 )
 @click.option(
     "--upload",
     multiple=True,
     metavar="STEP=FILE",
-    help="File that a step uploads, again for each further one: no recording holds their content.",
+    help="File that a step uploads, whose content no recording holds; may be given again, for one step, too.",
 )
 @click.option(
     "--secret-env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value stands for the secret of that name.",
+    help="Variable whose value stands for the secret of that name; may be given again.",
 )
 @click.option(
     "--timeout",
@@ -79,17 +95,24 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
-    help="Seconds for all steps together.",
+    help="Seconds for all steps together. Default: no limit.",
 )
 @click.option(
     "--fail-on",
     default=",".join(GATED),
     show_default=True,
     metavar="KIND,...",
-    help=f"What counts as a divergence, of {' '.join(KINDS)}.",
+    help=f"What counts as a divergence, of {' '.join(KINDS)}, with commas between.",
 )
-@click.option("--browser", metavar="PATH", help="Browser program; see also REPLAYKIT_BROWSER.")
-@click.option("--channel", metavar="NAME", help="chromium, chrome, msedge ...")
+@click.option(
+    "--browser",
+    metavar="PATH",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, Playwright's own build, the first "
+    "one on PATH.",
+)
+@click.option(
+    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
+)
 @click.option("--headed", is_flag=True, help="Show the browser's window.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @format_option

@@ -15,12 +15,22 @@ from replaykit.serving.server import Served, serve
 
 @click.command(epilog="Example: replaykit serve run.zst --port 8000")
 @click.argument("bundle")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), show_default=True, help="0: a free one.")
-@click.option("--site", metavar="NAME", help="Site of the task, or origin, where the run has several.")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--site",
+    metavar="NAME",
+    help="Site of the task, or origin (http://host:port). Needed where the run has several.",
+)
 @click.option(
     "--state", "states", multiple=True, metavar="PATH",
     help="Path that GET answers with the last JSON that was sent to it (PUT, POST), beside those where the "
-    "run shows it.",
+    "run shows it; may be given again.",
 )  # fmt: skip
 @click.pass_context
 def command(ctx: click.Context, bundle: str, port: int, site: str | None, states: tuple[str, ...]) -> None:

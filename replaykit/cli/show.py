@@ -18,8 +18,19 @@ from replaykit.trajectory.step import Probe, Step, Trajectory
 
 @click.command(epilog="Example: replaykit show run.zst --step 3")
 @click.argument("bundle")
-@click.option("--step", "number", type=click.IntRange(min=0), help="One step in full.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON lines, as recorded.")
+@click.option(
+    "--step",
+    "number",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show one step in full; steps count from 0.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write header and events as JSON lines, as recorded; with --step, that step and its observations.",
+)
 def command(bundle: str, number: int | None, as_json: bool) -> None:
     """Show what a bundle holds: header, one line per step, ending, probes."""
     with open_bundle(bundle) as opened:

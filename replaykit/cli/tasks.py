@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from replaykit.cli.console import detail, notice
+from replaykit.cli.main import EXIT_CODES
 from replaykit.grading.checks.state_faults import state_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
@@ -32,7 +33,10 @@ def command() -> None:
     """Check task files, count what is in them, take a sample, print a schema."""
 
 
-@command.command(epilog="Example: replaykit tasks validate suite.yaml test.raw.json")
+@command.command(
+    short_help="Check task files.",
+    epilog=f"Example: replaykit tasks validate suite.yaml test.raw.json\n\n{EXIT_CODES}",
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.pass_context
 def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
@@ -70,10 +74,14 @@ def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
     return errors > 0
 
 
-@command.command("list", epilog="Example: replaykit tasks list test.raw.json")
+@command.command(
+    "list",
+    short_help="Count what a task file holds.",
+    epilog=f"Example: replaykit tasks list test.raw.json\n\n{EXIT_CODES}",
+)
 @click.argument("file")
-@click.option("--ids", is_flag=True, help="One line a task instead: id, checks, intent.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--ids", is_flag=True, help="One line a task instead, with tabs: id, checks, intent.")
+@click.option("--json", "as_json", is_flag=True, help="Write the counts as one JSON object.")
 def list_(file: str, ids: bool, as_json: bool) -> None:
     """Count what a task file holds: checks, requirements, and the evidence they need."""
     tasks = load_suite(file).tasks
@@ -89,10 +97,15 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
     _print(found)
 
 
-@command.command("sample", epilog="Example: replaykit tasks sample suite.yaml --count 5 --by level")
+@command.command(
+    "sample", epilog=f"Example: replaykit tasks sample suite.yaml --count 5 --by level\n\n{EXIT_CODES}"
+)
 @click.argument("file")
 @click.option(
-    "--seed", type=int, help="Another seed gives another sample. Default: 42; with --toml one is drawn."
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Another seed gives another sample. Default: 42; with --toml one is drawn, and told.",
 )
 @click.option(
     "--count", type=click.IntRange(1), help="Tasks of every group. Default: 5; with --toml 3, as WABE has."
@@ -100,7 +113,7 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
 @click.option(
     "--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata; with --toml by level."
 )
-@click.option("--json", "as_json", is_flag=True, help="A JSON list of ids.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list of ids.")
 @click.option("--toml", "as_toml", is_flag=True, help="The [[tasks]] tables of a WABE scenario.")
 def sample_(
     file: str, seed: int | None, count: int | None, by: str | None, as_json: bool, as_toml: bool
@@ -124,7 +137,10 @@ def sample_(
         click.echo(safe(name))
 
 
-@command.command(epilog="Example: replaykit tasks schema suite > suite.schema.json")
+@command.command(
+    short_help="Print the JSON Schema of suites, policies or reports.",
+    epilog=f"Example: replaykit tasks schema suite > suite.schema.json\n\n{EXIT_CODES}",
+)
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
 def schema(name: str) -> None:
     """Print the JSON Schema of a suite file, of a policy file or of a report."""

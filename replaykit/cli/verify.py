@@ -23,7 +23,7 @@ from replaykit.report.table import safe
     is_flag=True,
     help="Compare recorded live values with what snapshots answer, statically and in an offline Chromium.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each bundle.")
 @click.pass_context
 def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
     """Check structure and digests of bundles; say whether they can be graded, and why not."""

@@ -30,17 +30,24 @@ MIB = 2**20
     show_default=True,
     help="The file to write.",
 )
-@click.option("--open", "opens", is_flag=True, help="Open it in the browser.")
-@click.option("--label", metavar="TEXT", help="Name of the report.")
+@click.option("--open", "opens", is_flag=True, help="Open the file in the default browser.")
+@click.option("--label", metavar="TEXT", help="Name of the report, shown at its top.")
 @click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
-@click.option("--jobs", "-j", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes that grade at once.",
+)
 @click.option(
     "--max-size",
     type=click.IntRange(0),
     default=EVIDENCE_MAX // MIB,
     show_default=True,
     metavar="MIB",
-    help="Pictures and pages that the file may hold; 0 = all. Runs that did not go well come first.",
+    help="MiB of pictures and pages that the file may hold; 0 = all. Runs that did not go well come first.",
 )
 @click.pass_context
 def command(

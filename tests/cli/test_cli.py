@@ -345,6 +345,13 @@ def test_options_may_come_from_the_environment(bundle: Path) -> None:
     assert json.loads(done.stdout)["task_id"] == "t1"
 
 
+def test_switches_stand_before_the_command_or_after_it(tmp_path: Path) -> None:
+    (tmp_path / "empty.zst").touch()
+    assert "Traceback" in run("show", tmp_path / "empty.zst", "--debug").stderr
+    (tmp_path / "runs").mkdir()
+    assert run("judge", "plan", tmp_path / "runs", "-q").stderr == ""
+
+
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     assert "Traceback" in run("--debug", "grade", tmp_path / "nope.zst").stderr
 
