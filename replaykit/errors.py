@@ -16,7 +16,8 @@
     │   ├── LimitExceeded                 larger than a limit of the format
     │   ├── BlobMissing                   an event refers to a blob that is not there
     │   └── BundleWriteError              the disk refused
-    │       └── BundleBusy                  another process is recording it
+    │       ├── BundleBusy                  another process is recording it
+    │       └── OutputExists                what would be written is there already
     ├── TaskError                       a task, suite or policy file is wrong
     │   └── UnknownTask                   no task of that id
     ├── RecorderError                   a recording cannot start or go on
@@ -55,6 +56,8 @@ names the next action. Messages are written for the person who reads them in a t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 _WHOLE = "{source}: {reason}"
@@ -87,6 +90,15 @@ class ReplaykitError(Exception):
 def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitError:
     # Exceptions pickle their args, not their keywords: worker processes need this.
     return kind(**fields)
+
+
+def told(kind: str, fields: Mapping[str, Any]) -> str:
+    """Return the message of an error that a report holds as its class's name and its fields."""
+    found: type[ReplaykitError] | None = globals().get(kind)
+    with suppress(TypeError, ValueError, KeyError):  # of another release, or of somebody else
+        if found is not None:
+            return str(found(**fields))
+    return f"{kind}: " + ", ".join(f"{name}={value}" for name, value in sorted(fields.items()))
 
 
 class UsageError(ReplaykitError):
@@ -180,6 +192,13 @@ class BundleBusy(BundleWriteError):
     )
 
 
+class OutputExists(BundleWriteError):
+    """What would be written is there already. Fields: source, operation."""
+
+    template = "{source}: cannot {operation}: it exists"
+    hint = "Name another file, or replace this one with --force (`force=True` in a program)."
+
+
 class TaskError(ReplaykitError):
     """A task, suite or policy file is wrong. Fields: source, path (JSON path, `$` = all of it), reason."""
 
@@ -201,7 +220,10 @@ class NoBrowser(RecorderError):
     """No browser was found. Fields: tried."""
 
     template = "no browser found (tried {tried})"
-    hint = "Run `replaykit install-browser`, or name one with --browser PATH or REPLAYKIT_BROWSER."
+    hint = (
+        "Run `replaykit install-browser`, or name one with --browser PATH or REPLAYKIT_BROWSER. "
+        "One that is named has to be there."
+    )
 
 
 class NotAttachable(RecorderError):
@@ -215,7 +237,7 @@ class AgentError(RecorderError):
     """The agent's entry point cannot be used. Fields: entry, reason."""
 
     template = "cannot use agent {entry!r}: {reason}"
-    hint = "Name it as MODULE:FUNCTION; the function takes (page, task, run)."
+    hint = "An agent is MODULE:FUNCTION, called with (page, task, run), or a program after --."
 
 
 class SecretFound(RecorderError):

@@ -96,6 +96,8 @@ def extract(bundle: Bundle | str | Path, folder: str | Path, *, force: bool = Fa
 
 
 def _prepare(folder: Path, *, force: bool) -> None:
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise UsageError(what=f"{folder} is a file: name the folder to write")
     folder.mkdir(parents=True, exist_ok=True)
     with os.scandir(folder) as entries:
         if not force and any(entries):

@@ -93,9 +93,10 @@ class LocalSource:
         except OSError as error:
             self.close()
             raise self._error("open", error) from error
+        is_folder = stat.S_ISDIR(status.st_mode)
         if not stat.S_ISREG(status.st_mode):
             self.close()
-            raise self._error("open", "not a regular file")
+            raise self._error("open", "it is a folder" if is_folder else "not a regular file")
         return status.st_size
 
     def _pread(self, length: int, offset: int) -> bytes:

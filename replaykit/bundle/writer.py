@@ -32,7 +32,7 @@ from replaykit.bundle.sealing import seal_into, write_error
 from replaykit.bundle.source import open_source
 from replaykit.bundle.story import Line, encode_line
 from replaykit.bundle.verification import examine
-from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid
+from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid, OutputExists
 from replaykit.trajectory.step import Header, Step
 
 Durability: TypeAlias = Literal["process", "power"]
@@ -228,6 +228,8 @@ class Journal:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
         try:
             return os.open(self.path, flags, 0o666)
+        except FileExistsError as error:
+            raise OutputExists(source=str(self.path), operation="create the bundle") from error
         except (OSError, ValueError) as error:
             raise self._error("create the bundle", error) from error
 
@@ -299,7 +301,7 @@ def salvage(path: str | Path, target: str | Path) -> SealResult:
     names what it was made from and counts the events known to be lost. Raises BundleError.
     """
     if os.path.lexists(target):
-        raise BundleWriteError(source=str(target), operation="create the bundle", reason="the file exists")
+        raise OutputExists(source=str(target), operation="create the bundle")
     source = open_source(path)
     try:
         container = recover(source, Limits())

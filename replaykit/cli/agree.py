@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
 from replaykit.report.table import safe, table
 from replaykit.report.write import write_file
@@ -42,7 +43,10 @@ def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, out
         click.echo(msgspec.json.format(msgspec.json.encode(agreed), indent=1))
     else:
         _print(agreed)
-    ctx.exit(0 if any(one["decided"]["n"] for one in agreed["graders"]) else 4)
+    if any(one["decided"]["n"] for one in agreed["graders"]):
+        return
+    notice(f"no run of {other} that was decided has a label in {labels}: runs are known by their digests")
+    ctx.exit(4)
 
 
 def _print(agreed: dict[str, Any]) -> None:

@@ -36,6 +36,11 @@ def detail(words: str) -> None:
         click.echo(harmless(words), err=True)
 
 
+def is_debugging() -> bool:
+    """Whether tracebacks are asked for with `--debug`."""
+    return bool(_settings().get("debug"))
+
+
 def harmless(words: str) -> str:
     """Return lines without anything that a terminal would obey: names of files may be a stranger's."""
     return "\n".join(map(safe, words.splitlines()))

@@ -20,7 +20,7 @@ from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.load import is_report, load_report
 from replaykit.report.parting import part
 from replaykit.report.parting_text import parting_text
-from replaykit.report.write import write_html_file, write_parting_file
+from replaykit.report.write import check_place, write_html_file, write_parting_file
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
@@ -66,6 +66,8 @@ def command(
         raise UsageError(what="--runs are shown by a page: name it with -o FILE.html")
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
         raise UsageError(what=f"diff writes pages, and {output} does not end in .html; --format prints json")
+    if output is not None:
+        check_place(output)
     if not _is_report(before):
         _refuse_verdicts(runs, fail_on_regression)
         _compare_runs(before, after, output, format)

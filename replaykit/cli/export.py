@@ -17,6 +17,9 @@ from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter
 from replaykit.report.load import load_report
 from replaykit.report.table import safe, table
 
+OWNERS = {"task_type": "webarena-verified", "status": "webarena-verified", "report": "playwright-trace"}
+"""Option to the format that takes it; all others are those of submissions."""
+
 FAILED, NOTHING = 3, 4
 """Exit codes."""
 
@@ -77,7 +80,9 @@ def command(
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
-        raise UsageError(what="name FORMAT, BUNDLE... and -o PATH, or --list")
+        raise UsageError(what=_lacking(format, bundles, output))
+    own = {"task_type": task_type, "status": status, "report": report, **said}
+    _refuse_foreign(format, [name for name, value in own.items() if value])
     if format == submission.FORMAT:
         found = find_bundles(bundles)
         if found:
@@ -95,6 +100,20 @@ def command(
             tell_failure(error)
     notice(f"{len(places) - failed} exported, {failed} failed")
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
+
+
+def _lacking(format: str | None, bundles: tuple[str, ...], output: Path | None) -> str:
+    said = {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output}
+    missing = ", ".join(name for name, value in said.items() if not value)
+    return f"export takes FORMAT, BUNDLE... and -o PATH, or --list; missing: {missing}"
+
+
+def _refuse_foreign(format: str, said: list[str]) -> None:
+    """Raise UsageError for options that another format takes."""
+    for name in said:
+        owner = OWNERS.get(name, submission.FORMAT)
+        if owner != format:
+            raise UsageError(what=f"--{name.replace('_', '-')} belongs to {owner}, not to {format}")
 
 
 def _verdicts(report: str | None) -> tuple[Verdict, ...]:

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from replaykit.cli.console import notice
-from replaykit.errors import InteropError, UsageError
+from replaykit.errors import InteropError, OutputExists, UsageError
 from replaykit.interop.exporting import write_file
 from replaykit.interop.stwab_submission import SubmissionOptions, build_submission
 from replaykit.report.table import safe
@@ -45,7 +45,7 @@ def export_submission(
     beside = place.with_name(place.name.removesuffix(".json") + CLOSED)
     taken = [path for path in (place, beside) if os.path.lexists(path)]
     if taken and not force:
-        raise UsageError(what=f"{taken[0]} exists: name another place, or --force")
+        raise OutputExists(source=str(taken[0]), operation="export")
     options = SubmissionOptions(
         metadata=_metadata(metadata), benchmark=benchmark, date=date, run_id=run_id, fail_closed=fail_closed
     )

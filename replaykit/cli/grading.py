@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from replaykit.cli.bundles import find_bundles
+from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import parse_sites
-from replaykit.errors import ReplaykitError, UsageError
+from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import build_report, grade_alone, iter_grades
 from replaykit.grading.farm.rows import Row, failed, merge
-from replaykit.grading.gate import GateOptions, exit_code, judge_warnings
+from replaykit.grading.gate import GateOptions, check_metrics, exit_code, judge_warnings
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
 from replaykit.report.timings import write_timings
-from replaykit.report.write import render, write_report
+from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
     from replaykit.tasks.judging import JudgeSettings
@@ -31,24 +32,25 @@ if TYPE_CHECKING:
 def graded(reward_dir: Path | None, **said: Any) -> int:
     """Grade as the options say, write what they name; return the exit code."""
     try:
-        report = _grade(**said)
+        report = _grade(is_alone_needed=reward_dir is not None, **said)
     except ReplaykitError as error:
         if reward_dir is not None:
             write_reward(build_report([failed("", error)]), reward_dir)
         raise
     if reward_dir is not None:
-        _write_reward(report, reward_dir)
+        write_reward(report, reward_dir)
     judgements = [one for verdict in report.verdicts for one in verdict.judgements]
     for warning in judge_warnings(judgements, said["max_error_share"]):
         notice(warning)
     for verdict in report.verdicts:
         if verdict.error is not None:
-            notice(f"{verdict.task_id}: {verdict.error.kind}: see the report for its fields")
+            notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
     return exit_code(report.gate)
 
 
 def _grade(
     bundles: tuple[str, ...],
+    is_alone_needed: bool,
     task_file: str | None,
     sites: tuple[str, ...],
     fail_on: str,
@@ -66,7 +68,13 @@ def _grade(
     timings: Path | None,
     **options: Any,
 ) -> Report:
+    for output in outputs:
+        check_place(output, format)  # what cannot be written is said before anything is graded
     sources = find_bundles(bundles)
+    if is_alone_needed and len(sources) != 1:
+        raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
+    if options["judge_mode"] == "none":
+        check_tape(options["replies"])
     gate = GateOptions(
         fail_on=_kinds(fail_on),
         fail_under=_thresholds(fail_under),
@@ -143,18 +151,17 @@ def _kinds(said: str) -> tuple[str, ...]:
 
 
 def _thresholds(said: tuple[str, ...]) -> dict[str, float]:
-    return dict(_threshold(text) for text in said)
+    found = dict(_threshold(text) for text in said)
+    if found:
+        from replaykit.grading.metrics import summarize
+
+        check_metrics(summarize(()), found)
+    return found
 
 
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        raise UsageError(what=f"--fail-under: expected METRIC=VALUE, got {text!r}") from None
-
-
-def _write_reward(report: Report, folder: Path) -> None:
-    if len(report.verdicts) != 1:
-        raise UsageError(what=f"--reward-dir takes one bundle, got {len(report.verdicts)}")
-    write_reward(report, folder)
+    with suppress(ValueError):
+        if 0 <= float(value) <= 1:  # no number is neither
+            return name, float(value)
+    raise UsageError(what=f"--fail-under: expected METRIC=VALUE with a value from 0 to 1, got {text!r}")

@@ -120,7 +120,7 @@ def command(
         click.echo(_listed(is_json), nl=False)
         return
     if format is None or not paths or output is None:
-        raise UsageError(what="name FORMAT, PATH... and -o DIR, or --list")
+        raise UsageError(what=_lacking(format, paths, output))
     options = Options(
         suite=load_suite(task_file) if task_file else None,
         secrets=declared_secrets(secret_env),
@@ -133,6 +133,12 @@ def command(
         return
     done = import_runs(format, paths, output, options=options, force=force, on_run=_tell)
     _exit(ctx, done)
+
+
+def _lacking(format: str | None, paths: tuple[Path, ...], output: Path | None) -> str:
+    said = {"FORMAT": format, "PATH...": paths, "-o DIR": output}
+    missing = ", ".join(name for name, value in said.items() if not value)
+    return f"import takes FORMAT, PATH... and -o DIR, or --list; missing: {missing}"
 
 
 def _join(
@@ -197,7 +203,9 @@ def _tools(file: Path | None) -> dict[str, str]:
 
     try:
         plain = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+    except OSError as error:
+        raise UsageError(what=f"--tools {file}: {error.strerror}") from error
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(what=f"--tools {file}: {' '.join(str(error).split())}") from error
     if not isinstance(plain, dict) or not all(isinstance(one, str) for pair in plain.items() for one in pair):
         raise UsageError(what=f"--tools {file}: expected tool name: action")

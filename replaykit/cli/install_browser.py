@@ -25,6 +25,8 @@ def command() -> None:
         click.echo(find())
         return
     except NoBrowser:
+        if os.environ.get("REPLAYKIT_BROWSER"):
+            raise  # no other browser would be taken
         notice("no browser found")
     for words in _ways():
         notice("running: " + " ".join(words))

@@ -273,8 +273,10 @@ def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
 
 
 def _nothing(sources: list[str]) -> int:
-    unnamed = "nothing asks a model: no judge is named (--judge NAME, or in the task), and no check needs one"
-    notice(unnamed if sources else "no bundle was found")
+    if sources:
+        notice(
+            "nothing asks a model: no judge is named (--judge NAME, or in the task), and no check needs one"
+        )
     return 4
 
 

@@ -55,7 +55,10 @@ def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annot
     who = annotator.strip()
     if not who:
         raise UsageError(what="--annotator: expected a name, got blanks")
-    todo = _open_runs(find_bundles(bundles), output, who, seed)
+    sources = find_bundles(bundles)
+    if not sources:
+        ctx.exit(4)
+    todo = _open_runs(sources, output, who, seed)
     for place, source in enumerate(todo, 1):
         with open_bundle(source) as bundle:
             _show(bundle, source, f"{place} of {len(todo)}")

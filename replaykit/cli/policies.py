@@ -87,8 +87,9 @@ def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
     except TaskError as error:
         try:
             return {task.id: task for task in load_suite(file).tasks}
-        except TaskError:
-            raise error from None
+        except TaskError as other:
+            # A task is picked of a suite alone.
+            raise (other if "#" in file else error) from None
 
 
 def _task(bundle: Bundle, policies: tuple[Policy, ...] | dict[str, Task], file: str) -> Task:

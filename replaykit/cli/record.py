@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import click
 from msgspec import Struct
 
-from replaykit.cli.console import notice, progress
+from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
-from replaykit.errors import UsageError
+from replaykit.errors import ReplayError, SelectorInvalid, UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.running import (
     BrowserChoice,
@@ -36,6 +36,7 @@ from replaykit.recorder.suite_runs import (
     summary,
 )
 from replaykit.recorder.user import load_user
+from replaykit.replay.css import compile_selector
 from replaykit.report.table import safe
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task
@@ -202,6 +203,8 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     JSON lines to REPLAYKIT_EVENTS. With --cdp: a browser started elsewhere. With a URL alone:
     a person, in a window.
 
+    An agent that crashes is recorded as such, exit 0: grading says what it is worth.
+
     With --suite, --agent or COMMAND records one bundle a task and trial; bundles that exist are left as they
     are, and a run that fails is told and passed over: exit 3; no task at all: exit 4. Ctrl-C ends the run,
     which is kept, and the suite: exit 130.
@@ -219,7 +222,15 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     ended = f"{recorded.kind}" + (f": {recorded.error}" if recorded.error else "")
     answer = "" if recorded.answer is None else f", answer: {recorded.answer!r}"
     notice(f"{recorded.path}: {ended}{answer}")
+    _blame(recorded)
     click.echo(f"sha256:{recorded.digest}")
+
+
+def _blame(recorded: Recorded) -> None:
+    if recorded.trace and is_debugging():
+        click.echo(harmless(recorded.trace), err=True)
+    elif recorded.place:
+        notice(f"  at {recorded.place}; --debug shows the traceback")
 
 
 class Actor(Struct, frozen=True, kw_only=True):
@@ -344,6 +355,7 @@ def _as_said(
         "secrets": declared_secrets(secret_env),
         "evidence": _evidence(evidence, task_file, roots),
     }
+    _check_selectors(options["mask"])
     choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
 
     def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
@@ -399,6 +411,17 @@ def declared_secrets(names: Iterable[str]) -> dict[str, str]:
     if missing:
         raise UsageError(what=f"--secret-env: {', '.join(missing)} is not set")
     return {name: os.environ[name] for name in names}
+
+
+def _check_selectors(said: Iterable[str]) -> None:
+    """Raise UsageError for what no browser accepts: the page's script could neither mask nor record."""
+    for selector in said:
+        try:
+            compile_selector(selector)
+        except SelectorInvalid as error:
+            raise UsageError(what=f"--mask: {error}") from error
+        except ReplayError:
+            continue  # of no use for recorded pages, but a browser may know it
 
 
 def _size(said: str) -> tuple[int, int]:

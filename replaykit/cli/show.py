@@ -74,7 +74,8 @@ def _overview(bundle: Bundle) -> Iterator[str]:
 def _header(bundle: Bundle) -> Iterator[str]:
     header = bundle.header
     task = header.task or {}
-    yield f"{safe(str(task.get('id', 'no task')))}: {safe(short(str(task.get('intent', '')), 200))}"
+    intent = f": {short(str(task.get('intent', '')), 200)}" if task else ""
+    yield safe(f"{task.get('id', 'no task')}{intent}")
     yield f"sha256:{bundle.digest} ({bundle.layout}, format {bundle.format})"
     environment = header.environment
     facts = [header.created, environment.browser, environment.browser_version, environment.driver]
@@ -108,7 +109,9 @@ def _probe(probe: Probe) -> str:
 def _ending(run: Trajectory) -> str:
     if run.ending is None:
         return "interrupted: the recording has no ending" + _said(run.answer)
-    return safe(f"ended: {run.ending.kind} by {run.ending.cause}" + _said(run.answer))
+    error = run.ending.error
+    why = f": {error.name}: {short(error.message, 200)}" if error else ""
+    return safe(f"ended: {run.ending.kind} by {run.ending.cause}{why}" + _said(run.answer))
 
 
 def _said(answer: str | None) -> str:

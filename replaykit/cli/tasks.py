@@ -11,6 +11,7 @@ import msgspec
 
 from replaykit.cli.console import detail, notice
 from replaykit.cli.main import EXIT_CODES
+from replaykit.errors import UsageError
 from replaykit.grading.checks.state_faults import state_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
@@ -20,7 +21,7 @@ from replaykit.tasks.contradictions import notes
 from replaykit.tasks.mind2web import mind2web_faults, totals
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema
-from replaykit.tasks.summary import Summary, sample, summarize_tasks
+from replaykit.tasks.summary import Summary, fields_of, sample, summarize_tasks
 
 SEEDS = 1_000_000
 """Seeds that are drawn from: short enough to be typed again."""
@@ -128,6 +129,9 @@ def sample_(
             notice(words)
         click.echo(scenario_tables(found, suite.sites, seed), nl=False)
         return
+    if by is not None and by not in fields_of(suite.tasks):
+        known = ", ".join(fields_of(suite.tasks))
+        raise UsageError(what=f"--by {by}: no task of {file} has that field; there are {known}")
     found = sample(suite.tasks, count or 5, 42 if seed is None else seed, by)
     chosen = [task.id for task in found]
     if as_json:

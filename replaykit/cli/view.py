@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from replaykit.cli.bundles import find_bundles
+from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.errors import UsageError
 from replaykit.grading.engine import grade_many
@@ -15,7 +15,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
 from replaykit.report.load import is_report, load_report
-from replaykit.report.write import write_html_file
+from replaykit.report.write import check_place, write_html_file
 
 MIB = 2**20
 
@@ -71,6 +71,12 @@ def command(
         raise UsageError(
             what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
         )
+    if not reports and not bundles:
+        ctx.exit(4)
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(what=f"view writes a page: {output} does not end in .html")
+    check_place(output)
+    check_tape(replies)
     report = load_report(reports[0]) if reports else _graded(bundles, replies, jobs, label)
     options = HtmlOptions(most=max_size * MIB or None, replies=replies)
     with progress("writing", len(report.verdicts)) as tick:

@@ -117,11 +117,16 @@ def read_calibration(path: str | Path) -> tuple[str, ...]:
     name = Path(path).name
     try:
         plain = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=0, reason=f"cannot read: {error}") from error
+    except OSError as error:
+        raise LabelError(source=name, line=0, reason=f"cannot read: {error.strerror}") from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        reason = f"it is not a calibration, which `replaykit agree -o FILE` writes: {error}"
+        raise LabelError(source=name, line=0, reason=reason) from error
     judges = plain.get("judges")
     if plain.get("schema") != "replaykit.calibration/1" or not isinstance(judges, dict):
-        raise LabelError(source=name, line=0, reason="it is not a calibration: `replaykit agree` writes one")
+        raise LabelError(
+            source=name, line=0, reason="it is not a calibration, which `replaykit agree -o FILE` writes"
+        )
     return tuple(sorted(judges))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replaykit.bundle.source import Sources, bundles_in
+from replaykit.errors import EngineError
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.messages import Graded, Item, Result
 from replaykit.grading.farm.rows import Row, merge
@@ -104,7 +105,7 @@ def iter_grades(
         if executor is None and (jobs == 1 or count == 1):
             found = _here(items, options)
         else:
-            chunks = Chunks(items, seconds=chunk_seconds, workers=jobs, count=count)
+            chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
             found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
         for chunk in found:
             yield from _stored(chunk, shards)
@@ -135,6 +136,15 @@ def build_report(
 def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:
     for name in names:
         yield Item(source=name, known=shards.key(name) if shards else None)
+
+
+def _sendable(items: Iterable[Item]) -> Iterator[Item]:
+    """Pass items on. Raises EngineError for a name that no message to a worker can hold."""
+    for item in items:
+        if item.source.encode(errors="replace").decode() != item.source:
+            what = f"{item.source}: the name is no UTF-8: rename the file, or grade without --jobs"
+            raise EngineError(what=what)
+        yield item
 
 
 # Who hands out work loads no grader, and who grades loads no pools of processes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -98,11 +98,18 @@ def _undecided(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[st
             yield f"{verdict.task_id}: {verdict.error.kind}"
 
 
-def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
+def check_metrics(summary: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Raise UsageError for a metric that no summary has."""
     metrics = summary.get("metrics", {})
-    for name, least in sorted(options.fail_under.items()):
+    for name in names:
         if name not in metrics:
             raise UsageError(what=f"no metric {name!r}; there are {', '.join(sorted(metrics))}")
+
+
+def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
+    check_metrics(summary, sorted(options.fail_under))
+    metrics = summary.get("metrics", {})
+    for name, least in sorted(options.fail_under.items()):
         value = metrics[name]["value"]
         if value is None or value < least:
             yield f"{name} is {'unknown' if value is None else value}, under {least}"

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,6 +28,8 @@ _PEER = {
     "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
     "0": "failure", "1": "success", "2": "not_executable",
 }  # fmt: skip
+_SAID = ("label", "human_label", "trajectory_success")
+"""Columns that say what became of a run."""
 _ARB = ("benchmark", "model_name", "task_id", "annotator_name")
 
 
@@ -126,11 +128,18 @@ def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
 def _table(text: str, name: str) -> Iterator[Label]:
     rows = csv.DictReader(io.StringIO(text, newline=""))
     try:
+        _check_columns(rows.fieldnames or _SAID, name)
         for row in rows:
             plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
             yield _label(_renamed(plain, name), name, rows.line_num)
     except csv.Error as error:
         raise LabelError(source=name, line=rows.line_num, reason=f"malformed: {error}") from error
+
+
+def _check_columns(columns: Sequence[str], name: str) -> None:
+    if not set(_SAID) & set(columns):
+        reason = "no labels: expected JSON lines, or CSV with columns such as trajectory, label, annotator"
+        raise LabelError(source=name, line=0, reason=reason)
 
 
 def _renamed(row: Mapping[str, str], name: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from replaykit.bundle.blobs import png
 from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import BundleWriteError, CannotExport, UsageError
+from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
 from replaykit.grading.verdict import Verdict
 from replaykit.trajectory.scalars import Blob
 
@@ -89,13 +89,13 @@ def export_run(
 ) -> Path:
     """Write one bundle in another tool's layout: a folder, or the one file that the layout is.
 
-    Raises UsageError where the target exists, BundleError, CannotExport.
+    Raises UsageError, OutputExists, BundleError, CannotExport.
     """
     one, choices = exporter(format), choices or Choices()
     one.ending_of(choices)
     place = Path(target)
     if os.path.lexists(place) and not force:
-        raise UsageError(what=f"{place} exists: name another place, or --force")
+        raise OutputExists(source=str(place), operation="export")
     with open_bundle(bundle) as opened:
         found = one.make(opened, choices)
     for name, data in found.items():
@@ -110,6 +110,10 @@ def targets(
     named, ending = list(dict.fromkeys(bundles)), exporter(format).ending_of(choices or Choices())
     if len(named) == 1 and place.name.endswith(ending):
         return {named[0]: place}
+    if place.is_file():
+        raise UsageError(
+            what=f"{place} is a file: name a folder" + (f", or a file *{ending}" if ending else "")
+        )
     found = {bundle: place / (Path(bundle).name.removesuffix(".zst") + ending) for bundle in named}
     if len(set(found.values())) < len(found):
         raise UsageError(what="two bundles have one name: export them into folders of their own")

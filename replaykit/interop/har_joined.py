@@ -18,7 +18,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.story import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult
-from replaykit.errors import BundleWriteError, UnknownLayout, UsageError
+from replaykit.errors import OutputExists, UnknownLayout, UsageError
 from replaykit.interop.formats import check_options
 from replaykit.interop.har import IMPORTER, add_entries, entries_of, is_har_name
 from replaykit.interop.har_entries import Base, moment
@@ -74,9 +74,7 @@ def _check(bundle: Path, target: Path, *, force: bool) -> None:
             what=f"{target} is the bundle itself, which is never changed: name another folder with -o"
         )
     if target.exists() and not force:
-        raise BundleWriteError(
-            source=str(target), operation="write the bundle", reason="it exists; see --force"
-        )
+        raise OutputExists(source=str(target), operation="write the bundle")
 
 
 def _exchanges(run: Run, name: str, bundle: Bundle) -> list[Exchange]:

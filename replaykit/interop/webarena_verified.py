@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle
-from replaykit.errors import CannotExport
+from replaykit.errors import CannotExport, UsageError
 from replaykit.interop.exporting import Choices, Exporter, Files
 from replaykit.interop.finding import folders
 from replaykit.interop.formats import Candidate, Importer, letters
@@ -69,6 +69,8 @@ def response_of(bundle: Bundle, task_type: str | None = None, status: str | None
 
     Raises CannotExport where the answer is no such response and they are not given.
     """
+    if task_type is not None and task_type not in get_args(TaskType):
+        raise UsageError(what=f"--task-type: no {task_type!r}; there are {', '.join(get_args(TaskType))}")
     answer = bundle.trajectory.answer
     found = _parsed(answer)
     if found is None and (task_type is None or status is None):

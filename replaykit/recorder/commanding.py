@@ -81,7 +81,7 @@ class Command:
         try:
             return await asyncio.create_subprocess_exec(*self._argv, env=self._environ)
         except OSError as error:
-            raise AgentError(entry=self._argv[0], reason=str(error)) from error
+            raise AgentError(entry=self._argv[0], reason=error.strerror or str(error)) from error
 
     async def _wait(self, process: asyncio.subprocess.Process, max_s: float | None) -> bool:
         """Return whether the process ended by itself, before its time was over or somebody stopped it."""

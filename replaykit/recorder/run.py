@@ -39,6 +39,8 @@ class Run:
         self._driver = driver
         self._user = user
         self._ended = Ended()
+        self.failure: BaseException | None = None
+        """What the agent raised, where it ended with an exception."""
         self._answer: str | None = None
         self._is_in_step = False
 
@@ -103,6 +105,7 @@ class Run:
 
     def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
         """Say that the agent ended with an exception."""
+        self.failure = error
         self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
 
     def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:

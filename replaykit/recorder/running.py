@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import logging
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from msgspec.structs import replace
 
 from replaykit.browser import NO_SANDBOX, Browser, find, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
+from replaykit.recorder.blaming import place_of, trace_of
 from replaykit.recorder.commanding import Command, without_secrets
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings
@@ -75,6 +77,10 @@ class Recorded(Struct, frozen=True, kw_only=True):
     """Of the command."""
     error: str | None = None
     """Why the agent crashed."""
+    place: str | None = None
+    """Where: `file:line, in function` of the agent's own code in this process."""
+    trace: str | None = None
+    """The traceback of that."""
     notices: tuple[str, ...] = ()
     """What the user should know."""
 
@@ -121,6 +127,8 @@ def record_command(
     that hold a declared secret and are not named in `pass_env`; `environ` is added as it is.
     """
     given = _all(options, task, sites)
+    if shutil.which(argv[0], path=(environ or os.environ).get("PATH")) is None:
+        raise AgentError(entry=argv[0], reason="there is no such program")
     secrets = all_secrets(as_settings(options), task).values()
     inherited, hidden = without_secrets(os.environ, secrets, pass_env)
     with _launched(browser or BrowserChoice()) as running:
@@ -199,7 +207,11 @@ def _agent_sync(
     from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**_launch_options(choice))
+        options_of_browser = _launch_options(choice)
+        try:
+            browser = playwright.chromium.launch(**options_of_browser)
+        except Error as error:
+            raise _not_started(options_of_browser, error) from error
         try:
             context = browser.new_context(viewport=_size(choice))
             pages = [context.new_page() for _ in told.start_urls or ("",)]
@@ -226,11 +238,15 @@ def _agent_async(
     max_time: float | None,
     options: dict[str, Any],
 ) -> Recorded:
-    from playwright.async_api import async_playwright
+    from playwright.async_api import Error, async_playwright
 
     async def record() -> AsyncRecorder:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(**_launch_options(choice))
+            options_of_browser = _launch_options(choice)
+            try:
+                browser = await playwright.chromium.launch(**options_of_browser)
+            except Error as error:
+                raise _not_started(options_of_browser, error) from error
             try:
                 context = await browser.new_context(viewport=_size(choice))
                 await context.new_page()
@@ -263,6 +279,13 @@ def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
         "chromium_sandbox": not _root_notice(),
         "args": ["--disable-quic", "--disable-auto-reload"],
     }
+
+
+def _not_started(options: Mapping[str, Any], error: Exception) -> RecorderError:
+    why = str(error).splitlines()[0]
+    return RecorderError(
+        what=f"browser {options['executable_path']} did not start: {why}; --browser PATH names another"
+    )
 
 
 def _size(choice: BrowserChoice) -> Any:
@@ -400,6 +423,8 @@ def _recorded(
         answer=ended.answer if ended else None,
         exit_code=exit_code,
         error=f"{ended.error.name}: {ended.error.message}" if ended and ended.error else None,
+        place=place_of(run.failure),
+        trace=trace_of(run.failure),
         notices=notices,
     )
 

@@ -53,8 +53,12 @@ def load_user(source: str | Path) -> User:
     """Read a user file (YAML or JSON). Raises TaskError with the exact path of what is wrong."""
     try:
         plain = yaml.safe_load(Path(source).read_text("utf-8"))
-    except (OSError, UnicodeError, yaml.YAMLError) as error:
-        raise TaskError(source=str(source), path="$", reason=f"cannot read the user file: {error}") from error
+    except OSError as error:
+        reason = f"cannot read the user file: {error.strerror}"
+        raise TaskError(source=str(source), path="$", reason=reason) from error
+    except (UnicodeError, yaml.YAMLError) as error:
+        reason = f"not a user file: {' '.join(str(error).split())}"
+        raise TaskError(source=str(source), path="$", reason=reason) from error
     return as_user(plain, str(source))
 
 

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.story import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, seal
-from replaykit.errors import BundleWriteError, SecretLeft, TaskError, UsageError
+from replaykit.errors import BundleWriteError, OutputExists, SecretLeft, TaskError, UsageError
 from replaykit.grading.judges.tape import tape_beside
 from replaykit.recorder.patterns import given_looks
 from replaykit.recorder.redact import Redactor
@@ -169,9 +169,7 @@ def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
         raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
     for path in (target, tape_beside(target)):
         if os.path.lexists(path) and not is_forced:
-            raise BundleWriteError(
-                source=str(path), operation="write the redacted bundle", reason="it exists"
-            )
+            raise OutputExists(source=str(path), operation="write the redacted bundle")
 
 
 def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Evidence, PolicyResult, Report, Verdict
 
 TEXT_MAX = 4000
@@ -50,8 +51,8 @@ def _cases(verdict: Verdict) -> Iterator[_Case]:
     for judgement in verdict.judgements:
         yield _Case("judge", judgement.judge, judgement.outcome, judgement.reason)
     if verdict.error is not None:
-        fields = ", ".join(f"{name} {value}" for name, value in verdict.error.fields.items())
-        yield _Case("run", "graded", "ERROR", f"{verdict.error.kind}: {fields}")
+        words = told(verdict.error.kind, verdict.error.fields)
+        yield _Case("run", "graded", "ERROR", f"{verdict.error.kind}: {words}")
 
 
 def _summary(report: Report) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Evidence, Outcome, PolicyOutcome, Report, Verdict
 from replaykit.report.table import safe, short, table
 
@@ -106,8 +107,8 @@ def _details(report: Report, names: Mapping[str, str]) -> Iterator[list[str]]:
 def _detail(verdict: Verdict) -> list[str]:
     lines = []
     if verdict.error is not None:
-        fields = ", ".join(f"{key}={value}" for key, value in sorted(verdict.error.fields.items()))
-        lines.append(f"  ERROR {verdict.error.kind}: {safe(fields)}")
+        words = " ".join(told(verdict.error.kind, verdict.error.fields).split())
+        lines.append(f"  ERROR {verdict.error.kind}: {safe(words)}")
     for check in verdict.checks:
         if check.outcome != "PASS":
             head = f"  {check.outcome} check {check.id} ({check.type}): {check.reason or ''}"

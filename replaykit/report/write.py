@@ -61,6 +61,15 @@ def write_report(
     write_file(file, render(report, format or _format_of(file), sources, has_fallback=has_fallback))
 
 
+def check_place(path: str | Path, format: str | None = None) -> None:
+    """Raise UsageError where a report cannot be written there: unknown format, no such folder."""
+    file = Path(path)
+    if format is None:
+        _format_of(file)
+    if not file.parent.is_dir():
+        raise UsageError(what=f"cannot write {file}: there is no folder {file.parent}; make it first")
+
+
 def write_html_file(
     report: Report,
     sources: Sources,

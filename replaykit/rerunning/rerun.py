@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import MissingExtra, UsageError
+from replaykit.errors import MissingExtra, OutputExists, UsageError
 from replaykit.recorder.running import BrowserChoice, Recorded, record_agent
 from replaykit.replay.player import Replay
 from replaykit.rerunning.addresses import Addresses, addresses
@@ -84,7 +84,7 @@ def _check_places(bundle: Path, out: Path, *, is_forced: bool) -> None:
             what=f"{out} is the recorded run itself, which is never changed: name another file with -o"
         )
     if out.exists() and not is_forced:
-        raise UsageError(what=f"{out} exists: name another file with -o, or --force")
+        raise OutputExists(source=str(out), operation="record the new run")
 
 
 def _agent(digest: str) -> AgentInfo:

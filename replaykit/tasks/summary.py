@@ -113,13 +113,21 @@ def sample(tasks: Sequence[Task], count: int, seed: int, by: str | None = None) 
     return [task for task in tasks if task.id in chosen]
 
 
+def fields_of(tasks: Sequence[Task]) -> list[str]:
+    """Return what `sample` can group tasks by."""
+    return sorted({*_OWN, "sites", *(name for task in tasks for name in task.metadata)})
+
+
 def type_of(check: Check) -> str:
     """Return the type of a check as files write it."""
     return str(type(check).__struct_config__.tag)
 
 
+_OWN = ("dialect", "judge")
+
+
 def _field(task: Task, name: str) -> Any:
-    if name in ("dialect", "judge"):
+    if name in _OWN:
         return getattr(task, name)
     return "+".join(task.sites) if name == "sites" else task.metadata.get(name)
 

@@ -289,10 +289,10 @@ def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
         ("unknown field", "`chekcs` - at `$.tasks[1]`"),
         ("task file missing", "cannot read the task file"),
         ("seal of a png", "not a replaykit bundle"),
-        ("show of a folder", "not a regular file"),
+        ("show of a folder", "it is a folder"),
         ("verify missing", "no such file"),
         ("an empty word", "no such file or folder"),
-        ("an empty word to pack", "cannot read the tape"),
+        ("an empty word to pack", "it is a folder"),
         ("diff of a device", "not a regular one"),
     ],
 )

@@ -23,7 +23,7 @@ def test_one_bundle_goes_where_it_is_told(bundles: Path, capsys: pytest.CaptureF
     target = bundles / "trace.zip"
     assert run(["export", "playwright-trace", str(bundles / "runs-one.zst"), "-o", str(target)]) == 0
     assert target.is_file() and capsys.readouterr().out == f"{target}\n"
-    assert run(["export", "playwright-trace", str(bundles / "runs-one.zst"), "-o", str(target)]) == 2
+    assert run(["export", "playwright-trace", str(bundles / "runs-one.zst"), "-o", str(target)]) == 3
     assert (
         run(["export", "playwright-trace", str(bundles / "runs-one.zst"), "-o", str(target), "--force"]) == 0
     )

@@ -77,7 +77,7 @@ def test_a_submission_is_computed_from_bundles(place: Path, capsys: pytest.Captu
     )
     manifest = {k: v for k, v in plain["integrity"].items() if k not in ("manifest_hash", "hmac_signature")}
     assert plain["integrity"]["manifest_hash"] == data_hash(manifest)
-    assert export(place, *said) == 2
+    assert export(place, *said) == 3
     assert export(place, *said, output="again.json") == 0
     assert (place / "again.json").read_bytes() == (place / "submission.json").read_bytes()
 

@@ -172,7 +172,7 @@ def test_prompt_writes_one_exact_request(bundle: Path, capfd: Any) -> None:
 def test_no_judge_matches_nothing(tmp_path: Path, capfd: Any, command: str) -> None:
     (tmp_path / "empty").mkdir()
     path = trajectory().goto("http://h.test/", "<p>").answer("x").write(tmp_path / "bare.zst")
-    for source, why in ((path, "no judge is named"), (tmp_path / "empty", "no bundle was found")):
+    for source, why in ((path, "no judge is named"), (tmp_path / "empty", "no bundle (*.zst)")):
         code, said, notes = run(capfd, "judge", command, source)
         assert (code, said) == (4, "")
         assert why in notes

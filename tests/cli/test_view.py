@@ -81,7 +81,7 @@ def test_the_limit_leaves_pictures_out_and_says_so(bundle: Path, tmp_path: Path)
         (["r.json", "r.json"], 2, "one report"),
         (["bad.json"], 3, "not a report"),
         (["a.zst", "-o", "no/such/folder/x.html"], 2, "cannot write"),
-        (["empty"], 4, "0 runs"),
+        (["empty"], 4, "no bundle (*.zst)"),
         ([], 2, "Missing argument"),
     ],
 )

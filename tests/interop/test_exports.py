@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import CannotExport, UsageError
+from replaykit.errors import CannotExport, OutputExists, UsageError
 from replaykit.interop.exporting import EXPORTERS, export_run, exporter, targets
 from replaykit.interop.formats import IMPORTERS
 from replaykit.replay.player import Replay
@@ -63,7 +63,7 @@ def test_two_exports_are_equal_byte_for_byte(format: str, tmp_path: Path) -> Non
         for place in (one, two)
     ]
     assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
-    with pytest.raises(UsageError, match="exists"):
+    with pytest.raises(OutputExists, match="exists"):
         export_run(format, bundle, one)
     export_run(format, bundle, one, force=True)
 

@@ -185,7 +185,7 @@ def test_ctrl_c_during_a_recording_seals_it_and_a_second_recorder_is_refused(
             os.killpg(recorder.pid, signal.SIGINT)  # as a terminal does
             said, complaints = recorder.communicate(timeout=PATIENCE_S)
     assert second.returncode == 3
-    assert "cannot create the bundle: File exists" in second.stderr
+    assert "cannot create the bundle: it exists" in second.stderr
     assert (sealing.returncode, sealing.stdout) == (3, "")
     assert "still being recorded" in sealing.stderr
     assert "missing trajectory.end" in graded.stdout

@@ -51,7 +51,7 @@ def failed_row(source: str, error: ReplaykitError, *, trajectory: str | None = N
 
 def failed(source: str, error: ReplaykitError) -> Verdict:
     """Return the verdict of a bundle that could not be graded; paths are cut to base names."""
-    name = Path(source).name
+    name = Path(source).name.encode(errors="replace").decode()  # of a name that is no UTF-8
     fields = {key: str(value).replace(source, name) for key, value in error.fields.items()}
     return Verdict(
         task_id=name, trajectory=None, suite=None, error=ErrorInfo(kind=type(error).__name__, fields=fields)
@@ -93,6 +93,11 @@ def _shown(verdict: Verdict) -> str:
 
 def _order(row: Row) -> tuple[bytes, ...]:
     name = os.path.basename(row.source)  # noqa: PTH119 - a Path costs ten times as much, for every row
-    told = row.verdict.task_id.encode(), (row.trajectory or "").encode(), name.encode(), row.grader.encode()
+    told = (
+        row.verdict.task_id.encode(),
+        (row.trajectory or "").encode(),
+        os.fsencode(name),
+        row.grader.encode(),
+    )
     # Broken bundles of one name in many folders differ in their errors alone.
     return *told, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""

@@ -52,19 +52,19 @@ class Shards:
 
     def key(self, source: str) -> tuple[str | None, str] | None:
         """Return trajectory and grader digest of the row of a source, None where there is no verdict."""
-        known = self._known.get(source)
+        known = self._known.get(_written(source))
         return None if known is None else (known.trajectory, known.grader)
 
     def row(self, source: str) -> Row:
         """Return the row of a source that `key` knows."""
-        known = self._known[source]
+        known = self._known[_written(source)]
         with known.shard.open("rb") as file:
             file.seek(known.offset)
             return _decode(file.read(known.size), known.shard, Row)
 
     def write(self, rows: Iterable[Row]) -> None:
         """Append rows as whole lines, in one write."""
-        data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+        data = b"".join(_line(row) for row in rows)
         if not data:
             return
         try:
@@ -110,6 +110,15 @@ class _Key(Struct):
     grader: str
     source: str
     verdict: _Error
+
+
+def _line(row: Row) -> bytes:
+    return msgspec.json.encode(msgspec.structs.replace(row, source=_written(row.source))) + b"\n"
+
+
+def _written(source: str) -> str:
+    # A path may hold bytes that are no UTF-8, which JSON cannot: they are written as escapes.
+    return source if source.isascii() else source.encode(errors="backslashreplace").decode()
 
 
 def _shards(folder: Path) -> list[Path]:

@@ -24,7 +24,7 @@ def failure(error: Exception) -> ReplyFailure:
     return ReplyFailure(
         kind=kind,
         status=status if isinstance(status, int) else None,
-        message=_words(error),
+        message=_words(error, kind),
         request_id=getattr(error, "request_id", None),
         retryable=kind in _RETRYABLE,
     )
@@ -55,6 +55,14 @@ def _of_status(error: Exception, status: int) -> str:
     return _STATUS.get(status, "server" if status >= 500 else "bad_request")
 
 
-def _words(error: Exception) -> str:
+def _words(error: Exception, kind: str) -> str:
     said = getattr(error, "api_message", None) or str(error)
-    return f"{type(error).__name__}: {said}"[:WORDS_MAX]
+    return f"{type(error).__name__}: {said}{_asked(error) if kind == 'connection' else ''}"[:WORDS_MAX]
+
+
+def _asked(error: Exception) -> str:
+    """Return what refused a connection and why, of an error that names neither."""
+    url = getattr(error.__dict__.get("request"), "url", None)
+    if url is None:
+        return ""
+    return f" {url}: {error.__cause__}" if error.__cause__ else f" {url}"

@@ -17,7 +17,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.story import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
-from replaykit.errors import BundleWriteError, TapeError, UsageError
+from replaykit.errors import BundleWriteError, OutputExists, TapeError, UsageError
 from replaykit.grading.judges.tape import parse_tape, tape_beside
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Derivation, Header
@@ -41,8 +41,8 @@ def pack(
     """
     source, target = Path(bundle), Path(output)
     _check(source, target, is_forced=force)
-    tape = _tape(Path(replies or tape_beside(source)))
     with open_bundle(source) as opened, _folder_beside(target) as folder:
+        tape = _tape(Path(replies or tape_beside(source)))
         written = Path(folder) / "run.zst"
         _write(opened, tape, written)
         written.chmod(stat.S_IMODE(source.stat().st_mode))
@@ -56,11 +56,11 @@ def _tape(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        reason = f"cannot read the tape: {error.strerror}"
-        raise TapeError(source=path.name, line=0, reason=reason) from error
+        reason = f"cannot read the tape: {error.strerror}; `replaykit judge run` records one"
+        raise TapeError(source=path, line=0, reason=reason) from error
     whole = data[: data.rfind(b"\n") + 1]
-    if not parse_tape(whole, path.name).entries:
-        raise TapeError(source=path.name, line=0, reason="there is no reply to pack")
+    if not parse_tape(whole, str(path)).entries:
+        raise TapeError(source=path, line=0, reason="there is no reply to pack")
     return whole
 
 
@@ -95,7 +95,7 @@ def _check(source: Path, target: Path, *, is_forced: bool) -> None:
     if target.exists() and source.exists() and target.samefile(source):
         raise UsageError(what=f"{target}: a bundle is not packed in place: name another file with -o")
     if os.path.lexists(target) and not is_forced:
-        raise BundleWriteError(source=str(target), operation="write the packed bundle", reason="it exists")
+        raise OutputExists(source=str(target), operation="write the packed bundle")
 
 
 def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
