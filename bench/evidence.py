@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, sync_playwright
 
 from fixtures.agents.pairs import TASKS, Pair, load_pairs
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.checks.check import grade_checks
 from replaykit.recorder.running import record_agent
@@ -95,7 +95,7 @@ def record(pair: Pair, mode: str, suite: Iterable[Task], site: Any, path: Path) 
     evidence = list(suite) if mode == "suite" else "task"
     record_agent(act, known, path, sites=roots, user=pair.load_user(), evidence=evidence)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(find()), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=str(find_browser()), args=["--no-sandbox"])
         page = browser.new_page()
         for check in checks:
             if isinstance(check, PageCheck) and check.url != "last":

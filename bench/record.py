@@ -23,7 +23,7 @@ from typing import TypeVar
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from bench.acts import SITES
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.recorder.recorder import Recorder
 
 _T = TypeVar("_T")
@@ -139,7 +139,9 @@ def main() -> None:
     print(f"20 acts on each site, {rounds} rounds, medians; bytes: means")
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu"]
-        with closing(playwright.chromium.launch(executable_path=str(find()), args=options)) as browser:
+        with closing(
+            playwright.chromium.launch(executable_path=str(find_browser()), args=options)
+        ) as browser:
             for site in SITES:
                 found = measure(site, browser, range(rounds))
                 total.take(found)

@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from replaykit.browser import find_browser
     from replaykit.bundle.extraction import extract
     from replaykit.bundle.reader import Bundle, open_bundle
     from replaykit.bundle.verification import verify
@@ -79,6 +80,7 @@ __all__ = [
     "agree",
     "export_run",
     "extract",
+    "find_browser",
     "grade",
     "grade_async",
     "grade_many",
@@ -131,6 +133,7 @@ _HOMES = {
     "agree": "replaykit.grading.calibration",
     "export_run": "replaykit.interop.exporting",
     "extract": "replaykit.bundle.extraction",
+    "find_browser": "replaykit.browser",
     "grade": "replaykit.grading.grader",
     "grade_async": "replaykit.grading.grader",
     "grade_many": "replaykit.grading.engine",

@@ -94,13 +94,14 @@ _PLACES = (
 )
 
 
-def find(
+def find_browser(
     path: str | Path | None = None, channel: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Path:
-    """Return the program of a Chromium, by the order of the command line's help.
+    """Return the program of a Chromium: what Playwright's `launch` takes as `executable_path`.
 
-    `path`, then `REPLAYKIT_BROWSER`, then `channel`, then Playwright's own build, then PATH. What is named
-    must exist: raises NoBrowser instead of taking another one silently.
+    `path`, then `REPLAYKIT_BROWSER`, then `channel` (`chromium chrome chrome-beta msedge`), then Playwright's
+    own build, then PATH. What is named must exist: raises NoBrowser instead of taking another one silently.
+    `environ`: variables to look into, by default those of this process.
     """
     environ = os.environ if environ is None else environ
     named = path or environ.get("REPLAYKIT_BROWSER")
@@ -168,7 +169,7 @@ def launch(
 
     Raises NoBrowser when there is none, RecorderError when it does not start.
     """
-    program = find(path, channel)
+    program = find_browser(path, channel)
     profile = Path(tempfile.mkdtemp(prefix="replaykit-profile-"))
     command = [str(program), *_flags(profile, headed=headed, viewport=viewport), *arguments, "about:blank"]
     with (profile / "stderr.log").open("wb") as log:

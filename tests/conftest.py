@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser
 from tests.needed import missing
 
@@ -26,6 +26,6 @@ def update_goldens() -> bool:
 def browser_path() -> Path:
     """The browser's program: REPLAYKIT_BROWSER, else the first that is installed."""
     try:
-        return find()
+        return find_browser()
     except NoBrowser as error:
         missing(error.message)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.browser import NO_SANDBOX, find, launch
+from replaykit.browser import NO_SANDBOX, find_browser, launch
 from replaykit.errors import NoBrowser, RecorderError
 
 
@@ -38,21 +38,21 @@ def test_order_of_places(tmp_path: Path, machine: dict[str, str]) -> None:
     own = program(tmp_path / "own" / "chromium-1200" / "chrome-linux", "chrome")
     machine |= {"REPLAYKIT_BROWSER": str(by_environment), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "own")}
 
-    assert find(named, "chrome", machine) == named
-    assert find(None, "chrome", machine) == by_environment
+    assert find_browser(named, "chrome", machine) == named
+    assert find_browser(None, "chrome", machine) == by_environment
     del machine["REPLAYKIT_BROWSER"]
-    assert find(None, "chrome", machine) == chrome
-    assert find(None, None, machine) == own
+    assert find_browser(None, "chrome", machine) == chrome
+    assert find_browser(None, None, machine) == own
     own.unlink()
-    assert find(None, None, machine) == chromium
+    assert find_browser(None, None, machine) == chromium
     chromium.unlink()
-    assert find(None, None, machine) == chrome
+    assert find_browser(None, None, machine) == chrome
 
 
 def test_newest_build_of_playwright_wins(tmp_path: Path, machine: dict[str, str]) -> None:
     program(tmp_path / "own" / "chromium-999" / "chrome-linux", "chrome")
     newest = program(tmp_path / "own" / "chromium-1200" / "chrome-linux64", "chrome")
-    assert find(None, None, machine | {"PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "own")}) == newest
+    assert find_browser(None, None, machine | {"PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "own")}) == newest
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_is_named_must_exist(
     if sys.platform == "darwin" and tried == "PATH":
         pytest.skip("a browser may be installed in /Applications")
     with pytest.raises(NoBrowser, match=tried) as caught:
-        find(path, channel, machine)
+        find_browser(path, channel, machine)
     assert "install-browser" in caught.value.message
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import click
 
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.cli.console import notice
 from replaykit.demo.data import demo_path
 from replaykit.errors import MissingExtra, NoBrowser, RecorderError, UsageError
@@ -78,7 +78,7 @@ def _one_violation(report: Report, names: dict[str, str]) -> str:
 
 def _record(folder: Path) -> Path | None:
     try:
-        browser = find()
+        browser = find_browser()
     except NoBrowser as error:
         notice(f"{error}: nothing is recorded now. {error.hint}")
         return None

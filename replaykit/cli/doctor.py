@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
@@ -46,7 +46,7 @@ def _notes() -> Iterator[str]:
         missing = f"is not installed: pip install 'replaykit-web[{extra}]'"
         yield f"{package} {_version(package) or missing}"
     try:
-        yield f"browser {find()}"
+        yield f"browser {find_browser()}"
     except NoBrowser as error:
         yield f"{error.message.replace(chr(10), ' ')} Grading needs none."
     for key in KEYS:

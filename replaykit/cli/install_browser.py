@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import click
 
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.cli.console import notice
 from replaykit.errors import NoBrowser
 
@@ -22,7 +22,7 @@ INSTALL_MAX_S = 900
 def command() -> None:
     """Find a browser, or install one: the distribution's Chromium as root, else Playwright's own."""
     try:
-        click.echo(find())
+        click.echo(find_browser())
         return
     except NoBrowser:
         if os.environ.get("REPLAYKIT_BROWSER"):
@@ -32,7 +32,7 @@ def command() -> None:
         notice("running: " + " ".join(words))
         if _runs(words):
             break
-    click.echo(find())
+    click.echo(find_browser())
 
 
 def _ways() -> Iterator[list[str]]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.browser import NO_SANDBOX, Browser, find, launch
+from replaykit.browser import NO_SANDBOX, Browser, find_browser, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.blaming import place_of, trace_of
 from replaykit.recorder.commanding import Command, without_secrets
@@ -51,7 +51,7 @@ class BrowserChoice(Struct, frozen=True, kw_only=True):
     """Which browser, and how it is started."""
 
     path: str | None = None
-    """Program; default: see `replaykit.browser.find`."""
+    """Program; default: see `replaykit.browser.find_browser`."""
     channel: str | None = None
     """`chromium chrome chrome-beta msedge`."""
     headed: bool = False
@@ -272,7 +272,7 @@ def _cancel(task: asyncio.Future[Any]) -> None:
 
 def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
     return {
-        "executable_path": str(find(choice.path, choice.channel)),
+        "executable_path": str(find_browser(choice.path, choice.channel)),
         "headless": not choice.headed,
         # Ctrl-C ends the agent; the browser is still looked at then.
         "handle_sigint": False,

@@ -278,11 +278,11 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from playwright.sync_api import sync_playwright
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 
 with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path=find(), chromium_sandbox=False)
+    browser = playwright.chromium.launch(executable_path=find_browser(), chromium_sandbox=False)
     page = browser.new_page()
     page.goto(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))

@@ -363,14 +363,14 @@ CHILD = """
 import signal, sys
 from pathlib import Path
 from playwright.sync_api import sync_playwright
-from replaykit.browser import find
+from replaykit.browser import find_browser
 from replaykit.recorder.recorder import Recorder
 
 # A shell that starts the tests in the background has them ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path=find())
+    browser = playwright.chromium.launch(executable_path=find_browser())
     page = browser.new_page()
     page.goto(sys.argv[1])
     with Recorder(sys.argv[2]) as run:
