@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -54,7 +56,7 @@ def command(folder: Path) -> None:
     if recorded is not None:
         own = grade_many([recorded], label="recorded just now")
         click.echo(f"Recorded just now in a real browser, graded with the site stopped: {recorded}")
-        click.echo(f"{as_line(own.verdicts[0])}\n{describe(own.verdicts[0])}")
+        click.echo(f"{as_line(own.verdicts[0])}\n{describe(own.verdicts[0])}".rstrip() + "\n")
     write_report(report, folder / "report.json")
     write_report(report, folder / "report.html", sources=shipped)
     click.echo("\n".join(_next(folder, shipped[0], recorded)))
@@ -122,12 +124,19 @@ def _fixtures() -> tuple[ModuleType, ModuleType]:
 
 
 def _next(folder: Path, shipped: Path, recorded: Path | None) -> list[str]:
-    example = recorded or shipped
+    example, program = recorded or shipped, _program()
     return [
         f"Written: {folder / 'report.json'}, {folder / 'report.html'} (open it in a browser)",
         "Next:",
-        f"  replaykit show {example}",
-        f"  replaykit grade {example} -o {folder / 'one.html'}",
-        f"  replaykit verify {example}",
-        "  replaykit record --help",
+        f"  {program} show {example}",
+        f"  {program} grade {example} -o {folder / 'one.html'}",
+        f"  {program} verify {example}",
+        f"  {program} record --help",
     ]
+
+
+def _program() -> str:
+    """Return what a shell starts this program by: a virtual environment need not be on the PATH."""
+    own = Path(sys.argv[0])
+    is_named = own.name == "replaykit" and not shutil.which("replaykit")
+    return os.path.relpath(own) if is_named else "replaykit"

@@ -11,7 +11,7 @@ import click
 
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.sites import parse_sites
+from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import build_report, grade_alone, iter_grades
 from replaykit.grading.farm.rows import Row, failed, merge
@@ -75,6 +75,7 @@ def _grade(
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
     if options["judge_mode"] == "none":
         check_tape(options["replies"])
+    check_server(options["judge_base_url"])
     gate = GateOptions(
         fail_on=_kinds(fail_on),
         fail_under=_thresholds(fail_under),

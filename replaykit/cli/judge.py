@@ -12,7 +12,7 @@ import msgspec
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.main import EXIT_CODES
-from replaykit.cli.sites import parse_sites
+from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
 from replaykit.grading.judges.costs import Prices, cost, prices
@@ -228,6 +228,7 @@ def _how(
     judges: tuple[str, ...],
     **options: Any,
 ) -> tuple[list[str], GradeOptions]:
+    check_server(options.get("judge_base_url"))
     how = GradeOptions(
         suite=load_suite(task_file) if task_file else None,
         sites=parse_sites(sites),

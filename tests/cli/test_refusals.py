@@ -53,6 +53,8 @@ AGENT = ["record", "--agent", "json:loads"]
         (["grade", "a.zst", "--replies", TAPE], 3, f"{TAPE}: cannot read the tape: no such file or folder"),
         (["grade", "a.zst", "--require-calibration", "none.json"], 3, "none.json: cannot read: No such file"),
         (["grade", "a.zst", "--require-calibration", "text.txt"], 3, "it is not a calibration, which `replaykit"),
+        (["grade", "a.zst", "--judge-base-url", "here"], 2, "expected http://... or https://..., got 'here'"),
+        (["judge", "run", "a.zst", "--judge-base-url", "here"], 2, "expected http://... or https://..."),
         (["grade", "-"], 3, "-: cannot read the bundle: it stands for standard input: name a file"),
         (["view", "a.zst", "-o", "page.txt"], 2, "page.txt does not end in .html"),
         (["view", "a.zst", "--replies", TAPE], 3, "cannot read the tape"),
