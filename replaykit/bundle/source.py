@@ -100,6 +100,8 @@ class LocalSource:
         return status.st_size
 
     def _pread(self, length: int, offset: int) -> bytes:
+        if self._file < 0:
+            raise self._error("read", "it was closed: read it inside of `with open_bundle(...)`")
         try:
             return os.pread(self._file, length, offset)
         except (OSError, OverflowError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replaykit.bundle.source import Sources, bundles_in
-from replaykit.errors import EngineError
+from replaykit.errors import EngineError, UsageError
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.messages import Graded, Item, Result
 from replaykit.grading.farm.rows import Row, merge
@@ -94,8 +94,10 @@ def iter_grades(
     `jobs` > 1 starts processes (a script guards its own work by `__name__ == "__main__"`); `executor` is any
     `concurrent.futures.Executor` instead. `results`: folder of rows; a bundle whose row is there, graded the
     same way, is not graded again, and new rows are appended. `in_flight`: chunks open at once, by default two
-    a job. Raises EngineError.
+    a job. Raises EngineError, UsageError.
     """
+    if jobs < 1:
+        raise UsageError(what=f"jobs: expected a number of processes from 1 on, got {jobs}")
     options = options or GradeOptions()
     found: Iterator[list[Result]]
     with Shards(results) if results is not None else nullcontext() as shards:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import TaskError
+from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.check import complete, grade_checks
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
@@ -54,10 +54,18 @@ def grade(
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:
             return grade(opened, task, options=options, client=client, **changes)
-    options = options or GradeOptions()
-    if changes:
-        options = msgspec.structs.replace(options, **changes)
+    options = _changed(options, changes)
     return grade_case(case_of(bundle, options, task), client)
+
+
+def _changed(options: GradeOptions | None, changes: Mapping[str, Any]) -> GradeOptions:
+    """Return options with some of their fields changed. Raises UsageError for a field that there is not."""
+    for name in changes:
+        if name not in GradeOptions.__struct_fields__:
+            known = ", ".join(GradeOptions.__struct_fields__)
+            raise UsageError(what=f"grade: no option {name!r}; there are {known}")
+    options = options or GradeOptions()
+    return msgspec.structs.replace(options, **changes) if changes else options
 
 
 async def grade_async(

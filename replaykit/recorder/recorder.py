@@ -85,13 +85,11 @@ class _Recording(Run):
         """How the run ended, once it has."""
         self._settings = as_settings(options)
         self._task = task if task is None or isinstance(task, Task) else decode_task(task)
-        self._sites: Sites = {
-            name: (roots,) if isinstance(roots, str) else tuple(roots)
-            for name, roots in (sites or {}).items()
-        }
+        self._sites = as_sites(sites)
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
         self._journal: Journal | None = None
+        self._was_opened = False
         self._is_cut_short = False
         self._guards = ExitStack()
         self._thread = get_ident()
@@ -111,16 +109,24 @@ class _Recording(Run):
         }
 
     def _create(self) -> None:
+        if self._was_opened:
+            raise UsageError(what=f"{self.path} was recorded by this recorder: make a new one for each run")
+        self._was_opened = True
         if self._settings.force:
             with not_recorded(self.path, "replace it"):
                 self.path.unlink(missing_ok=True)
         self._journal = Journal.create(self.path, self._settings.durability)
 
-    def _require_open(self) -> None:
+    def _require_open(self, act: str) -> None:
         """Raise UsageError where what is recorded would go nowhere."""
         if self._journal is None:
             block = f"`with {type(self).__name__}(...)`"
-            raise UsageError(what=f"attach: {self.path} is not open: attach inside of {block}")
+            raise UsageError(what=f"{act}: {self.path} is not open: {act} inside of {block}")
+
+    def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
+        """Note a word, as `Run.say` does. Raises UsageError outside of the recorder's block, too."""
+        self._require_open(kind)
+        super().say(kind, text, approved, at)
 
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):
@@ -205,7 +211,7 @@ class Recorder(_Recording):
 
         Raises NotAttachable, and UsageError outside of the recorder's `with` block.
         """
-        self._require_open()
+        self._require_open("attach")
         self._sync.attach(target)
         return target
 
@@ -288,7 +294,7 @@ class AsyncRecorder(_Recording):
 
         Raises NotAttachable, and UsageError outside of the recorder's `with` block.
         """
-        self._require_open()
+        self._require_open("attach")
         await self._async.attach(target)
         return target
 
@@ -346,7 +352,11 @@ def _refuse(redactor: Redactor, data: bytes, path: Path, place: str) -> None:
 
 
 def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
-    """Return site names with tuples of roots; a single root may be given as it is."""
+    """Return site names with tuples of roots; a single root may be given as it is. Raises UsageError."""
+    if not isinstance(sites, Mapping | None):
+        raise UsageError(
+            what=f"sites: expected names with their roots, such as {{'shop': URL}}, got {sites!r}"
+        )
     given = (sites or {}).items()
     return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
 

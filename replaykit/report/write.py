@@ -54,6 +54,10 @@ def write_report(
     `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
     `has_fallback`: see `render`. `on_run` is called with the name of each run that HTML has taken in.
     """
+    if not isinstance(report, Report):
+        raise UsageError(
+            what=f"write_report takes a Report, as grade_many returns it, got {type(report).__name__}"
+        )
     file = Path(path)
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file, on_run=on_run)

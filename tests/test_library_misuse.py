@@ -1,0 +1,68 @@
+"""Calls that cannot mean anything are errors of the family, at once, and lose nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replaykit
+from replaykit.testing import trajectory
+
+TASK = {"id": "t", "intent": "?"}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return trajectory(task=TASK).goto("http://a.test/", "<p>").answer("x").write(tmp_path / "run.zst")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda opened: len(opened.trajectory.events),
+        replaykit.grade,
+        lambda opened: [state.dom for state in replaykit.Replay(opened)],
+    ],
+)
+def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundle: Path) -> None:
+    opened = replaykit.open_bundle(bundle)
+    opened.close()
+    opened.close()
+    with pytest.raises(replaykit.BundleError, match="it was closed"):
+        use(opened)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda path: replaykit.grade(path, nope=1), "no option 'nope'; there are suite, sites, mode"),
+        (lambda path: replaykit.grade_many(path, jobs=0), "processes from 1 on, got 0"),
+        (lambda path: replaykit.write_report({}, path.with_suffix(".json")), "takes a Report.*got dict"),
+        (lambda path: replaykit.Recorder(path, sites=["http://a.test"]), "expected names with their roots"),
+        (lambda path: replaykit.Recorder(path).attach(object()), "attach inside of `with Recorder"),
+        (lambda path: replaykit.Recorder(path).answer("x"), "answer inside of `with Recorder"),
+    ],
+)
+def test_a_call_that_means_nothing_is_a_usage_error(
+    call: Callable[[Path], Any], said: str, bundle: Path
+) -> None:
+    before = bundle.read_bytes()
+    with pytest.raises(replaykit.ReplaykitError, match=said) as caught:
+        call(bundle)
+    assert caught.value.exit_code == 2
+    assert bundle.read_bytes() == before
+
+
+def test_a_recorder_records_once(tmp_path: Path) -> None:
+    run = replaykit.Recorder(tmp_path / "run.zst", force=True)
+    with run:
+        run.answer("the first")
+    recorded = run.path.read_bytes()
+    with pytest.raises(replaykit.ReplaykitError, match="make a new one for each run"), run:
+        pass
+    with pytest.raises(replaykit.ReplaykitError, match="is not open"):
+        run.answer("too late")
+    assert run.path.read_bytes() == recorded
