@@ -53,9 +53,10 @@ if TYPE_CHECKING:
     from replaykit.rerunning.rerun import rerun
     from replaykit.serving.server import serve
     from replaykit.tasks.suite import load_policies, load_tasks
-    from replaykit.tasks.task import Task
+    from replaykit.tasks.task import AgentTask, Task
 
 __all__ = [
+    "AgentTask",
     "AsyncRecorder",
     "Bundle",
     "BundleError",
@@ -110,6 +111,7 @@ _ERRORS = "replaykit.errors"
 
 # Loaded on first use: `import replaykit` costs what is asked of it, and never a browser driver.
 _HOMES = {
+    "AgentTask": "replaykit.tasks.task",
     "AsyncRecorder": "replaykit.recorder.recorder",
     "Bundle": "replaykit.bundle.reader",
     "BundleError": _ERRORS,

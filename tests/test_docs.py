@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import msgspec
+import mypy.api
 import pytest
 from click.testing import CliRunner
 
@@ -142,3 +143,11 @@ def test_links_between_documents_resolve() -> None:
 def test_decisions_are_numbered_without_gap() -> None:
     numbers = sorted(int(path.name[:4]) for path in (DOCS / "decisions").glob("*.md"))
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_typed_program_may_use_the_readme_s_python(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    script.write_text("\n".join(blocks))
+    said, faults, code = mypy.api.run(["--strict", "--config-file=", str(script)])
+    assert code == 0, said + faults

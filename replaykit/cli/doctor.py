@@ -22,7 +22,10 @@ _EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
 @click.command(epilog="Example: replaykit doctor")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Say what is installed, found and writable. Exit 3 where recording or grading cannot work."""
+    """Say what is installed, found and writable.
+
+    Exit 3 where grading cannot work. What recording and models lack (a browser, packages, keys) is a note.
+    """
     faults = 0
     for is_fine, words in _findings():
         click.echo(f"{'ok   ' if is_fine else 'FAULT'} {words}")

@@ -58,7 +58,7 @@ def _fidelity(source: str) -> Fidelity:
 def _print_fidelity(found: Fidelity | None) -> None:
     if found is None:
         return
-    browser = found.browser or "no browser"
+    browser = found.browser or "no browser: nothing was drawn, see `replaykit doctor`"
     click.echo(
         f"  fidelity ({browser}): {found.pages} pages, {found.reads} live values, {found.elements} elements, "
         f"{len(found.disagreements)} disagreements"
