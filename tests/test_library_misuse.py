@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,3 +67,16 @@ def test_a_recorder_records_once(tmp_path: Path) -> None:
     with pytest.raises(replaykit.ReplaykitError, match="is not open"):
         run.answer("too late")
     assert run.path.read_bytes() == recorded
+
+
+def test_a_recording_that_is_cancelled_was_stopped_and_has_not_crashed(tmp_path: Path) -> None:
+    async def record() -> None:
+        async with asyncio.timeout(0.2), replaykit.AsyncRecorder(tmp_path / "run.zst"):
+            await asyncio.sleep(30)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(record())
+    with replaykit.open_bundle(tmp_path / "run.zst") as recorded:
+        ending = recorded.trajectory.ending
+    assert ending is not None
+    assert (ending.kind, ending.cause, ending.error) == ("stopped", "harness", None)

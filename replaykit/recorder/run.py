@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from typing import Any
 
@@ -182,6 +183,8 @@ class Run:
     def _looks(self, error: BaseException | None, exit_code: int | None) -> tuple[str, str, Error | None]:
         if isinstance(error, KeyboardInterrupt):
             return "stopped", "person", None
+        if isinstance(error, CancelledError):  # a timeout around the recording, or the end of the loop
+            return "stopped", "harness", None
         if error is not None:
             return "crashed", "agent", named(error)
         if self._answer is not None:

@@ -65,7 +65,10 @@ def test_the_command_prints_what_differs_and_fails(tmp_path: Path) -> None:
     path = run(tmp_path, text("Three"))
     done = CliRunner().invoke(cli, ["verify", "--fidelity", str(path)])
     assert done.exit_code == 3
-    assert "fidelity (no browser): 1 pages, 1 live values, 0 elements, 1 disagreements" in done.output
+    assert (
+        "fidelity (no browser: nothing was drawn, see `replaykit doctor`): 1 pages, 1 live values, 0 elements, 1 disagreements"
+        in done.output
+    )
     assert "live: string: Three\n    static: string: One two\n" in done.output
     plain = CliRunner().invoke(cli, ["verify", str(path)])
     assert (plain.exit_code, "fidelity" in plain.output) == (0, False)
