@@ -57,6 +57,15 @@ def test_a_call_that_means_nothing_is_a_usage_error(
     assert bundle.read_bytes() == before
 
 
+def test_the_folder_of_a_recording_is_made(tmp_path: Path) -> None:
+    with replaykit.Recorder(tmp_path / "new" / "runs" / "run.zst") as run:
+        run.answer("x")
+    assert run.path.exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(replaykit.BundleError, match="cannot create the bundle: Not a directory"):
+        replaykit.Recorder(tmp_path / "file" / "run.zst").__enter__()
+
+
 def test_a_recorder_records_once(tmp_path: Path) -> None:
     run = replaykit.Recorder(tmp_path / "run.zst", force=True)
     with run:

@@ -58,7 +58,8 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Bundle to write. Default: <task id or host>.zst here. With --suite: the folder of the bundles.",
+    help="Bundle to write, its folder with it. Default: <task id or host>.zst here. With --suite: the "
+    "folder of the bundles.",
 )
 @click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
 @click.option("--level", metavar="L", help="With --suite: tasks alone whose metadata say this level.")

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -115,6 +115,8 @@ class _Recording(Run):
         if self._settings.force:
             with not_recorded(self.path, "replace it"):
                 self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # the journal says what is in the way
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         self._journal = Journal.create(self.path, self._settings.durability)
 
     def _require_open(self, act: str) -> None:
