@@ -129,7 +129,9 @@ class Bundle:
 
 
 def open_bundle(source: str | Path, limits: Limits | None = None) -> Bundle:
-    """Open a bundle: a path, or `-` for standard input.
+    """Open a bundle: a path, a URL, or `-` for standard input. Close it, or use it as a context manager.
+
+    `limits`: of sizes and counts, by default those of the format.
 
     Raises SourceError, NotABundle, BundleTruncated, BundleDamaged, BundleFromTheFuture, LimitExceeded.
     """

@@ -86,7 +86,10 @@ class _Case(Struct, frozen=True, kw_only=True):
 
 
 def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[Planned]:
-    """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing."""
+    """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing.
+
+    Raises BundleError, TaskError, TapeError, JudgeError.
+    """
     planned = []
     options = options or GradeOptions()
     for case in _cases(sources, options):

@@ -187,7 +187,32 @@ class _Recording(Run):
 
 
 class Recorder(_Recording):
-    """Records what happens on the pages of `playwright.sync_api` that it is attached to."""
+    """Records what happens on the pages of `playwright.sync_api` that it is attached to.
+
+    Use it once, in a `with` block, whose end seals the bundle at `path`: `result` says what was written.
+    `task`: what the agent is asked, also as plain values. `sites`: name of a site of the task to its root, or
+    roots.
+
+    Options, all by keyword:
+      secrets       dict of id to value (4 characters or more) that may not reach the file
+      mask          CSS selectors of what is masked in texts and painted over in pictures
+      keep_headers  names of headers whose values are kept although they look secret
+      screenshots   "png" or "off"
+      a11y          True keeps the accessibility tree of every page at rest
+      network       "bodies", "meta" (without bodies) or "off"
+      pre_probes    "auto", "on" or "off": pages that are looked at before the agent begins
+      evidence      "task", a file or a list of URLs, or a suite: pages that are looked at after the run
+      user          rules that answer `ask`: a `User`, or plain values
+      replies       False: no user can be heard, so that no reply proves nothing
+      max_steps     the act after so many steps ends the run
+      is_begun      False: what happens before `begin()` is no step of the agent
+      agent, run    who acts (`AgentInfo`, or plain values), and a label of the attempt
+      durability    "process" or "power": what every commit survives
+      force         True replaces an existing file
+
+    Raises UsageError for options that mean nothing, TaskError, MissingExtra without Playwright; the block
+    BundleError (OutputExists where the file is there), and SecretFound where a secret got into it.
+    """
 
     def __enter__(self) -> Recorder:
         self._create()
@@ -266,7 +291,10 @@ class Recorder(_Recording):
 
 
 class AsyncRecorder(_Recording):
-    """Records what happens on the pages of `playwright.async_api` that it is attached to."""
+    """Records what happens on the pages of `playwright.async_api` that it is attached to.
+
+    Arguments and errors are those of `Recorder`; use it once, in an `async with` block, and await `attach`.
+    """
 
     async def __aenter__(self) -> AsyncRecorder:
         self._create()

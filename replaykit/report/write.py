@@ -52,7 +52,9 @@ def write_report(
     """Write the report; the format follows the extension unless named. Replaces the file whole.
 
     `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
-    `has_fallback`: see `render`. `on_run` is called with the name of each run that HTML has taken in.
+    `format`: `text json jsonl csv junit github wabe html`. `has_fallback`: False where in WABE's results an
+    agent's own end is no success. `on_run` is called with the name of each run that HTML has taken in.
+    Raises UsageError where the format cannot be told or the place takes no file.
     """
     if not isinstance(report, Report):
         raise UsageError(

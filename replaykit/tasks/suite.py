@@ -95,7 +95,11 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 def load_tasks(path: str | Path) -> list[Task]:
-    """Read the tasks of a file; `FILE#ID` picks one. Raises `TaskError` with the exact path."""
+    """Read the tasks of a file; `FILE#ID` picks one.
+
+    Suites in YAML, TOML or JSON, and the JSON of WebArena, WebArena-Verified, VisualWebArena,
+    ST-WebAgentBench and WebVoyager, told by their shape. Raises TaskError with the exact path, UnknownTask.
+    """
     return list(load_suite(path).tasks)
 
 

@@ -94,7 +94,7 @@ class Shards:
 
 
 def read_rows(*folders: str | Path) -> Iterator[Row]:
-    """Yield the rows of folders of shards, in the order of their names and lines."""
+    """Yield the rows of folders of results, in the order of their files and lines. Raises EngineError."""
     for folder in map(Path, folders):
         for path in _shards(folder):
             for _, line in _lines(path):
