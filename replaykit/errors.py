@@ -94,9 +94,9 @@ def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitErr
 
 def told(kind: str, fields: Mapping[str, Any]) -> str:
     """Return the message of an error that a report holds as its class's name and its fields."""
-    found: type[ReplaykitError] | None = globals().get(kind)
+    found = globals().get(kind)
     with suppress(TypeError, ValueError, KeyError):  # of another release, or of somebody else
-        if found is not None:
+        if isinstance(found, type) and issubclass(found, ReplaykitError):
             return str(found(**fields))
     return f"{kind}: " + ", ".join(f"{name}={value}" for name, value in sorted(fields.items()))
 
