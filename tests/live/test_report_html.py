@@ -290,8 +290,6 @@ def test_a_thousand_runs_cost_the_rows_on_the_screen(context: BrowserContext, th
     watched = Watched(context, thousand)
     page = watched.page
     expect(page.locator(".count")).to_have_text("1000 of 1000 runs")
-    # The program stands before the data: once the file is parsed, its rows are drawn.
-    assert page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") < 2000
     assert page.locator(".rows .row").count() < 80
     page.locator("main").evaluate("main => main.scrollTo(0, main.scrollHeight)")
     expect(page.get_by_role("link", name="order-total--good")).to_be_visible()
