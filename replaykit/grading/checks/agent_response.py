@@ -54,15 +54,10 @@ def answer_object(answer: str) -> Any:
 
     A text that is no JSON is itself.
     """
-    text = answer.strip()
-    start = answer.find(_FENCE)
-    end = answer.find(_FENCE, start + len(_FENCE)) if start >= 0 else -1
-    if end >= 0:
-        text = answer[start + len(_FENCE) : end].removeprefix("json").strip()
     try:
-        return json.loads(text) or None
-    except (ValueError, RecursionError):
-        return text or None
+        return _read(answer)
+    except RecursionError:
+        return _unfenced(answer)
 
 
 def peer_response(peer: PeerResponse, answer: str) -> Ruling:
@@ -70,11 +65,27 @@ def peer_response(peer: PeerResponse, answer: str) -> Ruling:
     expected = Value(raw=dict(peer.expected), type="agent_response")
     found = Value(raw=answer, type="text")
     try:
-        return of_peer(_peer_accepts(peer, answer_object(answer)), "AgentResponseEvaluator", expected, found)
-    except (PeerFault, Unparsed) as fault:
+        return of_peer(_peer_accepts(peer, _read(answer)), "AgentResponseEvaluator", expected, found)
+    except (PeerFault, Unparsed, RecursionError) as fault:
         return error("peer_exception", f"AgentResponseEvaluator: {fault}", expected, found)
     except Refused as fault:
         return error("unsafe_regex", str(fault), expected, found)
+
+
+def _read(answer: str) -> Any:
+    text = _unfenced(answer)
+    try:
+        return json.loads(text) or None
+    except ValueError:
+        return text or None
+
+
+def _unfenced(answer: str) -> str:
+    start = answer.find(_FENCE)
+    end = answer.find(_FENCE, start + len(_FENCE)) if start >= 0 else -1
+    if end < 0:
+        return answer.strip()
+    return answer[start + len(_FENCE) : end].removeprefix("json").strip()
 
 
 def _peer_accepts(peer: PeerResponse, said: Any) -> bool:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qs
 
-_BOUNDARY = re.compile(r"boundary=\"?([^;\s\"]+)")
+_BOUNDARY = re.compile(r"boundary=([^;\s]+)")
 _NAME = re.compile(r'name="([^"]+)"')
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 

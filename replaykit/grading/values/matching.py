@@ -15,6 +15,12 @@ class Refused(Exception):
     """An expression or a text that is not safe to try."""
 
 
+def is_broken(pattern: str) -> bool:
+    """Say whether an expression does not compile."""
+    fault = regex_fault(pattern)
+    return fault is not None and fault[0] == "bad_regex"
+
+
 def full_match(pattern: str, text: str, flags: int = 0) -> bool:
     """Say whether an expression matches a whole text; one that does not compile matches nothing.
 

@@ -5,6 +5,7 @@ Texts are in the package's normal form. What it cannot read raises `Unparsed`.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -188,7 +189,8 @@ _METRES = {
     **dict.fromkeys(("in", "inch", "inches"), 0.0254),
     **dict.fromkeys(("nmi", "nautical_mile", "nautical_miles"), 1852.0),
 }
-_LENGTH = re.compile(r"((?:[+-]\s*)*(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*([a-z_]+)", re.ASCII)
+_SIGNS = re.compile(r"[+\-\s]*")
+_FACTOR = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)|\.?([a-z_][a-z_0-9]*))", re.ASCII)
 
 
 # Signs that the package's library passes over; brackets have to come in pairs.
@@ -198,17 +200,24 @@ _BRACKETS = ("()", "[]", "{}")
 
 
 def distance(text: str) -> float:
-    """Read metres: a number and one unit. As upstream, a comment ends the text, and `02 km` is nothing."""
+    """Read metres: numbers and one unit, multiplied. As upstream, `#` ends the text, `02 km` is nothing."""
     text = _KILO.sub(r"\1 km", text)
     text = text.partition("#")[0].replace(",", "")
     if any(text.count(pair[0]) != text.count(pair[1]) for pair in _BRACKETS):
         raise Unparsed("no distance")
     if len(re.findall("['\"]", text)) == 1:
         text = re.sub("['\"]", " ", text)
-    found = _LENGTH.fullmatch(_PASSED.sub(" ", text).strip().rstrip(".-\u2013 "))
-    if found is None or found[2] not in _METRES:
+    text = _PASSED.sub(" ", text).strip().rstrip(".-\u2013 ")
+    signs = _SIGNS.match(text)
+    start = signs.end() if signs else 0
+    size = _product(text[start:])
+    return -size if text[:start].count("-") % 2 else size
+
+
+def _product(text: str) -> float:
+    factors = list(_FACTOR.finditer(text))
+    units = [factor[2] for factor in factors if factor[2]]
+    if "".join(factor[0] for factor in factors) != text or len(units) != 1 or units[0] not in _METRES:
         raise Unparsed("no distance")
-    number = "".join((found[1] or "1").split())
-    size = number.lstrip("+-")
-    sign = -1 if number[: len(number) - len(size)].count("-") % 2 else 1
-    return 0.0 if re.fullmatch(r"0+\d+", size) else sign * float(size) * _METRES[found[2]]
+    sizes = [0.0 if re.fullmatch(r"0+\d+", one[1]) else float(one[1]) for one in factors if one[1]]
+    return math.prod(sizes) * _METRES[units[0]]

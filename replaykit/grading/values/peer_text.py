@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 Derender = Callable[[str], str]
@@ -13,13 +14,19 @@ Derender = Callable[[str], str]
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _HYPHENS = "-‐‑‒–—―−\u00ad"
 _HYPHEN = re.compile(rf"(?<=[a-zA-Z])[{_HYPHENS}]|[{_HYPHENS}](?=[a-zA-Z])")
-_LETTERS = {
-    "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "þ": "th", "Þ": "Th",
-    "ð": "d", "Ð": "D", "đ": "d", "Đ": "D", "ł": "l", "Ł": "L", "ı": "i", "‘": "'", "’": "'", "‚": ",",
-    "‛": "'", "“": '"', "”": '"', "„": ",,", "‟": '"', "′": "'", "″": '"', "‐": "-", "‑": "-", "‒": "-",
-    "–": "-", "—": "--", "―": "--", "−": "-", "…": "...", "«": "<<", "»": ">>", "•": "*", "·": "*",
-    "°": "deg", "×": "x", "÷": "/", "€": "EUR", "£": "PS", "¥": "Y=", "§": "SS", "←": "-", "→": "-",
+_SPELLED = {
+    "Є": "Ie", "Ъ": "'", "ъ": "'", "⁊": "&", "⁎": "*", "⁒": "%", "⁓": "~", "₰": "Pf", "₱": "P", "₲": "G",
+    "₳": "A", "₴": "UAH", "₵": "C|", "₶": "L", "₷": "Sm", "₸": "T", "₹": "Rs", "₺": "L", "₻": "M", "₼": "m",
+    "₽": "R", "₾": "l", "₿": "BTC", "℗": "(p)", "℮": "e", "−": "-", "∕": "/", "∖": "\\", "∗": "*", "∣": "|",
+    "∶": ":", "∼": "~", "≤": "<=", "≥": ">=", "≦": "<=", "≧": ">=", "♠": "spades", "♡": "hearts",
+    "♢": "diamonds", "♣": "clubs", "♤": "spades", "♥": "hearts", "♦": "diamonds", "♧": "clubs", "♯": "#",
+    "א": "A", "ח": "H", "ך": "KH", "כ": "KH", "ק": "k", "Ŋ": "NG", "ŋ": "ng", "❘": "|", "❜": "'", "❝": '"',
+    "❞": '"', "⟦": "[", "⟨": "<", "⟩": "> ", "し": "shi", "ち": "chi", "っ": "tsu", "つ": "tsu",
+    "シ": "shi", "チ": "chi", "ッ": "tsu", "ツ": "tsu", "゠": "=", "・": "*", "ー": "-",
 }  # fmt: skip
+"""Signs that the package spells in another way than the tables here."""
+_UNKNOWN = "[?]"
+"""What the tables have for signs that they do not know; the package drops them."""
 
 
 def is_pattern(value: Any) -> bool:
@@ -50,14 +57,16 @@ def _without_controls(text: str) -> str:
     return "".join(char for char in blanks if not unicodedata.category(char).startswith("C"))
 
 
-def _digit(char: str) -> str:
-    """Return the digit of any script in ASCII, any other character as it is."""
-    return str(unicodedata.decimal(char, char))
-
-
 def _ascii(text: str) -> str:
-    """Write a text in ASCII: accents dropped, a few letters and signs spelled, others dropped."""
-    if text.isascii():
-        return text
-    spelled = "".join(_LETTERS.get(char) or _digit(char) for char in text)
-    return unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode("ascii")
+    """Write a text in ASCII: letters and signs of all scripts spelled, others dropped."""
+    return text if text.isascii() else "".join(map(_spelled, text))
+
+
+@lru_cache(maxsize=4096)
+def _spelled(char: str) -> str:
+    from text_unidecode import unidecode  # its tables are large, and most texts are ASCII
+
+    if char.isascii():
+        return char
+    found = _SPELLED.get(char) or str(unidecode(char))
+    return "" if _UNKNOWN in found else found

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from msgspec import Struct
@@ -29,7 +30,7 @@ SHORT = 2048
 _PAIR = 2
 _SIMILAR = 80
 _DEGREES = 1e-5
-_CURRENCY = 0.1
+_CURRENCY = Decimal("0.1")
 
 
 class PeerOptions(Struct, frozen=True, kw_only=True):
@@ -295,7 +296,10 @@ def _null(value: Any, options: PeerOptions) -> None:
 
 def _near_currency(left: tuple[float, ...], right: tuple[float, ...]) -> bool:
     # Only the first alternatives count, as upstream; decimals there, so the limit itself is within.
-    return round(abs(left[0] - right[0]), 9) <= _CURRENCY
+    one, other = (Decimal(str(amounts[0])) for amounts in (left, right))
+    if not (one.is_finite() and other.is_finite()):
+        raise Unparsed("endless amounts")
+    return abs(one - other) <= _CURRENCY
 
 
 def _near(share: float, least: float) -> Callable[[tuple[float, ...], tuple[float, ...]], bool]:

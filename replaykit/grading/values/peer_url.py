@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, quote, unquote, urlparse, urlsplit, urlunpars
 
 from msgspec import Struct
 
-from replaykit.grading.values.matching import found_in, start_match
+from replaykit.grading.values.matching import found_in, is_broken, start_match
+from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_text import Derender, is_pattern
 
 Query = Mapping[str, tuple[Any, ...]]
@@ -104,7 +105,7 @@ def decoded_path(path: str) -> tuple[str, list[str]]:
 
 
 def same_base(one: PeerUrl, other: PeerUrl) -> bool:
-    """Say whether two URLs agree but for their queries. Raises `Refused`."""
+    """Say whether two URLs agree but for their queries. Raises `Refused`, and `Unparsed` as the package."""
     if one.is_pattern and _matches(one, other):
         return True
     if other.is_pattern and _matches(other, one):
@@ -123,7 +124,13 @@ def same_url(one: PeerUrl, other: PeerUrl) -> bool:
 
 def _matches(pattern: PeerUrl, other: PeerUrl) -> bool:
     inner = _rendered(pattern.base[1:-1], pattern.render) if is_pattern(pattern.base) else pattern.base
-    return start_match(f"^{inner}$", _rendered(other.base, pattern.render))
+    return _starts(f"^{inner}$", _rendered(other.base, pattern.render))
+
+
+def _starts(pattern: str, text: str) -> bool:
+    if is_broken(pattern):
+        raise Unparsed(f"the expression {pattern!r}")
+    return start_match(pattern, text)
 
 
 def _rendered(text: str, render: Derender | None) -> str:
@@ -133,7 +140,7 @@ def _rendered(text: str, render: Derender | None) -> str:
 def _same_value(one: Any, other: Any) -> bool:
     left, right = _first(one), _first(other)
     if is_pattern(str(left)):
-        return start_match(str(left), str(right))
+        return _starts(str(left), str(right))
     return bool(left == right)
 
 

@@ -14,7 +14,7 @@ def similarity(left: str, right: str) -> int:
     """Return 0 to 100: twice the length of the longest common subsequence over both lengths."""
     one, other = _sorted_words(left), _sorted_words(right)
     if not one or not other:
-        return 0
+        return 100 if one == other else 0
     return round(200 * common_length(one, other) / (len(one) + len(other)))
 
 

@@ -29,6 +29,7 @@ def same(kind: str, expected: Any, found: Any) -> bool:
     ("kind", "value", "normal"),
     [
         ("string", "Zoë  “ß” — a-b 1-2 ™", 'zoe "ss" -- a b 1-2'),
+        ("string", "Москва Ъ €5 ₹5 → ≤ ≠ ½ ー 中 \U0001f600\u0378", "moskva ' eur5 rs5 - <= 1/2 - zhong"),
         ("string", None, ""),
         ("string", 0, ""),
         ("string", True, "true"),
@@ -73,6 +74,9 @@ def same(kind: str, expected: Any, found: Any) -> bool:
         ("distance", "[4 km]", 4000),
         ("distance", "$1.2km!", 1200),
         ("distance", "4km#x", 4000),
+        ("distance", "km 4.5", 4500),
+        ("distance", "2 .km", 2000),
+        ("distance", "1. 4km", 4000),
         ("distance", "-\t5 km", -5000),
         ("distance", "0653m", 0),
         ("distance", "01.5km", 1500),
