@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
@@ -25,6 +26,8 @@ from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
 from replaykit.trajectory.exchange import Navigation
 
 _REDIRECTS = range(300, 400)
+_USER = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
+"""A URL that names who asks."""
 _RULE = "request: URL, method, status, and what else is named"
 
 
@@ -125,7 +128,7 @@ def _page_difference(
     if status is None:
         # A change within the document asks nobody; only success can be meant.
         return None if page.same_document and expected.response_status in range(200, 300) else "status"
-    if status != expected.response_status and status != 304:
+    if status != expected.response_status:
         return "status"
     return _named_difference(check, hop, terms) if hop is not None else _unseen(expected)
 
@@ -266,6 +269,8 @@ def _is_url(
     if actual is None:
         return False  # what no browser could have asked for is passed over
     for reference in references:
+        if not is_pattern(reference) and _names_user(reference) is not _names_user(found):
+            continue
         wanted, given = (None, []) if is_pattern(reference) else _split(check, reference, terms)
         same = (
             _matches_pattern(reference, found, terms)
@@ -303,13 +308,18 @@ def _matches_pattern(pattern: str, found: str, terms: Terms) -> bool:
     written = f"{read.scheme}://{read.host}/{'/'.join(read.path)}" if read is not None else base
     normal = urls.with_active_root(written, terms.sites)
     ends = normal + "/" * base.endswith("/")
-    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), plain, normal, ends))
+    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), normal, ends))
+
+
+def _names_user(url: str) -> bool:
+    return "@" in url and _USER.match(url) is not None
 
 
 def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, list[Any]]:
+    """Return values by name, decoded once more, as the package does."""
     found: dict[str, list[Any]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
+        found.setdefault(unquote(key), []).append(unquote(value))
     return found
 
 
@@ -335,7 +345,13 @@ def _same_values(wanted: list[Any], found: list[Any], kind: Mapping[str, Any], t
     actual = [value for value in found if value != ""]
     if len(expected) == 1 and is_pattern(expected[0]):
         return all(full_match(expected[0], value.strip(), re.IGNORECASE) for value in actual or [""])
+    if not items:
+        return sorted(map(_trimmed, expected)) == sorted(map(_trimmed, actual))
     return compare_data(expected, actual, {"type": "array", "items": items}, terms.sites).matches
+
+
+def _trimmed(value: Any) -> str:
+    return str(value).strip().casefold()
 
 
 def _is_ignored(name: str, check: NetworkMatch) -> bool:

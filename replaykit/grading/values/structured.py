@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from replaykit.grading.values import url as urls
 from replaykit.grading.values.dates import month_number
 from replaykit.grading.values.matching import full_match
+from replaykit.grading.values.peer_forms import is_refused, is_same, reads, rewritten
 from replaykit.grading.values.peer_text import bare, is_pattern, peer_normal
-from replaykit.grading.values.peer_url import repository
+from replaykit.grading.values.peer_url import repository, site_names
 from replaykit.grading.values.similarity import similarity
-from replaykit.grading.values.text import normal
 from replaykit.grading.values.typed import compare
 
 _PAIR = 2
@@ -141,7 +141,7 @@ def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: st
         return _any([_compare_scalars(one, found, terms, kind, at) for one in expected])
     if is_pattern(expected) and kind not in ("url", "base64"):
         is_text = isinstance(found, str | int | float)
-        matches = is_text and full_match(expected, _written(found).strip(), re.IGNORECASE)
+        matches = is_text and full_match(expected, peer_normal(_written(found)), re.IGNORECASE)
         return Difference(matches, None if matches else "no_match", at)
     if isinstance(found, list | tuple | dict) and kind not in ("coordinates", "string_list"):
         return Difference(False, f"not_a_{kind}", at)
@@ -155,27 +155,46 @@ def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
         return _said(expected is found, "differs")
     if not any(isinstance(side, str | bool) for side in (expected, found)):
         return _said(expected == found, "differs")
-    return _said(is_same_text(_written(expected), _written(found)), "differs")
+    one, other = (_below_a_site(_written(side), terms) for side in (expected, found))
+    return _said(is_same_text(one, other), "differs")
+
+
+def _below_a_site(text: str, terms: _Terms) -> str:
+    return site_names(terms.sites)(text) if "http" in text else text
 
 
 def is_same_text(one: str, other: str) -> bool:
-    """Compare texts by their normal forms, or by the package's, which has no marks and accents."""
-    if normal(one) == normal(other):
-        return True
-    # It drops besides: hyphens between words, punctuation around.
-    left, right = bare(peer_normal(one)), bare(peer_normal(other))
-    return bool(left) and left == right
+    """Compare texts as the package does: case, accents, marks, hyphens, punctuation around do not count."""
+    left, right = peer_normal(one), peer_normal(other)
+    return left == right or bare(left) == bare(right)
 
 
 def _values(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
-    if isinstance(found, bool) and kind != "boolean":
+    kind = "number" if kind == "integer" else kind
+    if isinstance(found, bool) or is_refused(found, kind):
         return Difference(False, f"not_a_{kind}")
-    comparison = compare(_written(expected), _written(found), "number" if kind == "integer" else kind)
+    wanted, text = _written(expected), _written(found)
+    # Signs of currencies would be spelled out.
+    comparison = compare(wanted, text if kind == "currency" else peer_normal(text), kind)
+    if comparison.reason == f"not_a_{kind}" and (plain := rewritten(text, kind)) is not None:
+        comparison = compare(wanted, plain, kind)
     return Difference(comparison.matches, comparison.reason, notes=comparison.notes)
 
 
+def _read_values(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+    return _values(expected, found, terms, kind) if reads(found, kind) else Difference(False, f"not_a_{kind}")
+
+
+def _booleans(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+    return _said(is_same(expected, found, kind), "differs" if reads(found, kind) else "not_a_boolean")
+
+
 def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
-    one, other = month_number(_written(expected)), month_number(_written(found))
+    if isinstance(found, int | float):
+        return _said(is_same(expected, found, kind), "differs")
+    one, other = month_number(_written(expected)), month_number(peer_normal(_written(found)).strip(",;.+ "))
+    if is_refused(found, kind):
+        other = None
     return _said(one is not None and one == other, "differs" if other else "not_a_month")
 
 
@@ -235,14 +254,13 @@ def _named(value: Mapping[str, Any], name: str) -> Any:
 
 
 def _places(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
-    one, other = (normal(_written(side)) for side in (expected, found))
-    plain = similarity(peer_normal(one), peer_normal(other))  # without accents
-    return _said(one == other or plain >= _SIMILAR, "differs")
+    one, other = (peer_normal(_written(side)) for side in (expected, found))
+    return _said(one == other or similarity(one, other) >= _SIMILAR, "differs")
 
 
 def _lists(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
     one, other = _items(expected), _items(found)
-    return _said(sorted(map(normal, one)) == sorted(map(normal, other)), "differs")
+    return _said(sorted(map(peer_normal, one)) == sorted(map(peer_normal, other)), "differs")
 
 
 def _items(value: Any) -> list[str]:
@@ -326,7 +344,9 @@ def _any(results: Sequence[Difference]) -> Difference:
 
 
 _SCALARS: dict[str, Callable[[Any, Any, _Terms, str], Difference]] = {
-    **dict.fromkeys(("number", "integer", "currency", "date", "boolean", "distance", "duration"), _values),
+    **dict.fromkeys(("number", "integer", "currency", "duration"), _values),
+    **dict.fromkeys(("date", "distance"), _read_values),
+    "boolean": _booleans,
     "month": _months,
     "url": _urls,
     "coordinates": _points,

@@ -17,6 +17,7 @@ Sites = Mapping[str, Sequence[str]]
 _PATH_MAX = 4096
 """Characters of a path that a regular expression is tried on."""
 
+_ROOT_DOT = re.compile(r"\.(?=:\d+$|$)")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
@@ -72,7 +73,7 @@ def _read(text: str) -> Url | None:
         return None
     return Url(
         scheme=found.protocol.rstrip(":"),
-        host=found.host,
+        host=_ROOT_DOT.sub("", found.host),
         path=_segments(found.pathname),
         query=tuple(pairs(found.search.removeprefix("?"))),
         fragment=_decode(found.hash[1:]) if found.hash else None,
