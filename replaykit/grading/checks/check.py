@@ -114,17 +114,23 @@ def _met(result: CheckResult, mode: Mode) -> list[bool]:
 
 
 def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: Sites | None) -> Terms:
-    rules: Any = task.source_record.get("eval")
-    note = rules.get("url_note") if isinstance(rules, dict) else None
+    written: Any = task.source_record.get("eval")
+    rules = written if isinstance(written, dict) else {}
     return Terms(
         mode=mode,
         sites=replay.trajectory.header.sites if sites is None else sites,
         require_strong=require_strong,
         require_reason=task.require_reason,
-        url_note=note,
+        url_note=rules.get("url_note"),
+        after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
         intent=task.intent,
         dialect=_PEER_NAMES.get(task.dialect, "webarena"),
     )
+
+
+def _after_fuzzy(references: Any) -> tuple[str, ...] | None:
+    names = list(references) if isinstance(references, dict) else []
+    return tuple(names[names.index("fuzzy_match") + 1 :]) if "fuzzy_match" in names else None
 
 
 def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:

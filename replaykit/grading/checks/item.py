@@ -49,6 +49,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """A bare `N/A` is not enough."""
     url_note: str | None = None
     """`url_note` of a WebArena record."""
+    after_fuzzy: tuple[str, ...] | None = None
+    """Kinds of references that a WebArena record names after `fuzzy_match`; None where there is no record."""
     intent: str = ""
     """What the agent was asked to do: a model compares answers as answers to it."""
     dialect: str = "webarena"

@@ -214,14 +214,25 @@ def _peer(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -
     entry = cleaned(answer, terms.dialect)  # upstream cleans the answer on entry and again in each comparison
     is_only = len(texts(check.must_include)) == 1
     rulings = [_peer_one(check, one, entry, is_only, terms) for one in wanted]
-    if check.fuzzy == UNACHIEVABLE and any(ruling.outcome is not Outcome.PASS for ruling in rulings):
-        # Upstream replaces the running score by the model's, forgetting what failed before.
-        judged = _judged("webarena.unachievable", check.note or "", wanted[-1], entry, terms, "compat")
-        return [
-            judged if ruling.outcome is not Outcome.PASS or one.kind == "fuzzy" else ruling
-            for one, ruling in zip(wanted, rulings, strict=True)
-        ]
-    return rulings
+    if check.fuzzy != UNACHIEVABLE:
+        return rulings
+    # Upstream replaces the running score by the model's, forgetting what failed before.
+    later = {"exact" if name == "exact_match" else name for name in terms.after_fuzzy or ()}
+    failed = [ruling.outcome is not Outcome.PASS for ruling in rulings]
+    before = [one.kind not in later for one in wanted]
+    if not any(map(all, zip(failed, before, strict=True))):
+        return rulings
+    judged = _peer_unachievable(check, wanted[-1], entry, terms)
+    return [
+        judged if is_before and (has_failed or one.kind == "fuzzy") else ruling
+        for one, ruling, has_failed, is_before in zip(wanted, rulings, failed, before, strict=True)
+    ]
+
+
+def _peer_unachievable(check: StringMatch, one: Wanted, entry: str, terms: Terms) -> Ruling:
+    if check.note is None and terms.after_fuzzy is not None:
+        return error("peer_exception", "string_note is missing")
+    return _judged("webarena.unachievable", check.note or "", one, entry, terms, "compat")
 
 
 def _peer_one(check: StringMatch, one: Wanted, entry: str, is_only: bool, terms: Terms) -> Ruling:

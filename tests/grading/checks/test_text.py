@@ -151,6 +151,23 @@ def test_compat_forgets_failures_before_an_unachievable_reference(grade: Grade, 
     assert grade(run().answer("N/A"), check).outcome == "FAIL"
 
 
+@pytest.mark.parametrize(
+    ("names", "note", "outcome"),
+    [
+        (("must_include", "fuzzy_match"), "gone", "UNDECIDED"),
+        (("fuzzy_match", "must_include"), "gone", "FAIL"),
+        (("must_include", "fuzzy_match"), None, "ERROR"),
+    ],
+)
+def test_compat_forgets_nothing_that_the_record_names_later(
+    grade: Grade, run: Run, names: tuple[str, ...], note: str | None, outcome: str
+) -> None:
+    references = {"must_include": ["tea"], "fuzzy_match": "N/A"}
+    record = {"eval": {"reference_answers": {name: references[name] for name in names}}}
+    check = {"type": "string_match", "must_include": ["tea"], "fuzzy": "N/A", "note": note}
+    assert grade(run().answer("N/A"), check, "compat", source_record=record).outcome == outcome
+
+
 def test_compat_raises_on_a_fuzzy_text(grade: Grade, run: Run) -> None:
     result = grade(run().answer("x"), {"type": "string_match", "fuzzy": "some text"}, "compat")
     assert (result.outcome, result.reason) == ("ERROR", "peer_exception")
