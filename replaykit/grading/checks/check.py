@@ -121,7 +121,7 @@ def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: 
         sites=replay.trajectory.header.sites if sites is None else sites,
         require_strong=require_strong,
         require_reason=task.require_reason,
-        url_note=rules.get("url_note"),
+        url_note=str(rules["url_note"]) if "url_note" in rules else None,
         after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
         intent=task.intent,
         dialect=_PEER_NAMES.get(task.dialect, "webarena"),

@@ -58,7 +58,7 @@ def test_all_roots_of_a_site_count(grade: Grade, run: Run) -> None:
 def test_compat_knows_one_note_only(grade: Grade, run: Run) -> None:
     ended = run().goto(f"{S}/a", "").answer("ok")
     check = {"type": "url_match", "url": f"{S}/a"}
-    for note, outcome in (("GOLD in PRED", "PASS"), ("EXACT", "ERROR")):
+    for note, outcome in (("GOLD in PRED", "PASS"), ("EXACT", "ERROR"), (None, "ERROR")):
         record = {"eval": {"url_note": note}}
         assert grade(ended, check, "compat", source_record=record).outcome == outcome
         assert grade(ended, check, source_record=record).outcome == "PASS"
