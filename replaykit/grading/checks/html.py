@@ -46,6 +46,15 @@ from replaykit.trajectory.observation import Read
 
 _SCRIPTS = ("document.", "[...document.")
 
+_PLAIN = ("exact_match", "must_include")
+_KINDS = {
+    "webarena": _PLAIN,
+    "webarena-lite": (*_PLAIN, "fuzzy_match"),
+    "vwa": (*_PLAIN, "must_exclude", "required_values", "fuzzy_match"),
+    "stwab": (*_PLAIN, "not_empty"),
+}
+"""Dialect to the requirements that the peer knows; where it knows none of a target's, it raises."""
+
 
 class Content(NamedTuple):
     """One requirement on what a target reads."""
@@ -181,8 +190,10 @@ def _peer_target(
         value = html.unescape(value)
     if reading.read is not None and calls.is_call(target.locator):
         value = reading.read.value if terms.dialect in ("vwa", "webarena-lite") else value
-    rulings = [_peer_one(content, value, terms) for content in wanted]
-    return rulings or [error("peer_exception", "required_contents is unknown")], reading
+    known = [content for content in wanted if content.kind in _KINDS.get(terms.dialect, _PLAIN)]
+    rulings = [_peer_one(content, value, terms) for content in (wanted if known else ())]
+    unknown = error("peer_exception", "required_contents is unknown")
+    return rulings or [unknown] * max(len(wanted), 1), reading
 
 
 def _typed_value(read: Read) -> Any:
@@ -254,7 +265,8 @@ def _target_reading(
     url = _resolved(target.url, cursor, replay, phase)
     if isinstance(url, Ruling):
         return Reading(evidence=_nowhere(target), ruling=url)
-    locator = target.locator.strip() if mode == "strict" else target.locator
+    is_blank = not target.locator.strip()
+    locator = target.locator.strip() if mode == "strict" or is_blank else target.locator
     if calls.is_call(locator):
         return _called(target, locator, url, replay, terms, mode, phase)
     if locator and not _is_readable(locator, terms.dialect, mode):
