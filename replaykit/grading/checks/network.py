@@ -188,7 +188,10 @@ def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> st
     for field, wanted_fields, read in sides:
         if wanted_fields:
             schema = (check.post_data_schema or {}) if field == "post_data" else {}
-            differs = _fields_difference(wanted_fields, read() or {}, schema, terms)
+            fields = read() or {}
+            differs = _fields_difference(wanted_fields, fields, schema, terms)
+            if differs is None and field == "response_content":
+                differs = _kinds_difference(wanted_fields, fields)
             if differs is not None:
                 return f"{field}.{differs}"
     return None
@@ -215,6 +218,15 @@ def _fields_difference(
             if any(hit is not None for hit in hits):
                 return key
         elif not hits or not all(compare_data(value, hit, kind, terms.sites).matches for hit in hits):
+            return key
+    return None
+
+
+def _kinds_difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+    """Return the first field that is a text on one side alone: in JSON `"5"` is not 5."""
+    for key, value in wanted.items():
+        is_scalar = isinstance(value, str | int | float)
+        if is_scalar and any(isinstance(hit, str) is not isinstance(value, str) for hit in _hits(key, found)):
             return key
     return None
 
@@ -265,13 +277,14 @@ def _is_url(
     params: Mapping[str, Any] | None = None,
 ) -> bool:
     """Compare a URL with alternatives: by parts, an expression with all before the query."""
-    actual, pairs = _split(check, found, terms)
+    actual, pairs = _split(check, _without_end(found), terms)
     if actual is None:
         return False  # what no browser could have asked for is passed over
     for reference in references:
         if not is_pattern(reference) and _names_user(reference) is not _names_user(found):
             continue
-        wanted, given = (None, []) if is_pattern(reference) else _split(check, reference, terms)
+        plain = _without_end(reference)
+        wanted, given = (None, []) if is_pattern(reference) else _split(check, plain, terms)
         same = (
             _matches_pattern(reference, found, terms)
             if is_pattern(reference)
@@ -308,7 +321,13 @@ def _matches_pattern(pattern: str, found: str, terms: Terms) -> bool:
     written = f"{read.scheme}://{read.host}/{'/'.join(read.path)}" if read is not None else base
     normal = urls.with_active_root(written, terms.sites)
     ends = normal + "/" * base.endswith("/")
-    return any(full_match(pattern, text) for text in (base, base.rstrip("/"), normal, ends))
+    texts_of_it = (base, base.rstrip("/")) if _names_user(found) else (base, base.rstrip("/"), normal, ends)
+    return any(full_match(pattern, text) for text in texts_of_it)
+
+
+def _without_end(url: str) -> str:
+    """Return a URL without the signs after its last part that mean nothing, as the package does."""
+    return url.strip().rstrip("/").rstrip("&? ")
 
 
 def _names_user(url: str) -> bool:
