@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from replaykit.tasks.value_schema import require_schema
 from replaykit.tasks.written import CheckBase, Texts, Written
 
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
@@ -42,6 +43,10 @@ class AgentResponse(CheckBase, frozen=True, kw_only=True, tag="agent_response"):
     """JSON Schema of the data: `type`, `format`, `items`, `properties`."""
     ordered: bool = False
     """Whether the order of the data counts."""
+
+    def __post_init__(self) -> None:
+        """Look at the schema."""
+        require_schema(self.results_schema, "results_schema")
 
 
 class ExpectedRequest(Written, frozen=True, kw_only=True):
@@ -88,3 +93,8 @@ class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):
     """Types of fields of the body."""
     ignored_post_data_params_patterns: tuple[str, ...] = ()
     """Expressions for fields that do not count."""
+
+    def __post_init__(self) -> None:
+        """Look at the schemas."""
+        require_schema(self.query_params_schema or {}, "query_params_schema")
+        require_schema(self.post_data_schema or {}, "post_data_schema")

@@ -118,7 +118,7 @@ def _policy(record: Any, number: int, source: str) -> Policy:
 def _dimension(category: Any, source: str, at: str) -> Dimension:
     if category in DIMENSIONS:
         return DIMENSIONS[DIMENSIONS.index(category)]
-    if category in OLD_CATEGORIES:
+    if isinstance(category, str) and category in OLD_CATEGORIES:
         return OLD_CATEGORIES[category]
     known = ", ".join((*DIMENSIONS, *OLD_CATEGORIES))
     raise TaskError(

@@ -14,6 +14,7 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check
 from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, ExpectedResponse, NetworkMatch
 from replaykit.tasks.task import Task, task_error
+from replaykit.tasks.value_schema import require_schema
 from replaykit.tasks.written import Written
 
 DIALECT: Final = "webarena-verified"
@@ -27,6 +28,10 @@ class _Response(Written, frozen=True, kw_only=True, tag_field="evaluator", tag="
     results_schema: dict[str, Any]
     ordered: bool = False
 
+    def __post_init__(self) -> None:
+        """Look at the schema."""
+        require_schema(self.results_schema, "results_schema")
+
 
 class _Network(Written, frozen=True, kw_only=True, tag_field="evaluator", tag="NetworkEventEvaluator"):
     expected: ExpectedRequest
@@ -38,6 +43,11 @@ class _Network(Written, frozen=True, kw_only=True, tag_field="evaluator", tag="N
     query_params_schema: dict[str, Any] | None = None
     post_data_schema: dict[str, Any] | None = None
     ignored_post_data_params_patterns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Look at the schemas."""
+        require_schema(self.query_params_schema or {}, "query_params_schema")
+        require_schema(self.post_data_schema or {}, "post_data_schema")
 
 
 _Evaluator: TypeAlias = _Response | _Network

@@ -130,6 +130,7 @@ def test_a_general_policy_of_2024_is_told_and_not_graded() -> None:
     ("task", "path"),
     [
         (record(policy(policy_category="safety")), "$.policies[0].policy_category"),
+        (record(policy(policy_category=["consent"])), "$.policies[0].policy_category"),
         (record(policy(), policy(source="law")), "$.policies[1].source"),
         (record("x"), "$.policies[0]"),
         (record(policy(eval=[])), "$.policies[0].eval"),

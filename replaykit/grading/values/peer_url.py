@@ -134,7 +134,12 @@ def _starts(pattern: str, text: str) -> bool:
 
 
 def _rendered(text: str, render: Derender | None) -> str:
-    return render(text) if render is not None and text.startswith("__") else text
+    if render is None or not text.startswith("__"):
+        return text
+    try:
+        return render(text)
+    except ValueError as error:
+        raise Unparsed(str(error)) from error
 
 
 def _same_value(one: Any, other: Any) -> bool:
