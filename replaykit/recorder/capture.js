@@ -7,9 +7,10 @@ const ELEMENTS_MAX = 250000;
 const NODES_MAX = 1000000;
 const TEXT_MAX = 24 * 1024 * 1024;
 
+const DRAWING = 'http://www.w3.org/2000/svg';
 const STARTS = new Map([
   [XHTML, '<'],
-  ['http://www.w3.org/2000/svg', '%'],
+  [DRAWING, '%'],
   ['http://www.w3.org/1998/Math/MathML', '&'],
 ]);
 const LEAVES = { 3: '=', 4: '=', 8: '!' };
@@ -74,7 +75,7 @@ function newTree() {
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
     maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [],
-    focused: new Set(), frames: [], changed: [],
+    focused: new Set(), frames: [], changed: [], initials: 'none', firstLines: false,
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;
@@ -221,6 +222,7 @@ function enterDocument(tree, inner, path, origin) {
 
 function takeRoot(tree, root, kind) {
   tree.roots.push([root, kind]);
+  if (tree.styling) noteSelectors(tree, root, kind);
   const focused = kind.activeElement(root);
   if (focused !== null && focused !== tree.scope.body && focused !== tree.scope.root) tree.focused.add(focused);
   if (MASK !== '') for (const element of kind.query(root, MASK)) tree.maskRoots.add(element);
@@ -273,12 +275,22 @@ function hiddenIndex(tree, style, number) {
 function readStyle(tree, style, element) {
   const display = propertyValue(style, 'display');
   if (display === 'none' || display === '') return display;
+  if (isUnchosen(element)) return 'none';
   const allows = allowed(display);
   tree.scrolls = allows.scrolling && isScroller(propertyValue(style, 'overflow-y'));
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
-  const letters = styleLetters(tree, style, element) + lineLetters(style, element, allows);
+  const letters = styleLetters(tree, style, element) + lineLetters(style, element, allows)
+    + (cases.includes('capitalize') ? wordLetters(style, element) : '') + initialLetter(tree, element, display, cases)
+    + lineLetter(tree, element, display, cases);
   return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${letters === '' ? '' : `|${letters}`}`;
+}
+
+// Of a drawing, what is for other languages or features has no box, whatever its display is.
+function isUnchosen(element) {
+  if (namespaceURI(element) !== DRAWING) return false;
+  const isChoice = hasAttribute(element, 'systemLanguage') || hasAttribute(element, 'requiredExtensions');
+  return (isChoice || matches(element, 'switch > *')) && !isDisplayed(element);
 }
 
 const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
@@ -287,8 +299,11 @@ function styleLetters(tree, style, element) {
   const skipping = propertyValue(style, 'content-visibility');
   const skipped = skipping !== 'visible' && (skipping === 'hidden' || isSkipped(element)) ? 'c' : '';
   const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
-  return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '');
+  const menu = isMenu(element) && propertyValue(style, 'appearance') === 'base-select' ? 'm' : '';
+  return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '') + menu;
 }
+
+const isMenu = (element) => isHTML(element, 'select') && !element.multiple && element.size <= 1;
 
 // An object that shows its content instead of its data; one whose content shows no text reads the same either way.
 const isFallenBack = (element) => isHTML(element, 'object') && innerText(element) !== '';

@@ -35,6 +35,7 @@ SCRIPTS = (
     "state.js",
     "capture.js",
     "sheets.js",
+    "letters.js",
     "rest.js",
     "element.js",
     "arriving.js",

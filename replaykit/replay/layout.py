@@ -11,11 +11,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from replaykit.replay.initials import INITIALS, initial_text, with_initial
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
-from replaykit.replay.styles import NO_BOX, Style, palette, style_of
+from replaykit.replay.preceding import Preceding
+from replaykit.replay.styles import NO_BOX, Style, style_of
 from replaykit.replay.tree import SPACES, Tree, words
-from replaykit.replay.values import integer
+from replaykit.replay.values import is_menu
 from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
 
 # Elements that a browser draws itself: what they contain is never laid out.
@@ -38,6 +40,9 @@ BLANKS = frozenset(" \t\n\r")
 _SVG_UNSEEN = words("title desc metadata style script")
 
 
+# White space that is kept, line breaks included.
+_KEPT = ("preserve", "break-spaces")
+
 _PAGE = style_of("block|visible|collapse|none")
 
 
@@ -47,7 +52,7 @@ class Layout:
     def __init__(self, tree: Tree, document: int, *, is_shown: bool = True) -> None:
         """Begin with a document; `is_shown`: the frame that holds it has a box."""
         self.tree = tree
-        self.palette = [*palette(tree.snapshot.head.styles), NO_BOX]
+        self.palette = [*map(style_of, tree.snapshot.head.styles), NO_BOX]
         #: Elements with a box (or `display: contents`) whose ancestors have one too.
         self.boxed: set[int] = set()
         #: Nodes that are skipped, inside closed details or hidden content; elements that skip what they hold.
@@ -61,6 +66,12 @@ class Layout:
         #: Visible texts of which the browser showed dots.
         self.secret: set[int] = set()
         self._slotted: dict[int, list[int]] = {}
+        self._slots_of: dict[int, int] = {}
+        self._preceding = Preceding(self)
+        #: Blocks whose first line has letters of its own.
+        self.wavering: list[int] = []
+        #: Letters of the style of a block, by the text that its first letter is in.
+        self._initials: dict[int, str] = {}
         self._summaries: dict[int, int] = {}
         #: Nodes around which everything is laid out.
         self._reached = {document}
@@ -106,6 +117,26 @@ class Layout:
         if tree.kind[row] == SVG and tree.up[row] >= 0 and tree.kind[tree.up[row]] == SVG:
             return tree.name[row] in ("text", "foreignObject")
         return not (style.is_inline or style.is_atom or tree.is_html(row, "wbr"))
+
+    def is_inline(self, row: int) -> bool:
+        """Whether the element's box is part of the lines around it, and nothing of its own."""
+        style, tag = self.style(row), self.tree.name[row]
+        is_other = tag in _ATOMS or tag in _HOLLOW or self._is_replaced(row, style)
+        return style.is_inline and not (is_other and style.display != "contents")
+
+    def has_box(self, row: int) -> bool:
+        """Whether an element has a box where its parent has one."""
+        is_html = self.tree.kind[row] == HTML
+        return not (self.style(row).is_boxless or self._is_boxless(row, self.tree.name[row], is_html))
+
+    def flat_children(self, row: int) -> Iterator[int]:
+        """Yield what is laid out directly inside of a node."""
+        return self._rows(row, self.tree.is_html(row) and self.tree.name[row] in _SPECIAL)
+
+    def flat_parent(self, row: int) -> int:
+        """Return the node that a node is laid out in."""
+        above = self.tree.parent[row]
+        return self.tree.parent[above] if self.tree.kind[above] == SHADOW else self._slots_of.get(row, above)
 
     def reads_empty(self, row: int) -> bool:
         """Whether an element that has no box, or is skipped, reads as "": others read as `textContent`."""
@@ -193,35 +224,28 @@ class Layout:
         # A form feed collapses with nothing, but a text of blanks alone has no box where a block begins.
         if (
             is_blank
-            and (top.gives_items or (top.ends_lines and "\f" in text))
+            and (top.gives_items or (top.ends_lines and "\f" in text and style.collapse not in _KEPT))
             and top.lines.ends_with == NOTHING
         ):
             return
-        if is_blank and top.is_after_piece and style.collapse == "collapse" and self._is_before_piece(row):
+        if is_blank and top.is_after_piece and style.collapse not in _KEPT:
             return
         top.is_after_piece = False
         if top.is_ruby and style.collapse != "collapse":
             text = text.replace("\n", " ")
-        if style.transform:
-            text = transformed(text, style.transform, top.lines.last, top.language)
+        if row in self._initials:
+            letters, before = self._initials[row], self._before(row, style)
+            text = with_initial(text, style.transform, letters, before, top.language)
+        elif style.transform:
+            text = transformed(text, style.transform, self._before(row, style), top.language)
         top.lines.add(row, text, style.collapse)
         if not style.is_visible or top.is_locked or (top.is_folded and self._is_folded(row)):
             self.unseen.add(row)
         elif "s" in style.letters:
             self.secret.add(row)
 
-    def _is_before_piece(self, row: int) -> bool:
-        """Whether a piece of a table follows beside a text, comments and what has no box left out."""
-        tree = self.tree
-        after, last = row + 1, tree.end[tree.parent[row]]
-        while after < last:
-            style = self.style(after) if tree.is_element(after) else NO_BOX
-            if not style.is_boxless:
-                return style.is_piece
-            if tree.kind[after] == TEXT and tree.name[after].strip(SPACES):
-                return False
-            after = tree.end[after]
-        return False
+    def _before(self, row: int, style: Style) -> str:
+        return self._preceding.character(row) if "capitalize" in style.transform else ""
 
     def _element(self, row: int, top: _Open) -> _Open | None:
         style, tag = self.style(row), self.tree.name[row]
@@ -238,7 +262,7 @@ class Layout:
         top.is_after_piece = style.is_piece
         if is_html and tag in ("br", "wbr"):
             if tag == "br":
-                top.lines.end()
+                top.lines.end(keeps_blank=style.collapse in _KEPT)
             else:
                 top.lines.opportunity()
             return None
@@ -270,27 +294,30 @@ class Layout:
         tree = self.tree
         below = _Open(self._lines(row, style, top), style)
         below.ends_lines = below.lines is not top.lines
-        below.language = (
-            tree.attribute(row, "lang") if row in tree.snapshot.attributes else None
-        ) or top.language
+        language = tree.attribute(row, "lang") if row in tree.snapshot.attributes else None
+        below.language = top.language if language is None else language
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
-        below.is_ruby = style.is_ruby or (top.is_ruby and below.is_inline)
+        below.is_ruby = style.display.startswith("ruby") or (top.is_ruby and below.is_inline)
         if tree.kind[row] != HTML:
             below.holds_text = _foreign_text(tree, row, style, top.holds_text)
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
         if (
-            "b" in style.letters
-            or (is_special and tree.is_html(row, "q") and not self._begins_with_blank(row))
-            or (style.is_inline and self._is_sealed(row))
+            (tree.is_html(row, "q") and not self._begins_with_blank(row))
+            or "b" in style.letters
+            or self._is_sealed(row, style)
         ):
             below.lines.atom()
         elif "g" in style.letters:
             below.lines.blank()
-        below.rows = self._rows(row, style, is_special)
+        below.rows = self._rows(row, is_special)
+        if not INITIALS.isdisjoint(style.letters):
+            self._initials.setdefault(initial_text(self, row), style.letters)
+        if "k" in style.letters:
+            self.wavering.append(row)
         return below
 
     def _lines(self, row: int, style: Style, top: _Open) -> Lines:
@@ -316,29 +343,34 @@ class Layout:
             return tag == "svg"
         return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
 
-    def _is_sealed(self, row: int) -> bool:
-        """Whether content that the snapshot cannot hold stands on the line around: then the box has a width.
+    def _is_sealed(self, row: int, style: Style) -> bool:
+        """Whether content that the snapshot cannot hold stands on the line: then the box has a width.
 
         So do objects that show their data, and custom elements with a closed shadow tree.
         """
         box, at, tag = self.tree.snapshot.box, 4 * self.tree.number[row], self.tree.name[row]
-        if not ("-" in tag or tag == "object"):
+        if not style.is_inline or not ("-" in tag or tag == "object"):
             return False
         is_empty = self.tree.end[row] == row + 1 or (tag == "object" and not self._falls_back(row))
         return is_empty and bool(box) and box[at + 2] > 0
 
-    def _rows(self, row: int, style: Style, is_special: bool) -> Iterator[int]:
+    def _rows(self, row: int, is_special: bool) -> Iterator[int]:
         """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""
         tree = self.tree
         if is_special and self._is_childless(row):
-            return iter(())
-        if style.is_column:
+            return self._menu_rows(row)
+        if self.tree.is_element(row) and self.style(row).display.startswith("table-column"):
             # Columns hold nothing but columns.
             return (child for child in tree.elements(row) if self.style(child).display == "table-column")
         if tree.end[row] > row + 1 and tree.kind[row + 1] == SHADOW:
             self._assign(row)
             return tree.children(row + 1)
         return iter(self._slotted[row]) if is_special and row in self._slotted else tree.children(row)
+
+    def _menu_rows(self, row: int) -> Iterator[int]:
+        """Yield the button of a menu that the page draws itself; nothing for all else that holds nothing."""
+        first = next(self.tree.elements(row), -1) if "m" in self.style(row).letters else -1
+        return iter((first,) if first >= 0 and self.tree.is_html(first, "button") else ())
 
     def _is_childless(self, row: int) -> bool:
         tag = self.tree.name[row]
@@ -366,7 +398,8 @@ class Layout:
         slots = self._slots(host)
         for child in self.tree.children(host):
             slot = self._slot_of(child, slots)
-            if slot is not None:
+            if slot is not None and child not in self._slots_of:
+                self._slots_of[child] = slot
                 self._slotted.setdefault(slot, []).append(child)
 
     def _slots(self, host: int) -> dict[str, int]:
@@ -444,14 +477,6 @@ class _Open:
             self.lines.atom()
         if self.ends_lines:
             self.lines.end()
-
-
-def is_menu(tree: Tree, row: int) -> bool:
-    """Whether the row is a drop-down select, whose options have no boxes on the page."""
-    if not tree.is_html(row, "select"):
-        return False
-    size = integer(tree.attribute(row, "size") or "")
-    return size == 1 if tree.has(row, "multiple") else size <= 1
 
 
 def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:

@@ -103,9 +103,8 @@ _IDEOGRAPHS = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0
 
 
 def _math(data: str) -> str:
-    """Set a single letter in mathematical italic, as `mi` shows it (MathML Core, 4.2)."""
-    letter = data.strip("\t\n\r ")
-    return data.replace(letter, _MATH[letter]) if letter in _MATH else data
+    """Set a text of a single letter in mathematical italic, as `mi` shows it (MathML Core, 4.2)."""
+    return _MATH.get(data, data)
 
 
 _MATH = (

@@ -53,9 +53,9 @@ class Lines:
         """Add a place where the line may break: blanks collapse across it, line breaks beside it vanish."""
         self._may_wrap = True
 
-    def end(self) -> None:
+    def end(self, *, keeps_blank: bool = False) -> None:
         """End the line: a collapsible space before it vanishes, and so do those after it."""
-        if self.ends_with == SPACE:
+        if self.ends_with == SPACE and not keeps_blank:
             self._drop_space()
         self.ends_with, self.last = NOTHING, " "
 

@@ -102,6 +102,8 @@ class _Collector:
     def _shown(self, row: int) -> None:
         if row in self.layout.secret and self.layout.texts[row]:
             raise unsupported(self.tree, self.tree.parent[row], "text is masked")
+        if any(block < row < self.tree.end[block] for block in self.layout.wavering):
+            raise unsupported(self.tree, self.tree.parent[row], "its first line has letters of its own")
         self._text(self.layout.texts[row])
 
     def _element(self, row: int) -> None:

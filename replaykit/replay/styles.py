@@ -60,7 +60,7 @@ def palette(entries: Iterable[str]) -> list[Style]:
 def style_of(entry: str) -> Style:
     """Read a palette entry."""
     display, visibility, collapse, transform, letters, *_ = [*entry.split("|"), "", "", "", "", ""]
-    is_atom = display.startswith(("inline-", "-webkit-inline", "inline math", "math"))
+    is_atom = display.startswith(("inline-", "inline flow-root", "-webkit-inline", "inline math", "math"))
     is_inline = not is_atom and display.startswith(("inline", "ruby", "contents"))
     is_boxless = display in ("none", "")
     is_piece = display.startswith("table-")

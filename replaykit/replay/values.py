@@ -60,6 +60,14 @@ def selected(tree: Tree, row: int) -> bool | None:
     return place in (tree.state(owner).selected or ()) and options(tree, owner)[place] == row
 
 
+def is_menu(tree: Tree, row: int) -> bool:
+    """Whether the row is a drop-down select, whose options have no boxes on the page."""
+    if not tree.is_html(row, "select"):
+        return False
+    size = integer(tree.attribute(row, "size") or "")
+    return size == 1 if tree.has(row, "multiple") else size <= 1
+
+
 def owner_select(tree: Tree, row: int) -> int:
     """Return the row of the select that an option or option group belongs to, -1 without one."""
     for above in tree.ancestors(row):
