@@ -75,7 +75,7 @@ function newTree() {
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
     maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [],
-    focused: new Set(), frames: [], changed: [], initials: 'none', firstLines: false,
+    focused: new Set(), frames: [], changed: [], pseudos: newPseudos(),
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;
@@ -222,7 +222,7 @@ function enterDocument(tree, inner, path, origin) {
 
 function takeRoot(tree, root, kind) {
   tree.roots.push([root, kind]);
-  if (tree.styling) noteSelectors(tree, root, kind);
+  if (tree.styling) notePseudos(tree, root, kind);
   const focused = kind.activeElement(root);
   if (focused !== null && focused !== tree.scope.body && focused !== tree.scope.root) tree.focused.add(focused);
   if (MASK !== '') for (const element of kind.query(root, MASK)) tree.maskRoots.add(element);
@@ -233,6 +233,7 @@ function takeRoot(tree, root, kind) {
 // What a `display` allows, by its value: pages have a dozen of them.
 const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
 const NEVER_OUT = /^(?:contents|inline|ruby|table-)/;
+const HOLDS_LINES = /^(?:block|inline-block|list-item|flow-root|table-cell|table-caption)/;
 const ON_LINES = /^(?:contents|inline|inline-block|ruby)$/;
 const allowances = new Map();
 
@@ -241,6 +242,7 @@ function allowed(display) {
   if (found === undefined) {
     found = {
       scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display), onLines: ON_LINES.test(display),
+      holdsLines: HOLDS_LINES.test(display),
     };
     allowances.set(display, found);
   }
@@ -280,9 +282,9 @@ function readStyle(tree, style, element) {
   tree.scrolls = allows.scrolling && isScroller(propertyValue(style, 'overflow-y'));
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
-  const letters = styleLetters(tree, style, element) + lineLetters(style, element, allows)
-    + (cases.includes('capitalize') ? wordLetters(style, element) : '') + initialLetter(tree, element, display, cases)
-    + lineLetter(tree, element, display, cases);
+  const letters = styleLetters(tree, style, element) + lineLetters(tree, style, element, allows)
+    + (cases.includes('capitalize') ? wordLetters(tree, style, element) : '') + initialLetter(tree, element, allows, cases)
+    + lineLetter(tree, element, allows, cases);
   return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${letters === '' ? '' : `|${letters}`}`;
 }
 
@@ -322,48 +324,6 @@ function isSkipped(element) {
 function isNear(element) {
   const { top, bottom } = clientRect(element);
   return bottom > -1.5 * innerHeight && top < 2.5 * innerHeight;
-}
-
-// ---- What blanks beside an element depend on -------------------------------------------------------------------
-
-function lineLetters(style, element, { leaving, onLines }) {
-  if (leaving && isOutOfFlow(style)) return 'f';
-  return onLines ? generatedLetters(element) : '';
-}
-
-function isOutOfFlow(style) {
-  if (propertyValue(style, 'float') !== 'none') return true;
-  const position = propertyValue(style, 'position');
-  return position === 'absolute' || position === 'fixed';
-}
-
-// A pseudo-element costs as much as all else of a style: none is read but on lines, and only beside a blank.
-function generatedLetters(element) {
-  const first = firstChild(element);
-  if (first === null) return isSolid(generated(element, BEFORE)) || isSolid(generated(element, AFTER)) ? 'b' : '';
-  const before = hasBlank(first, 0) ? generated(element, BEFORE) : '';
-  return before + (hasBlank(lastChild(element), -1) ? generated(element, AFTER) : '');
-}
-
-const isSolid = (letter) => letter === 'b' || letter === 'a';
-
-function hasBlank(node, edge) {
-  const end = nodeType(node) === TEXT ? characterData(node).at(edge) : undefined;
-  return end === ' ' || end === '\n' || end === '\t' || end === '\r';
-}
-
-// By what stands beside the content: something solid holds a blank there, a blank takes its place, all else leaves it.
-const BEFORE = { name: '::before', hollow: /^"(?:.* )?"$/s, open: / "$/, letters: ['b', 'g'] };
-const AFTER = { name: '::after', hollow: /^" *"$/, open: /^$/, letters: ['a', ''] };
-
-function generated(element, { name, hollow, open, letters: [solid, blank] }) {
-  const style = styleOf(element, name);
-  const content = propertyValue(style, 'content');
-  if (content === 'none' || content === 'normal') return '';
-  const display = propertyValue(style, 'display');
-  if (display !== 'inline') return display.startsWith('inline-') ? solid : '';
-  if (!hollow.test(content)) return solid;
-  return open.test(content) ? blank : '';
 }
 
 // An empty display is that of an element without a place in the flat tree: no slot takes it.

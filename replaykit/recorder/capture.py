@@ -35,6 +35,8 @@ SCRIPTS = (
     "state.js",
     "capture.js",
     "sheets.js",
+    "pseudos.js",
+    "generated.js",
     "letters.js",
     "rest.js",
     "element.js",

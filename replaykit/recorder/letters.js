@@ -2,9 +2,10 @@
 
 // ---- Capitalized words: what stands before them ----------------------------------------------------------------
 
-function wordLetters(style, element) {
+function wordLetters({ pseudos }, style, element) {
   const position = propertyValue(style, 'position');
   const apart = position === 'absolute' || position === 'fixed' ? 'p' : '';
+  if (!pseudos.all && !mayGenerate(pseudos, element)) return apart;
   return apart + (endsInWord(element, '::before') ? 'w' : '') + (endsInWord(element, '::after') ? 'x' : '');
 }
 
@@ -25,14 +26,13 @@ function endsInWord(element, name) {
 
 // ---- First letters ---------------------------------------------------------------------------------------------
 
-const HOLDS_LINES = /^(?:block|inline-block|list-item|flow-root|table-cell|table-caption)/;
 const INITIALS = { __proto__: null, uppercase: 'u', capitalize: 'u', lowercase: 'l', none: 'n' };
 
 // Sheets that cannot be read may style first letters: then only a letter that would change is worth a look.
-function initialLetter(tree, element, display, cases) {
-  if (tree.initials === 'none' || !HOLDS_LINES.test(display)) return '';
+function initialLetter({ pseudos: { initials } }, element, { holdsLines }, cases) {
+  if (initials === 'none' || !holdsLines) return '';
   const { letter, passed } = initialOf(element);
-  if (letter.toUpperCase() === letter && (tree.initials === 'some' || letter.toLowerCase() === letter)) return '';
+  if (letter.toUpperCase() === letter && (initials === 'some' || letter.toLowerCase() === letter)) return '';
   const own = propertyValue(styleOf(element, '::first-letter'), 'text-transform');
   return own === cases || passed.some((before) => isGenerating(before)) ? '' : (INITIALS[own] ?? '');
 }
@@ -65,40 +65,7 @@ function nodeAfter(node, top) {
 }
 
 // Which letters stand on a first line, nobody can tell without the browser.
-function lineLetter(tree, element, display, cases) {
-  if (!tree.firstLines || !HOLDS_LINES.test(display)) return '';
+function lineLetter({ pseudos: { lines } }, element, { holdsLines }, cases) {
+  if (!lines || !holdsLines) return '';
   return propertyValue(styleOf(element, '::first-line'), 'text-transform') === cases ? '' : 'k';
-}
-
-// ---- Whether a page has any of these ---------------------------------------------------------------------------
-
-// 'none', 'known', or 'some' where a sheet cannot be read; of two trees the one that asks for more counts.
-function noteSelectors(tree, root, kind) {
-  const sheets = [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)];
-  const found = sheets.map((sheet) => pseudosIn(sheet));
-  if (found.includes(null) && tree.initials === 'none') tree.initials = 'some';
-  if (found.some((names) => names?.has('letter'))) tree.initials = 'known';
-  tree.firstLines ||= found.some((names) => names?.has('line'));
-}
-
-const pseudosKnown = new WeakMap();
-
-// `letter` and `line` where a selector says `::first-…`; null where nobody can tell.
-function pseudosIn(sheet) {
-  const rules = rulesOf(sheet);
-  if (rules === null) return null;
-  const before = pseudosKnown.get(sheet);
-  if (before?.count === rules.length) return before.names;
-  const names = new Set();
-  collectPseudos(rules, names);
-  pseudosKnown.set(sheet, { count: rules.length, names });
-  return names;
-}
-
-function collectPseudos(rules, names) {
-  for (const rule of rules) {
-    for (const [, name] of rule.selectorText?.matchAll(/first-(letter|line)/g) ?? []) names.add(name);
-    const inner = rule.cssRules ?? (rule.styleSheet ? rulesOf(rule.styleSheet) : null);
-    if (inner && inner.length > 0) collectPseudos(inner, names);
-  }
 }

@@ -10,6 +10,7 @@ const nodeType = getter(Node.prototype, 'nodeType');
 const firstChild = getter(Node.prototype, 'firstChild');
 const lastChild = getter(Node.prototype, 'lastChild');
 const nextSibling = getter(Node.prototype, 'nextSibling');
+const previousSibling = getter(Node.prototype, 'previousSibling');
 const parentNode = getter(Node.prototype, 'parentNode');
 const ownerDocument = getter(Node.prototype, 'ownerDocument');
 const textContent = getter(Node.prototype, 'textContent');

@@ -305,6 +305,8 @@ class Layout:
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
+        if "e" in style.letters:
+            below.lines.end()
         if (
             (tree.is_html(row, "q") and not self._begins_with_blank(row))
             or "b" in style.letters
@@ -475,7 +477,7 @@ class _Open:
     def leave(self) -> None:
         if self.is_quoted or "a" in self.style.letters:
             self.lines.atom()
-        if self.ends_lines:
+        if self.ends_lines or "y" in self.style.letters:
             self.lines.end()
 
 

@@ -199,7 +199,7 @@ def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> N
     taken = watched.ask()
     expected = {
         "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "g",
-        "block": "", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c",
+        "block": "b", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c",
         "hollow": "c",
     }  # fmt: skip
     entries = {name: str(taken.palette(name)) for name in expected}
