@@ -105,7 +105,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     indeterminate: bool = False
     """The checkbox shows neither state."""
     selected: list[int] | None = None
-    """Indices of the selected options; every select has it."""
+    """Indices of the selected options; every select has it. Of an option of no select: one or none."""
     files: list[tuple[str, int, str]] | None = None
     """Chosen files: name, bytes, media type."""
     scroll: tuple[int | float, int | float] | None = None
@@ -116,12 +116,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open modal dialog."""
     popover: bool = False
     """An open popover."""
+    control: bool = False
+    """A custom element that takes part in forms, so that it may be disabled."""
     image: tuple[int, int] | msgspec.UnsetType | None = msgspec.UNSET
     """Natural size of a picture in px; null where it is broken."""
     canvas: tuple[int, int] | None = None
     """Bitmap size of a canvas in px."""
     video: tuple[int, int] | None = None
     """Frame size of a video in px."""
+    assigned: list[int] | None = None
+    """Of a slot that a script fills: places of what it holds among the child nodes of the host."""
     frame: int | None = None
     """Ordinal of a frame that could not be read here."""
     masked: bool = False

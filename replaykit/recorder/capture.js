@@ -426,6 +426,7 @@ function takeState(tree, element, html, number, masked) {
   FIELD_STATES[html]?.(element, tree, masked);
   if (mayScroll(tree, element)) noteScroll(element);
   if (tree.focused.has(element)) note('focus', true);
+  if (html.includes('-') && matches(element, ':enabled,:disabled')) note('control', true);
   if (html === 'dialog' && matches(element, ':modal')) note('modal', true);
   if (html !== '' && hasAttribute(element, 'popover') && matches(element, ':popover-open')) note('popover', true);
   PICTURE_STATES[html]?.(element);

@@ -53,7 +53,24 @@ const FIELD_STATES = {
     trackField(element, 'select', tree);
     note('selected', selectedIndices(element));
   },
+  option(element) {
+    const isChosen = isSelected(element);
+    if (isChosen !== hasAttribute(element, 'selected') && closest(element, 'select') === null) note('selected', isChosen ? [0] : []);
+  },
+  slot(element) {
+    const root = rootNode(element);
+    if (isShadowRoot(root) && slotAssignment(root) === 'manual') note('assigned', assignedPlaces(element, shadowHost(root)));
+  },
 };
+
+function assignedPlaces(slot, host) {
+  const places = [];
+  const held = new Set(assignedNodes(slot));
+  for (let node = firstChild(host), place = 0; node !== null; node = nextSibling(node), place += 1) {
+    if (held.has(node)) places.push(place);
+  }
+  return places;
+}
 
 // Scripts may set it whatever the type is, and change the type later.
 function noteChecked(element) {

@@ -15,6 +15,7 @@ from replaykit.replay.initials import INITIALS, initial_text, with_initial
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
 from replaykit.replay.preceding import Preceding
+from replaykit.replay.slots import slotted
 from replaykit.replay.styles import NO_BOX, Style, style_of
 from replaykit.replay.tree import SPACES, Tree, words
 from replaykit.replay.values import is_menu
@@ -22,8 +23,7 @@ from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
 
 # Elements that a browser draws itself: what they contain is never laid out.
 _CHILDLESS = words(
-    "audio canvas embed frame frameset iframe img input meter noscript option progress template textarea "
-    "video"
+    "audio canvas embed frame iframe img input meter noscript option progress template textarea video"
 )
 # Those of them that drop their children from the flat tree, so that no ancestor's state reaches these.
 _UNSLOTTED = words("audio img input meter progress textarea video")
@@ -38,6 +38,8 @@ _SPECIAL = _CHILDLESS | words("br details object q select slot wbr")
 BLANKS = frozenset(" \t\n\r")
 # SVG elements that never show, whatever their style says.
 _SVG_UNSEEN = words("title desc metadata style script")
+# Those that show in these parents only.
+_SVG_SPANS = {"textPath": words("a text"), "tspan": words("a text textPath tspan")}
 
 
 # White space that is kept, line breaks included.
@@ -151,7 +153,7 @@ class Layout:
         return any(self._is_unread(other) for other in above)
 
     def _is_unread(self, row: int) -> bool:
-        return row in self.locked or self._is_folded(row) or self.style(row).skips
+        return row in self.locked or self._is_folded(row) or (row in self.boxed and self.style(row).skips)
 
     def _start(self, document: int) -> None:
         page = _Open(Lines(self.texts), _PAGE)
@@ -219,16 +221,7 @@ class Layout:
         text, style = self.tree.name[row], top.style
         if not text or not top.holds_text:
             return
-        # Between boxes that stand for themselves, blanks are nothing unless a text goes on.
-        is_blank = not text.strip(SPACES)
-        # A form feed collapses with nothing, but a text of blanks alone has no box where a block begins.
-        if (
-            is_blank
-            and (top.gives_items or (top.ends_lines and "\f" in text and style.collapse not in _KEPT))
-            and top.lines.ends_with == NOTHING
-        ):
-            return
-        if is_blank and top.is_after_piece and style.collapse not in _KEPT:
+        if not text.strip(SPACES) and self._vanishes(row, text, top):
             return
         top.is_after_piece = False
         if top.is_ruby and style.collapse != "collapse":
@@ -243,6 +236,15 @@ class Layout:
             self.unseen.add(row)
         elif "s" in style.letters:
             self.secret.add(row)
+
+    def _vanishes(self, row: int, text: str, top: _Open) -> bool:
+        """Whether a text of blanks has no box: between items, unless a text goes on, and beside pieces."""
+        if top.gives_items and top.lines.ends_with == NOTHING:
+            return True
+        if top.style.collapse in (*_KEPT, "preserve-breaks"):
+            return False
+        # A form feed collapses with nothing: only a box less makes it vanish.
+        return top.is_after_piece or ("\f" in text and not self._preceding.holds(row))
 
     def _before(self, row: int, style: Style) -> str:
         return self._preceding.character(row) if "capitalize" in style.transform else ""
@@ -288,14 +290,16 @@ class Layout:
         if self.tree.kind[row] != SVG:
             return tag == "noscript"
         above = self.tree.parent[row]
-        return tag in _SVG_UNSEEN or tag == "noscript" or (tag != "svg" and self.tree.kind[above] != SVG)
+        if tag != "svg" and self.tree.kind[above] != SVG:
+            return True
+        is_stray = tag in _SVG_SPANS and self.tree.name[above] not in _SVG_SPANS[tag]
+        return is_stray or tag in _SVG_UNSEEN or tag == "noscript"
 
     def _opened(self, row: int, style: Style, top: _Open, is_special: bool) -> _Open:
         tree = self.tree
         below = _Open(self._lines(row, style, top), style)
         below.ends_lines = below.lines is not top.lines
-        language = tree.attribute(row, "lang") if row in tree.snapshot.attributes else None
-        below.language = top.language if language is None else language
+        below.language = top.language if row not in tree.snapshot.attributes else _language(tree, row, top)
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
@@ -313,7 +317,7 @@ class Layout:
             or self._is_sealed(row, style)
         ):
             below.lines.atom()
-        elif "g" in style.letters:
+        elif "g" in style.letters or style.display == "inline list-item":
             below.lines.blank()
         below.rows = self._rows(row, is_special)
         if not INITIALS.isdisjoint(style.letters):
@@ -359,6 +363,8 @@ class Layout:
     def _rows(self, row: int, is_special: bool) -> Iterator[int]:
         """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""
         tree = self.tree
+        if tree.is_html(row, "frameset"):
+            return (child for child in tree.elements(row) if tree.is_html(child, "frame", "frameset"))
         if is_special and self._is_childless(row):
             return self._menu_rows(row)
         if self.tree.is_element(row) and self.style(row).display.startswith("table-column"):
@@ -397,27 +403,10 @@ class Layout:
 
     def _assign(self, host: int) -> None:
         """Give the children of a shadow host to the slots of its tree."""
-        slots = self._slots(host)
-        for child in self.tree.children(host):
-            slot = self._slot_of(child, slots)
-            if slot is not None and child not in self._slots_of:
+        for child, slot in slotted(self.tree, host).items():
+            if child not in self._slots_of:
                 self._slots_of[child] = slot
                 self._slotted.setdefault(slot, []).append(child)
-
-    def _slots(self, host: int) -> dict[str, int]:
-        """Return the slots of a host's shadow tree by name."""
-        tree = self.tree
-        slots: dict[str, int] = {}
-        for node in tree.descendants(host + 1):
-            if tree.is_html(node, "slot"):
-                slots.setdefault(tree.attribute(node, "name") or "", node)
-        return slots
-
-    def _slot_of(self, child: int, slots: dict[str, int]) -> int | None:
-        tree = self.tree
-        if not (tree.is_element(child) or tree.kind[child] == TEXT):
-            return None
-        return slots.get((tree.attribute(child, "slot") or "") if tree.is_element(child) else "")
 
     def _is_folded(self, row: int) -> bool:
         """Whether closed details hide the node: all of their children but the first summary."""
@@ -439,8 +428,7 @@ class Layout:
                 continue
             self.locked.add(row)
             if tree.shadow(row) >= 0:
-                slots = self._slots(row)
-                apart.update(child for child in tree.children(row) if self._slot_of(child, slots) is None)
+                apart.update(set(tree.children(row)) - slotted(tree, row).keys())
             row = tree.end[row] if tree.is_html(row, *_UNSLOTTED, "template") else row + 1
 
 
@@ -479,6 +467,14 @@ class _Open:
             self.lines.atom()
         if self.ends_lines or "y" in self.style.letters:
             self.lines.end()
+
+
+def _language(tree: Tree, row: int, top: _Open) -> str:
+    """Return the language of a box's texts; in HTML pages, HTML elements know one attribute for it."""
+    both = not tree.html or tree.kind[row] != HTML
+    found = tree.attribute(row, "xml:lang") if both else None
+    found = tree.attribute(row, "lang") if found is None else found
+    return top.language if found is None else found
 
 
 def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:

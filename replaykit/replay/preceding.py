@@ -40,6 +40,10 @@ class Preceding:
             found = "" if self._has_letter(row, "p") else self._shown(row)
         return found
 
+    def holds(self, row: int) -> bool:
+        """Whether a text has a box."""
+        return row in self._inside(self._container(row))
+
     def _previous(self, row: int) -> int:
         above = self._container(row)
         boxes = self._inside(above)

@@ -105,9 +105,13 @@ def _forms_around(tree: Tree) -> list[int]:
 _DISABLEABLE = ("button", "input", "select", "textarea", "optgroup", "option", "fieldset")
 
 
+def _is_disableable(tree: Tree, row: int) -> bool:
+    return tree.is_html(row, *_DISABLEABLE) or tree.state(row).control
+
+
 def disabled(tree: Tree, row: int) -> bool:
     """Whether a control is disabled, by its attribute, its group or a fieldset around it."""
-    if not tree.is_html(row, *_DISABLEABLE):
+    if not _is_disableable(tree, row):
         return False
     if tree.has(row, "disabled"):
         return True
@@ -121,6 +125,8 @@ def _disabled_above(tree: Tree, row: int) -> bool:
     for above in tree.ancestors(row):
         if tree.is_html(above, "select"):
             return disabled(tree, above)
+        if tree.is_html(above, "option"):
+            return False
         if tree.is_html(above, "optgroup") and tree.is_html(row, "option") and tree.has(above, "disabled"):
             return True
     return False
@@ -142,7 +148,7 @@ def _disabled_inside(tree: Tree) -> list[bool]:
 
 
 def _enabled(tree: Tree, row: int) -> bool:
-    return tree.is_html(row, *_DISABLEABLE) and not disabled(tree, row)
+    return _is_disableable(tree, row) and not disabled(tree, row)
 
 
 def _link(tree: Tree, row: int) -> bool:

@@ -55,7 +55,8 @@ def selected(tree: Tree, row: int) -> bool | None:
         return None
     owner = owner_select(tree, row)
     if owner < 0:
-        return tree.has(row, "selected")
+        live = tree.state(row).selected
+        return tree.has(row, "selected") if live is None else bool(live)
     place = bisect_left(options(tree, owner), row)
     return place in (tree.state(owner).selected or ()) and options(tree, owner)[place] == row
 

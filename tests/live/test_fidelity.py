@@ -30,7 +30,7 @@ READ = """(() => {
     if (node.nodeType === 1) reads.push([node.localName, node.innerText ?? null, node.outerText ?? null,
       node.value ?? null, node.checked ?? null, node.selectedIndex ?? null, node.selected ?? null]);
     if (node.shadowRoot) node.shadowRoot.childNodes.forEach(visit);
-    if (node.localName === 'iframe' && node.contentDocument) node.contentDocument.childNodes.forEach(visit);
+    if (/^i?frame$/.test(node.localName) && node.contentDocument) node.contentDocument.childNodes.forEach(visit);
     (node.localName === 'template' ? node.content : node).childNodes.forEach(visit);
   };
   document.childNodes.forEach(visit);
@@ -298,6 +298,14 @@ def test_a_first_line_with_letters_of_its_own_is_no_answer(watch: Watch) -> None
 @pytest.mark.parametrize(
     "body",
     [
+        "<p style=white-space:pre-line>\f</p><pre>\f</pre><p>\f<i></i><p><i></i>\f<p><b><i style=display:block></i>\f</b>",
+        "x<div style='display:inline list-item'>\tx</div>",
+        "<option>a</option><option><i style=content-visibility:hidden>x</i></option><script>document.querySelector('option')"
+        ".selected = true</script>",
+        "<script>for (const [text, count] of [['abc', 0], ['<b>d</b> e<i>f</i>', 2], ['g<p>h</p>', 5]]) {"
+        "const host = document.body.appendChild(document.createElement('div')); host.innerHTML = text;"
+        "const root = host.attachShadow({mode: 'open', slotAssignment: 'manual'}); root.innerHTML = '<i>s</i><slot></slot>';"
+        "root.querySelector('slot').assign(...[...host.childNodes].slice(0, count)); }</script>",
         "<math><mi>x</mi><mi> x</mi><mi>x </mi><mi><b>x</b></mi></math>",
         "<svg><text systemLanguage=xx>x</text><g systemLanguage=xx><text>g</text></g><text systemLanguage=en>e</text>"
         "<switch><text systemLanguage=xx>x</text><text>y</text><text>z</text></switch></svg>",
@@ -334,6 +342,30 @@ def test_what_fuzzing_has_taught_reads_as_live(watch: Watch, body: str) -> None:
 )
 def test_blanks_beside_what_is_generated_read_as_live(watch: Watch, body: str) -> None:
     assert differences(*load(watch(), body)) == ([], [])
+
+
+def test_frames_of_a_frameset_are_seen(watch: Watch, site: Any) -> None:
+    site.add("/in", "<p>in<p>two<p hidden>three")
+    url = site.add("/", "<frameset cols=*,*><frame src=/in><frame src=/in><noframes>no</noframes></frameset>")
+    watched = watch()
+    watched.page.goto(url)
+    answer = msgspec.json.decode(watched.call(READ))
+    dom = Dom(answer["push"]["snapshot"].encode())
+    assert differences(dom, answer["reads"]) == ([], [])
+    shown = [node.visible for node in map(dom.node, range(len(answer["reads"]))) if node and node.tag == "p"]
+    assert shown == [True, True, False] * 2
+
+
+def test_a_custom_control_is_disabled_as_live(watch: Watch) -> None:
+    watched = watch()
+    body = "<x-i id=a></x-i><fieldset disabled><x-i id=b></x-i><x-j id=c></x-j></fieldset><x-i id=d disabled></x-i>"
+    define = "customElements.define('x-i', class extends HTMLElement { static formAssociated = true })"
+    dom, _ = load(watched, f"{body}<script>{define}</script>")
+    for selector in (":disabled", ":enabled", "x-i:disabled"):
+        live = watched.page.evaluate(
+            "(css) => [...document.querySelectorAll(css)].map((e) => e.id)", selector
+        )
+        assert [node.attribute("id") or "" for node in dom.select_all(selector)] == live
 
 
 @pytest.mark.parametrize("name", PAGES)
