@@ -299,7 +299,7 @@ const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
 
 function styleLetters(tree, style, element) {
   const skipping = propertyValue(style, 'content-visibility');
-  const skipped = skipping !== 'visible' && (skipping === 'hidden' || isSkipped(element)) ? 'c' : '';
+  const skipped = skipping === 'hidden' ? 'c' : skipping === 'auto' && isSkipped(element) ? 'cv' : '';
   const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
   const menu = isMenu(element) && propertyValue(style, 'appearance') === 'base-select' ? 'm' : '';
   return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '') + menu;

@@ -280,7 +280,8 @@ class Node:
     def rendered(self) -> bool:
         """Whether it has a box that is not skipped: no `display: none`, closed details or hidden content."""
         layout = self.dom.layout(self.row)
-        is_skipped = self.row in layout.locked and self.row not in layout.skipping
+        is_awake = self.row in layout.skipping or self.row in layout.dormant
+        is_skipped = self.row in layout.locked and not is_awake
         return self.row in layout.boxed and not is_skipped
 
     @property

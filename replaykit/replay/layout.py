@@ -61,6 +61,8 @@ class Layout:
         self.locked: set[int] = set()
         #: Of these, elements that are shown themselves.
         self.skipping: set[int] = set()
+        #: Nodes that are skipped only as long as they are far away.
+        self.dormant: set[int] = set()
         #: Rendered text per text node.
         self.texts: dict[int, str] = {}
         #: Texts that take part in lines but are not visible.
@@ -258,6 +260,8 @@ class Layout:
             self._lock(row)
         if is_locked and not is_skipped:
             self.skipping.add(row)
+        if is_locked:
+            self._doze(row, style, is_skipped)
         if style.is_boxless or self._is_boxless(row, tag, is_html):
             return None
         self.boxed.add(row)
@@ -271,6 +275,15 @@ class Layout:
         below = self._opened(row, style, top, is_html and tag in _SPECIAL)
         below.is_locked = is_locked
         return below
+
+    def _doze(self, row: int, style: Style, is_skipped: bool) -> None:
+        """Note what is skipped only because it is far away: scrolled to, it shows."""
+        if self._is_folded(row):
+            self.dormant.difference_update(range(row, self.tree.end[row]))
+        elif "v" in style.letters and not is_skipped:
+            self.dormant.update(range(row + 1, self.tree.end[row]))
+        elif style.skips and "v" not in style.letters:
+            self.dormant.difference_update(range(row + 1, self.tree.end[row]))
 
     # Beside a blank a letter says what is generated; elsewhere a quote has its marks.
 
@@ -299,7 +312,8 @@ class Layout:
         tree = self.tree
         below = _Open(self._lines(row, style, top), style)
         below.ends_lines = below.lines is not top.lines
-        below.language = top.language if row not in tree.snapshot.attributes else _language(tree, row, top)
+        language = tree.language(row) if row in tree.snapshot.attributes else None
+        below.language = top.language if language is None else language
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
@@ -467,14 +481,6 @@ class _Open:
             self.lines.atom()
         if self.ends_lines or "y" in self.style.letters:
             self.lines.end()
-
-
-def _language(tree: Tree, row: int, top: _Open) -> str:
-    """Return the language of a box's texts; in HTML pages, HTML elements know one attribute for it."""
-    both = not tree.html or tree.kind[row] != HTML
-    found = tree.attribute(row, "xml:lang") if both else None
-    found = tree.attribute(row, "lang") if found is None else found
-    return top.language if found is None else found
 
 
 def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:

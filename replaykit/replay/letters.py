@@ -27,7 +27,7 @@ def _upper(data: str, language: str) -> str:
         data = data.replace("i", "\u0130")
     if _is(language, "el"):
         data = _GREEK.sub(_without_accents, data)
-    return data.upper()
+    return data.upper().translate(_GEORGIAN)
 
 
 def _without_accents(match: re.Match[str]) -> str:
@@ -35,6 +35,9 @@ def _without_accents(match: re.Match[str]) -> str:
     plain = unicodedata.normalize("NFD", match[0])
     return unicodedata.normalize("NFC", _GREEK_ACCENTS.sub(r"\1", plain))
 
+
+# Browsers write no Georgian capitals, which few fonts have.
+_GEORGIAN = {capital: capital - 0xBC0 for capital in range(0x1C90, 0x1CC0)}
 
 _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff][\u0300-\u036f\u0370-\u03ff\u1f00-\u1fff]*")
 

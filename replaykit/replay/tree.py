@@ -55,6 +55,12 @@ class Tree(Memo):
         """Whether the element has the attribute."""
         return self.attribute(row, name) is not None
 
+    def language(self, row: int) -> str | None:
+        """Return the language that an element states; HTML elements of HTML pages know `lang` only."""
+        is_plain = self.html and self.kind[row] == HTML
+        found = None if is_plain else self.attribute(row, "xml:lang")
+        return self.attribute(row, "lang") if found is None else found
+
     def state(self, row: int) -> State:
         """Return the live state of an element; an empty one where nothing was recorded."""
         return self.snapshot.state.get(row, _NO_STATE)

@@ -199,8 +199,8 @@ def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> N
     taken = watched.ask()
     expected = {
         "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "g",
-        "block": "b", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c",
-        "hollow": "c",
+        "block": "b", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "cv", "child": "cv",
+        "hollow": "cv",
     }  # fmt: skip
     entries = {name: str(taken.palette(name)) for name in expected}
     assert {name: "".join(entry.split("|")[4:]) for name, entry in entries.items()} == expected

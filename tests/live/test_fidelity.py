@@ -344,6 +344,20 @@ def test_blanks_beside_what_is_generated_read_as_live(watch: Watch, body: str) -
     assert differences(*load(watch(), body)) == ([], [])
 
 
+def test_what_is_skipped_far_away_is_visible_all_the_same(watch: Watch) -> None:
+    hidden = "<details><summary>s</summary><i>q</i></details><p style='content-visibility:hidden;height:9px'><b>z</b></p>"
+    far = f"<div style=height:9000px></div><div style=content-visibility:auto><p>x <b>y</b></p>{hidden}</div>"
+    dom, _ = load(watch(), far)
+    assert [node.visible for node in dom.select_all("p, b, i, summary")] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
 def test_frames_of_a_frameset_are_seen(watch: Watch, site: Any) -> None:
     site.add("/in", "<p>in<p>two<p hidden>three")
     url = site.add("/", "<frameset cols=*,*><frame src=/in><frame src=/in><noframes>no</noframes></frameset>")

@@ -40,6 +40,7 @@ def test_capitalize_looks_at_the_character_before() -> None:
         ("uppercase", "el", "\u03ac\u03ad \u03ca \u0390", "\u0391\u0395 \u03aa \u03aa"),
         ("uppercase", "en", "\u03ac", "\u0386"),
         ("lowercase", "", "\u0130 \u0391\u03a3", "i\u0307 \u03b1\u03c2"),
+        ("uppercase", "", "\u10d0\u1c90", "\u10d0\u10d0"),
         ("lowercase", "az", "I\u0130", "\u0131i"),
         ("math-auto", "", "x", "\U0001d465"),
         ("math-auto", "", " x ", " x "),
