@@ -80,8 +80,8 @@ def extract(bundle: Bundle | str | Path, folder: str | Path, *, force: bool = Fa
     """Write a bundle as plain files into a folder, which is made where it is missing.
 
     `force`: the folder may hold files already; those of the same names are replaced, all others stay.
-    Memory: the story and one blob. Raises UsageError for a folder that is not empty, BundleError for what
-    cannot be read or written; what was written until then stays, without a manifest.
+    Memory: the story and one blob. Raises UsageError for a file and for a folder that is not empty,
+    BundleError for what cannot be read or written; what was written until then stays, without a manifest.
     """
     if not isinstance(bundle, Bundle):
         with open_bundle(bundle) as opened:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
 
+from replaykit.replay.boxes import Boxes
 from replaykit.replay.letters import transformed
 from replaykit.replay.tree import SPACES
 from replaykit.snapshot import TEXT
-
-if TYPE_CHECKING:
-    from replaykit.replay.layout import Layout
 
 _CASES = {"u": "uppercase", "l": "lowercase", "n": "none"}
 
@@ -21,38 +18,38 @@ _BESIDE = ("Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Zs")
 """Categories of what stands around the letter and belongs to it."""
 
 
-def initial_text(layout: Layout, row: int) -> int:
+def initial_text(boxes: Boxes, row: int) -> int:
     """Return the text of a block that its first letter is in, -1 where none is."""
-    tree, waiting = layout.tree, [*layout.flat_children(row)][::-1]
+    tree, waiting = boxes.tree, [*boxes.flat_children(row)][::-1]
     while waiting:
         node = waiting.pop()
-        if tree.kind[node] == TEXT and (shown := _first_part(layout, node)):
+        if tree.kind[node] == TEXT and (shown := _first_part(boxes, node)):
             return node if _place(shown) >= 0 else -1
-        if tree.is_element(node) and layout.has_box(node) and not _is_passed(layout, node):
-            if _ends_search(layout, node):
+        if tree.is_element(node) and boxes.has_box(node) and not _is_passed(boxes, node):
+            if _ends_search(boxes, node):
                 return -1
             # The first line of a block that comes first is the first line of all.
-            kept = [] if layout.is_block(node) else waiting
-            waiting = kept + [*layout.flat_children(node)][::-1]
+            kept = [] if boxes.is_block(node) else waiting
+            waiting = kept + [*boxes.flat_children(node)][::-1]
     return -1
 
 
-def _first_part(layout: Layout, row: int) -> str:
+def _first_part(boxes: Boxes, row: int) -> str:
     """Return a text without blanks at its start, or the line break that ends its first line there."""
-    text = layout.tree.name[row]
+    text = boxes.tree.name[row]
     shown = text.lstrip(SPACES)
-    is_kept = layout.style(layout.flat_parent(row)).collapse not in ("collapse", "preserve-spaces")
+    is_kept = boxes.style(boxes.flat_parent(row)).collapse not in ("collapse", "preserve-spaces")
     return "\n" if is_kept and "\n" in text[: len(text) - len(shown)] else shown
 
 
-def _is_passed(layout: Layout, row: int) -> bool:
-    style = layout.style(row)
+def _is_passed(boxes: Boxes, row: int) -> bool:
+    style = boxes.style(row)
     return "f" in style.letters or (style.gives_items and "table" not in style.display)
 
 
-def _ends_search(layout: Layout, row: int) -> bool:
-    is_flow = layout.is_block(row) or layout.is_inline(row)
-    return not is_flow or "table" in layout.style(row).display or layout.tree.is_html(row, "br", "q")
+def _ends_search(boxes: Boxes, row: int) -> bool:
+    is_flow = boxes.is_block(row) or boxes.is_inline(row)
+    return not is_flow or "table" in boxes.style(row).display or boxes.tree.is_html(row, "br", "q")
 
 
 def with_initial(data: str, transform: str, letters: str, before: str, language: str) -> str:

@@ -11,50 +11,30 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from replaykit.replay.boxes import ATOMS, HOLLOW, PAGE, SPECIAL, Boxes
 from replaykit.replay.initials import INITIALS, initial_text, with_initial
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
 from replaykit.replay.preceding import Preceding
 from replaykit.replay.slots import slotted
-from replaykit.replay.styles import NO_BOX, Style, style_of
+from replaykit.replay.styles import NO_BOX, Style
 from replaykit.replay.tree import SPACES, Tree, words
-from replaykit.replay.values import is_menu
-from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SHADOW, SVG, TEXT
+from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SVG, TEXT
 
-# Elements that a browser draws itself: what they contain is never laid out.
-_CHILDLESS = words(
-    "audio canvas embed frame iframe img input meter noscript option progress template textarea video"
-)
-# Those of them that drop their children from the flat tree, so that no ancestor's state reaches these.
+# Elements that drop their children from the flat tree, so that no ancestor's state reaches these.
 _UNSLOTTED = words("audio img input meter progress textarea video")
-_REPLACED = words("audio canvas embed frame iframe img input meter progress textarea video")
-# One thing on a line even where their style says inline.
-_ATOMS = words("button fieldset option select")
-# What they are made of stands in a block, even where they are inline themselves.
-_HOLLOW = words("details marquee meter progress")
-# HTML elements whose tag decides more than their style does.
-_SPECIAL = _CHILDLESS | words("br details object q select slot wbr")
 # Blanks that a letter is written beside.
-BLANKS = frozenset(" \t\n\r")
-# SVG elements that never show, whatever their style says.
-_SVG_UNSEEN = words("title desc metadata style script")
-# Those that show in these parents only.
-_SVG_SPANS = {"textPath": words("a text"), "tspan": words("a text textPath tspan")}
-
-
+_BLANKS = frozenset(" \t\n\r")
 # White space that is kept, line breaks included.
 _KEPT = ("preserve", "break-spaces")
 
-_PAGE = style_of("block|visible|collapse|none")
 
-
-class Layout:
+class Layout(Boxes):
     """What one document shows, as far as it was asked for with `reach` and `fill`."""
 
     def __init__(self, tree: Tree, document: int, *, is_shown: bool = True) -> None:
         """Begin with a document; `is_shown`: the frame that holds it has a box."""
-        self.tree = tree
-        self.palette = [*map(style_of, tree.snapshot.head.styles), NO_BOX]
+        super().__init__(tree)
         #: Elements with a box (or `display: contents`) whose ancestors have one too.
         self.boxed: set[int] = set()
         #: Nodes that are skipped, inside closed details or hidden content; elements that skip what they hold.
@@ -69,8 +49,6 @@ class Layout:
         self.unseen: set[int] = set()
         #: Visible texts of which the browser showed dots.
         self.secret: set[int] = set()
-        self._slotted: dict[int, list[int]] = {}
-        self._slots_of: dict[int, int] = {}
         self._preceding = Preceding(self)
         #: Blocks whose first line has letters of its own.
         self.wavering: list[int] = []
@@ -110,38 +88,6 @@ class Layout:
         """Lay out the child nodes of a node that was reached."""
         self._open(row)
 
-    def style(self, row: int) -> Style:
-        """Return the style of an element."""
-        # -1 (hidden by an ancestor) is the last entry, which has no box.
-        return self.palette[self.tree.snapshot.style[self.tree.number[row]]]
-
-    def is_block(self, row: int) -> bool:
-        """Whether the element's box stands on lines of its own."""
-        tree, style = self.tree, self.style(row)
-        if tree.kind[row] == SVG and tree.up[row] >= 0 and tree.kind[tree.up[row]] == SVG:
-            return tree.name[row] in ("text", "foreignObject")
-        return not (style.is_inline or style.is_atom or tree.is_html(row, "wbr"))
-
-    def is_inline(self, row: int) -> bool:
-        """Whether the element's box is part of the lines around it, and nothing of its own."""
-        style, tag = self.style(row), self.tree.name[row]
-        is_other = tag in _ATOMS or tag in _HOLLOW or self._is_replaced(row, style)
-        return style.is_inline and not (is_other and style.display != "contents")
-
-    def has_box(self, row: int) -> bool:
-        """Whether an element has a box where its parent has one."""
-        is_html = self.tree.kind[row] == HTML
-        return not (self.style(row).is_boxless or self._is_boxless(row, self.tree.name[row], is_html))
-
-    def flat_children(self, row: int) -> Iterator[int]:
-        """Yield what is laid out directly inside of a node."""
-        return self._rows(row, self.tree.is_html(row) and self.tree.name[row] in _SPECIAL)
-
-    def flat_parent(self, row: int) -> int:
-        """Return the node that a node is laid out in."""
-        above = self.tree.parent[row]
-        return self.tree.parent[above] if self.tree.kind[above] == SHADOW else self._slots_of.get(row, above)
-
     def reads_empty(self, row: int) -> bool:
         """Whether an element that has no box, or is skipped, reads as "": others read as `textContent`."""
         if row in self.locked:
@@ -158,7 +104,7 @@ class Layout:
         return row in self.locked or self._is_folded(row) or (row in self.boxed and self.style(row).skips)
 
     def _start(self, document: int) -> None:
-        page = _Open(Lines(self.texts), _PAGE)
+        page = _Open(Lines(self.texts), PAGE)
         page.rows = self.tree.children(document)
         self._waiting[document] = page
         self._rows_waiting.append(document)
@@ -206,7 +152,7 @@ class Layout:
         style, tree = self.style(row), self.tree
         if not style.is_plain_block or top.is_locked or top.is_folded or (style.is_piece and top.is_inline):
             return False
-        if tree.kind[row] != HTML or tree.name[row] in _SPECIAL or not self._is_plain(row):
+        if tree.kind[row] != HTML or tree.name[row] in SPECIAL or not self._is_plain(row):
             return False
         self.boxed.add(row)
         top.is_after_piece = style.is_piece
@@ -255,14 +201,14 @@ class Layout:
         style, tag = self.style(row), self.tree.name[row]
         is_html = self.tree.kind[row] == HTML
         is_skipped = top.is_locked or (top.is_folded and self._is_folded(row))
-        is_locked = is_skipped or style.skips or ("c" in style.letters and self._is_replaced(row, style))
+        is_locked = is_skipped or style.skips or ("c" in style.letters and self.is_replaced(row, style))
         if is_locked and row not in self.locked:
             self._lock(row)
         if is_locked and not is_skipped:
             self.skipping.add(row)
         if is_locked:
             self._doze(row, style, is_skipped)
-        if style.is_boxless or self._is_boxless(row, tag, is_html):
+        if style.is_boxless or self.is_boxless(row, tag, is_html):
             return None
         self.boxed.add(row)
         top.is_after_piece = style.is_piece
@@ -272,7 +218,7 @@ class Layout:
             else:
                 top.lines.opportunity()
             return None
-        below = self._opened(row, style, top, is_html and tag in _SPECIAL)
+        below = self._opened(row, style, top, is_html and tag in SPECIAL)
         below.is_locked = is_locked
         return below
 
@@ -289,24 +235,11 @@ class Layout:
 
     def _begins_with_blank(self, row: int) -> bool:
         first = next(self.tree.children(row), -1)
-        return first >= 0 and self.tree.kind[first] == TEXT and self.tree.name[first][:1] in BLANKS
+        return first >= 0 and self.tree.kind[first] == TEXT and self.tree.name[first][:1] in _BLANKS
 
     def _ends_in_blank(self, row: int) -> bool:
         last = max(self.tree.children(row), default=-1)
-        return last >= 0 and self.tree.kind[last] == TEXT and self.tree.name[last][-1:] in BLANKS
-
-    def _is_boxless(self, row: int, tag: str, is_html: bool) -> bool:
-        """Whether an element never has a box, whatever its style says."""
-        if is_html:
-            is_empty = tag == "embed" and not (self.tree.has(row, "src") or self.tree.has(row, "type"))
-            return tag == "noscript" or is_empty
-        if self.tree.kind[row] != SVG:
-            return tag == "noscript"
-        above = self.tree.parent[row]
-        if tag != "svg" and self.tree.kind[above] != SVG:
-            return True
-        is_stray = tag in _SVG_SPANS and self.tree.name[above] not in _SVG_SPANS[tag]
-        return is_stray or tag in _SVG_UNSEEN or tag == "noscript"
+        return last >= 0 and self.tree.kind[last] == TEXT and self.tree.name[last][-1:] in _BLANKS
 
     def _opened(self, row: int, style: Style, top: _Open, is_special: bool) -> _Open:
         tree = self.tree
@@ -317,28 +250,37 @@ class Layout:
         contents = style.display == "contents"
         below.gives_items = top.gives_items if contents else style.gives_items
         below.is_inline = top.is_inline if contents else style.is_inline
-        below.is_ruby = style.display.startswith("ruby") or (top.is_ruby and below.is_inline)
+        below.is_ruby = style.is_ruby or (top.is_ruby and below.is_inline)
         if tree.kind[row] != HTML:
             below.holds_text = _foreign_text(tree, row, style, top.holds_text)
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
+        self._begin_lines(row, style, below, is_special)
+        below.rows = self.rows(row, style, is_special)
+        if style.letters:
+            self._note_letters(row, style.letters)
+        return below
+
+    def _begin_lines(self, row: int, style: Style, below: _Open, is_special: bool) -> None:
+        """Put on the lines what stands before the content of a box."""
         if "e" in style.letters:
             below.lines.end()
         if (
-            (tree.is_html(row, "q") and not self._begins_with_blank(row))
-            or "b" in style.letters
-            or self._is_sealed(row, style)
+            "b" in style.letters
+            or (is_special and self.tree.is_html(row, "q") and not self._begins_with_blank(row))
+            or (style.is_inline and self.is_sealed(row))
         ):
             below.lines.atom()
         elif "g" in style.letters or style.display == "inline list-item":
             below.lines.blank()
-        below.rows = self._rows(row, is_special)
-        if not INITIALS.isdisjoint(style.letters):
-            self._initials.setdefault(initial_text(self, row), style.letters)
-        if "k" in style.letters:
+
+    def _note_letters(self, row: int, letters: str) -> None:
+        """Note what a block says of its first letter and its first line."""
+        if not INITIALS.isdisjoint(letters):
+            self._initials.setdefault(initial_text(self, row), letters)
+        if "k" in letters:
             self.wavering.append(row)
-        return below
 
     def _lines(self, row: int, style: Style, top: _Open) -> Lines:
         """Return the lines that the content belongs to, after what the box does to the outer ones."""
@@ -348,79 +290,14 @@ class Layout:
         # A piece of a table inside an inline element gets an inline table around it.
         in_inline_table = style.is_piece and top.is_inline
         tag = self.tree.name[row] if style.is_inline and self.tree.kind[row] == HTML else ""
-        if (self.is_block(row) and not in_inline_table) or tag in _HOLLOW:
+        if (self.is_block(row) and not in_inline_table) or tag in HOLLOW:
             top.lines.end()
             return Lines(self.texts)
-        is_atom = tag in _ATOMS and style.display != "contents"
-        if in_inline_table or style.is_atom or is_atom or self._is_replaced(row, style):
+        is_atom = tag in ATOMS and style.display != "contents"
+        if in_inline_table or style.is_atom or is_atom or self.is_replaced(row, style):
             top.lines.atom()
             return Lines(self.texts)
         return top.lines
-
-    def _is_replaced(self, row: int, style: Style) -> bool:
-        tag = self.tree.name[row]
-        if self.tree.kind[row] == SVG:
-            return tag == "svg"
-        return tag in _REPLACED and self.tree.kind[row] == HTML and style.display != "contents"
-
-    def _is_sealed(self, row: int, style: Style) -> bool:
-        """Whether content that the snapshot cannot hold stands on the line: then the box has a width.
-
-        So do objects that show their data, and custom elements with a closed shadow tree.
-        """
-        box, at, tag = self.tree.snapshot.box, 4 * self.tree.number[row], self.tree.name[row]
-        if not style.is_inline or not ("-" in tag or tag == "object"):
-            return False
-        is_empty = self.tree.end[row] == row + 1 or (tag == "object" and not self._falls_back(row))
-        return is_empty and bool(box) and box[at + 2] > 0
-
-    def _rows(self, row: int, is_special: bool) -> Iterator[int]:
-        """Yield the children that are laid out: those of the shadow tree, of the slot, or the node's own."""
-        tree = self.tree
-        if tree.is_html(row, "frameset"):
-            return (child for child in tree.elements(row) if tree.is_html(child, "frame", "frameset"))
-        if is_special and self._is_childless(row):
-            return self._menu_rows(row)
-        if self.tree.is_element(row) and self.style(row).display.startswith("table-column"):
-            # Columns hold nothing but columns.
-            return (child for child in tree.elements(row) if self.style(child).display == "table-column")
-        if tree.end[row] > row + 1 and tree.kind[row + 1] == SHADOW:
-            self._assign(row)
-            return tree.children(row + 1)
-        return iter(self._slotted[row]) if is_special and row in self._slotted else tree.children(row)
-
-    def _menu_rows(self, row: int) -> Iterator[int]:
-        """Yield the button of a menu that the page draws itself; nothing for all else that holds nothing."""
-        first = next(self.tree.elements(row), -1) if "m" in self.style(row).letters else -1
-        return iter((first,) if first >= 0 and self.tree.is_html(first, "button") else ())
-
-    def _is_childless(self, row: int) -> bool:
-        tag = self.tree.name[row]
-        return tag in _CHILDLESS or is_menu(self.tree, row) or (tag == "object" and not self._falls_back(row))
-
-    def _falls_back(self, row: int) -> bool:
-        """Whether an object shows its content instead of its data: then the content has boxes."""
-        if not self._has_fallback(row):
-            return False
-        if not self.tree.has(row, "data") or "d" in self.style(row).letters:
-            return True
-        box = self.tree.snapshot.box
-        places = (4 * self.tree.number[child] for child in self.tree.elements(row))
-        return any(box[place + 2] or box[place + 3] for place in places if box)
-
-    def _has_fallback(self, row: int) -> bool:
-        tree = self.tree
-        return any(
-            tree.is_element(child) or (tree.kind[child] == TEXT and bool(tree.name[child].strip(SPACES)))
-            for child in tree.children(row)
-        )
-
-    def _assign(self, host: int) -> None:
-        """Give the children of a shadow host to the slots of its tree."""
-        for child, slot in slotted(self.tree, host).items():
-            if child not in self._slots_of:
-                self._slots_of[child] = slot
-                self._slotted.setdefault(slot, []).append(child)
 
     def _is_folded(self, row: int) -> bool:
         """Whether closed details hide the node: all of their children but the first summary."""

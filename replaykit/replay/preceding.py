@@ -7,27 +7,23 @@ over; any other box without a text says that a word starts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from replaykit.replay import values
+from replaykit.replay.boxes import Boxes
 from replaykit.replay.tree import SPACES, Tree
 from replaykit.replay.values import is_menu
 from replaykit.snapshot import HTML, OTHER, TEXT
-
-if TYPE_CHECKING:
-    from replaykit.replay.layout import Layout
 
 _START, _LETTER = -1, -2
 """In the place of a row: a box of no element, a letter that is generated."""
 
 
 class Preceding:
-    """Looks back from the texts of one layout."""
+    """Looks back from the texts of one page."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.tree = layout.tree
-        self._boxes: dict[int, list[int]] = {}
+    def __init__(self, boxes: Boxes) -> None:
+        self.boxes = boxes
+        self.tree = boxes.tree
+        self._held: dict[int, list[int]] = {}
         self._places: dict[int, int] = {}
 
     def character(self, row: int) -> str:
@@ -65,43 +61,43 @@ class Preceding:
         return row
 
     def _has_letter(self, row: int, letter: str) -> bool:
-        return self.tree.is_element(row) and letter in self.layout.style(row).letters
+        return self.tree.is_element(row) and letter in self.boxes.style(row).letters
 
     def _container(self, row: int) -> int:
         """Return the nearest box above in the flat tree."""
-        layout = self.layout
-        row = layout.flat_parent(row)
-        while self.tree.is_element(row) and layout.style(row).display == "contents":
-            row = layout.flat_parent(row)
+        boxes = self.boxes
+        row = boxes.flat_parent(row)
+        while self.tree.is_element(row) and boxes.style(row).display == "contents":
+            row = boxes.flat_parent(row)
         return row
 
     def _inside(self, row: int) -> list[int]:
         """Return the boxes directly inside of one, and remember their places."""
-        if row not in self._boxes:
-            self._boxes[row] = self._found(row)
-            self._places.update((box, place) for place, box in enumerate(self._boxes[row]))
-        return self._boxes[row]
+        if row not in self._held:
+            self._held[row] = self._found(row)
+            self._places.update((box, place) for place, box in enumerate(self._held[row]))
+        return self._held[row]
 
     def _found(self, row: int) -> list[int]:
         found: list[int] = []
-        waiting = [*self.layout.flat_children(row)][::-1]
+        waiting = [*self.boxes.flat_children(row)][::-1]
         is_inline = self._is_inline(row)
         while waiting:
             child = waiting.pop()
             if self._is_contents(child):
-                waiting += [*self.layout.flat_children(child)][::-1]
+                waiting += [*self.boxes.flat_children(child)][::-1]
             elif self._has_box(child, found, is_inline):
                 found.append(child)
         return found
 
     def _is_contents(self, row: int) -> bool:
-        return self.tree.is_element(row) and self.layout.style(row).display == "contents"
+        return self.tree.is_element(row) and self.boxes.style(row).display == "contents"
 
     def _has_box(self, row: int, before: list[int], is_inline: bool) -> bool:
         """Whether a node has a box; a blank has one beside what is inline, and first in an inline box."""
         tree = self.tree
         if tree.kind[row] <= OTHER:
-            return self.layout.has_box(row)
+            return self.boxes.has_box(row)
         if tree.kind[row] != TEXT or not tree.name[row]:
             return False
         if tree.name[row].strip(SPACES):
@@ -116,19 +112,19 @@ class Preceding:
         tree = self.tree
         if not tree.is_element(row) or self._says_itself(row):
             return False
-        return self.layout.is_inline(row)
+        return self.boxes.is_inline(row)
 
     def _starts_line(self, above: int, before: int) -> bool:
         """Whether lines start after a box: in a block that holds other blocks, after one of these."""
-        gives_items = self.tree.is_element(above) and self.layout.style(above).gives_items
+        gives_items = self.tree.is_element(above) and self.boxes.style(above).gives_items
         is_item = gives_items and self.tree.is_element(before)
         return is_item or (not self._is_inline(above) and self._is_apart(before))
 
     def _floats(self, row: int) -> bool:
-        return self.tree.is_element(row) and "f" in self.layout.style(row).letters
+        return self.tree.is_element(row) and "f" in self.boxes.style(row).letters
 
     def _is_apart(self, row: int) -> bool:
-        return self.tree.is_element(row) and not self._floats(row) and self.layout.is_block(row)
+        return self.tree.is_element(row) and not self._floats(row) and self.boxes.is_block(row)
 
     def _says_itself(self, row: int) -> bool:
         """Whether nothing that is laid out inside counts; closed details end in a box of their own."""

@@ -227,7 +227,7 @@ def test_links_do_not_lead_out_of_the_folder(journal: Path, tmp_path: Path) -> N
 
 def test_a_file_in_the_place_of_the_folder(journal: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(BundleError, match="cannot extract"):
+    with pytest.raises(UsageError, match="is a file: name the folder to write"):
         extract(journal, tmp_path / "file")
     with pytest.raises(BundleError, match="cannot extract"):
         extract(journal, tmp_path / "file" / "below")
