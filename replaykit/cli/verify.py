@@ -8,7 +8,7 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.bundles import find_bundles
-from replaykit.grading.grader import tape_path
+from replaykit.grading.judges.panel import tape_path
 from replaykit.grading.judges.tape_state import TapeState
 from replaykit.grading.tape_use import tape_use
 from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity

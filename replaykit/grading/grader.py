@@ -15,7 +15,6 @@ from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.panel import Panel, judges_of
 from replaykit.grading.judges.sitting import judge_all, staffed
-from replaykit.grading.judges.tape import tape_beside
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import (
     CheckResult,
@@ -144,7 +143,8 @@ def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
         settings=judges_of(task, options.judges, options.judge_model),
         how=options.judge_mode,
         mode=options.mode or task.mode,
-        tape=tape_path(bundle.name, options.replies),
+        bundle=bundle.name,
+        replies=options.replies,
         base_url=options.judge_base_url,
         model=options.judge_model,
     )
@@ -163,14 +163,6 @@ def stored_task(bundle: Bundle) -> Task | None:
     """Return the task that the bundle was recorded for, placeholders kept."""
     plain = bundle.header.task
     return None if plain is None else decode_task(plain, bundle.name)
-
-
-def tape_path(bundle: str, replies: str | None) -> Path:
-    """Return where the replies of a bundle lie: named, in a named folder, or beside it."""
-    beside = tape_beside(bundle)
-    if replies is None:
-        return beside
-    return Path(replies) / beside.name if Path(replies).is_dir() else Path(replies)
 
 
 def _task_of(

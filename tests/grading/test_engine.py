@@ -14,7 +14,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import BundleTruncated, TaskError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.farm.rows import Row, failed, merge
-from replaykit.grading.grader import grade, tape_path
+from replaykit.grading.grader import grade
+from replaykit.grading.judges.panel import tape_path
 from replaykit.grading.judging import plan_judges
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict

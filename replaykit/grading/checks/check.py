@@ -67,14 +67,13 @@ def grade_checks(
     lie in the folder `verifiers`.
     """
     results: list[CheckResult] = []
+    sites = replay.trajectory.header.sites if sites is None else sites
+    given = _terms(
+        task, mode, sites=sites, require_strong=require_strong, ask=ask, oracle=oracle, verifiers=verifiers
+    )
     cursor = LAST
     for number, check in enumerate(task.checks):
-        terms = replace(
-            _terms(task, replay, check.mode or mode, require_strong, sites),
-            ask=ask,
-            oracle=oracle,
-            verifiers=verifiers,
-        )
+        terms = given if check.mode in (None, mode) else replace(given, mode=check.mode)
         results.append(_grade(check, number, task, replay, terms, cursor))
         if isinstance(check, ProgramHtml):
             cursor = cursor_after(check, cursor, replay, terms)
@@ -113,18 +112,17 @@ def _met(result: CheckResult, mode: Mode) -> list[bool]:
     return list(targets.values())
 
 
-def _terms(task: Task, replay: Replay, mode: Mode, require_strong: bool, sites: Sites | None) -> Terms:
+def _terms(task: Task, mode: Mode, **more: Any) -> Terms:
     written: Any = task.source_record.get("eval")
     rules = written if isinstance(written, dict) else {}
     return Terms(
         mode=mode,
-        sites=replay.trajectory.header.sites if sites is None else sites,
-        require_strong=require_strong,
         require_reason=task.require_reason,
         url_note=str(rules["url_note"]) if "url_note" in rules else None,
         after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
         intent=task.intent,
         dialect=_PEER_NAMES.get(task.dialect, "webarena"),
+        **more,
     )
 
 

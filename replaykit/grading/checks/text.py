@@ -91,7 +91,8 @@ def answer_evidence(trajectory: Trajectory) -> Evidence:
             (n for n in range(len(trajectory.events) - 1, -1, -1) if _is_answer(trajectory.events[n])), None
         )
     if position is None and ending is not None:
-        position = trajectory.events.index(ending)
+        last = len(trajectory.events) - 1
+        position = last if trajectory.events[last] is ending else trajectory.events.index(ending)
     step = trajectory.events[position] if position is not None else None
     return Evidence(
         source="answer",

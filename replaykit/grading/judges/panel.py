@@ -12,7 +12,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.comparing import asking_of, asks_for_checks
 from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.tape import Tape, parse_tape, read_tape
+from replaykit.grading.judges.tape import Tape, parse_tape, read_tape, tape_beside
 from replaykit.grading.request import Asking
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.judging import JudgeSettings
@@ -31,8 +31,10 @@ class Panel(Struct, frozen=True, kw_only=True):
     """`none new refresh off`."""
     mode: Mode = "strict"
     """Strict, or as the peer judges."""
-    tape: Path
-    """Where the replies lie."""
+    bundle: str = ""
+    """Name of the bundle."""
+    replies: str | None = None
+    """Tape that is named, or the folder that it lies in; None = beside the bundle."""
     base_url: str | None = None
     """Server asked instead of the provider's own."""
     model: str | None = None
@@ -54,6 +56,11 @@ class Panel(Struct, frozen=True, kw_only=True):
         return asking_of(self.settings)
 
     @property
+    def tape(self) -> Path:
+        """Where the replies lie."""
+        return tape_path(self.bundle, self.replies)
+
+    @property
     def is_live(self) -> bool:
         """Whether models are asked."""
         return self.how in ("new", "refresh")
@@ -73,6 +80,14 @@ def judges_of(
     if model is not None:
         found = [replace(settings, model=model) for settings in found]
     return tuple(settings for place, settings in enumerate(found) if settings not in found[:place])
+
+
+def tape_path(bundle: str, replies: str | None) -> Path:
+    """Return where the replies of a bundle lie: named, in a named folder, or beside it."""
+    beside = tape_beside(bundle)
+    if replies is None:
+        return beside
+    return Path(replies) / beside.name if Path(replies).is_dir() else Path(replies)
 
 
 def judge_name(settings: JudgeSettings) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, TapeError
-from replaykit.grading.grader import tape_path
+from replaykit.grading.judges.panel import tape_path
 from replaykit.grading.judges.tape import Tape, read_tape
 from replaykit.grading.verdict import Verdict
 from replaykit.report.html.evidence import Evidence

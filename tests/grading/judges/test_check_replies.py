@@ -78,7 +78,7 @@ def found(bundle: Bundle, **options: Any) -> bytes:
 
 def test_without_a_tape_nobody_was_asked(run: Path, tape: Path) -> None:
     with open_bundle(run) as bundle:
-        replies = CheckReplies(Panel(settings=(), tape=tape), bundle)
+        replies = CheckReplies(Panel(settings=(), replies=str(tape)), bundle)
         assert replies(request("webarena.fuzzy", "q", "a", "b")) is None
         assert replies.digest is None
 
@@ -86,7 +86,7 @@ def test_without_a_tape_nobody_was_asked(run: Path, tape: Path) -> None:
 def test_a_tape_without_the_request_is_a_miss(run: Path, tape: Path) -> None:
     tape.write_text('{"tape":"replaykit.replies","version":1,"trajectory":"' + "0" * 64 + '"}\n')
     with open_bundle(run) as bundle:
-        replies = CheckReplies(Panel(settings=(), tape=tape), bundle)
+        replies = CheckReplies(Panel(settings=(), replies=str(tape)), bundle)
         assert replies.digest is None  # not read before it is asked
         reply = replies(request("webarena.fuzzy", "q", "a", "b"))
     assert isinstance(reply, ReplyFailure)
