@@ -255,6 +255,8 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   function restore(node, state) {
     const tag = node.namespaceURI === HTML ? localName(node) : '';
     if (tag === 'select') select(node, state.selected ?? []);
+    if (tag === 'option' && state.selected !== undefined) setSelected(node, state.selected.length > 0);
+    if (state.assigned !== undefined) lost.push('what a script put into a slot');
     if (tag === 'textarea' && state.value !== undefined) setArea(node, state.value);
     if (tag !== 'input') return;
     if (state.value !== undefined) setInput(node, state.value);

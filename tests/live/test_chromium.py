@@ -169,7 +169,7 @@ def test_form_state_scroll_focus_hover_and_dialogs_are_restored(
         f"""<style>#h:hover{{text-transform:uppercase}} #f:focus{{text-transform:uppercase}}</style>
         <div id=h>hover</div><input id=t value=a><textarea id=a>x</textarea><input type=checkbox id=c checked>
         <input type=radio name=r id=r1 checked><input type=radio name=r id=r2><input type=file id=file>
-        <select id=s><option>1<option>2</select><select id=m multiple><option>1<option>2<option>3</select>
+        <option id=o>alone</option><select id=s><option>1<option>2</select><select id=m multiple><option>1<option>2<option>3</select>
         <dialog id=d>said</dialog><div id=p popover>popped</div><button id=f>focus</button><img src="{DOT}" id=i>
         <div id=tall style="height:50px;overflow:auto"><div style="height:900px">tall</div></div>""",
     )
@@ -181,7 +181,9 @@ def test_form_state_scroll_focus_hover_and_dialogs_are_restored(
     page.select_option("#s", index=1)
     page.select_option("#m", index=[0, 2])
     page.set_input_files("#file", {"name": "a b.txt", "mimeType": "text/plain", "buffer": b"x"})
-    page.evaluate("() => { tall.scrollTop = 70; p.showPopover(); document.querySelector('#f').focus(); }")
+    page.evaluate(
+        "() => { o.selected = true; tall.scrollTop = 70; p.showPopover(); document.querySelector('#f').focus(); }"
+    )
     page.mouse.move(20, 12)
     page.evaluate(DRAWN)
     answer = msgspec.json.decode(watched.call(READ))
@@ -192,6 +194,21 @@ def test_form_state_scroll_focus_hover_and_dialogs_are_restored(
       p.matches(':popover-open'), file.files[0].name, r1.checked, r2.checked]"""
     state = offline.run(lambda: rebuilt.page.evaluate(ask))
     assert state == ["uppercase", "f", 70, True, "a b.txt", False, True]
+    rebuilt.close()
+
+
+def test_what_a_script_put_into_slots_is_said_to_be_lost(
+    watch: Callable[..., Any], offline: Chromium
+) -> None:
+    watched = watch()
+    load(watched, "<x-a id=host><b>one</b><i>two</i></x-a>")
+    watched.page.evaluate("""() => {
+      const root = host.attachShadow({mode: 'open', slotAssignment: 'manual'});
+      root.innerHTML = '<slot></slot>';
+      root.firstChild.assign(host.lastChild);
+    }""")
+    rebuilt = built(offline, msgspec.json.decode(watched.call(READ))["push"])
+    assert "what a script put into a slot is lost" in rebuilt.faults
     rebuilt.close()
 
 
