@@ -276,7 +276,7 @@ class AsyncDriver(Driver):
         self.pump()
 
     def _run_errands(self, tab: Tab) -> None:
-        for carried in self.errands(tab):
+        for carried in self.targets.errands(tab):
             self._spawn(self._carry(carried))
 
     def _left(self, tab: Tab) -> None:

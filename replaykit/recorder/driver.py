@@ -6,16 +6,15 @@ Nothing that goes wrong here may reach the agent: it is logged, and said in the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from replaykit.recorder.arming import Armed, arm
 from replaykit.recorder.cdp import Tab
-from replaykit.recorder.cdp_frames import PAGES, Target, Via
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
-from replaykit.recorder.effects import Carried, Job, Refused, Send, Tell
-from replaykit.recorder.framing import arm_target, flush, own
+from replaykit.recorder.effects import Carried, Job, Refused, Tell
+from replaykit.recorder.framing import flush
 from replaykit.recorder.messages import (
     MAIN,
     Arm,
@@ -24,7 +23,6 @@ from replaykit.recorder.messages import (
     End,
     Failed,
     Finished,
-    FrameLeft,
     Input,
     Output,
     Pushed,
@@ -41,6 +39,7 @@ from replaykit.recorder.messages import (
 from replaykit.recorder.relay import RECEIVED, Heard
 from replaykit.recorder.relaying import Relaying
 from replaykit.recorder.roster import Found, Roster
+from replaykit.recorder.targets import Targets
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -109,7 +108,8 @@ class Driver(Relaying):
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
         self._holders = 0
         self._newcomers: list[tuple[Tab | None, Carried]] = []
-        self._claims: dict[str, tuple[Tab, Via]] = {}
+        self.targets = Targets(self)
+        """Frames in processes of their own, and workers, of all tabs."""
 
     def pump(self) -> None:
         """Set out to do what the session has asked for; the two drivers differ in how."""
@@ -153,7 +153,7 @@ class Driver(Relaying):
         if self._core is None or self.is_sealed:
             return
         if isinstance(item, End):
-            self._miss_unarmed()
+            self.targets.miss_unarmed()
             self._miss_tabs()
         was_ending, self.is_busy = self._core.is_ending, True
         try:
@@ -274,7 +274,7 @@ class Driver(Relaying):
             self.failed("actions", error)
 
     def _translate(self, tab: Tab, said: Heard) -> None:
-        if said.via and not self._is_claimed(tab, said.via):
+        if said.via and not self.targets.is_claimed(tab, said.via):
             return
         self.tell(tab)
         for item in tab.translate(said.method, said.params, said.via):
@@ -307,7 +307,7 @@ class Driver(Relaying):
                 self.happened(tab, event)
             return tab
         if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
-            self._newcomers.append((None, self._unheard(params)))
+            self._newcomers.append((None, self.targets.unheard(params)))
         found = self.roster.hear(method, params)
         if found is not None and self.roster.is_ours(found):
             if method in ("Target.targetDestroyed", "Target.targetCrashed"):
@@ -413,54 +413,7 @@ class Driver(Relaying):
         for tab in lost:
             self._miss_tab(tab)
 
-    # Targets below tabs
-
-    def errands(self, tab: Tab) -> Iterator[Carried]:
-        """Yield what is to be done about targets and frames that were heard of since this was asked last."""
-        for errand in tab.take_errands():
-            yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
-
-    def _owning(self, tab: Tab, frame: str) -> Carried:
-        yield from own(tab, frame)
-        self.tell(tab)
-
-    def _arming(self, tab: Tab, target: Target) -> Carried:
-        yield from arm_target(tab, target, self.script, self.clock, has_network=self.has_network)
-        self.tell(tab)
-        if target.is_refused:
-            self._miss(tab, target)
-            at, source = self.clock.now(), (target.id, 0)
-            self.feed(FrameLeft(at=at, page=tab.page, source=source, why="unarmed"))
-
-    def _miss_unarmed(self) -> None:
-        for tab in self.tabs.values():
-            for target in tab.targets.values():
-                if not (target.is_armed or tab.is_gone):
-                    self._miss(tab, target)
-
-    def _miss(self, tab: Tab, target: Target) -> None:
-        channel = "actions" if target.kind in PAGES else "network"
-        self.gap(channel, "target.unarmed", page=tab.page)
-
-    def _unheard(self, params: dict[str, Any]) -> Carried:
-        """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
-        context = params["targetInfo"].get("browserContextId")
-        for tab in [tab for tab in self.tabs.values() if tab.actor == "agent" and not tab.is_gone]:
-            found = yield Send(tab=tab, method="Target.getTargetInfo")
-            if found["targetInfo"].get("browserContextId") == context:
-                self.gap("network", "worker.shared")
-                return
-
-    def _is_claimed(self, tab: Tab, via: Via) -> bool:
-        """Whether what a target tells is for this tab to tell: a service worker speaks to all its pages."""
-        target = tab.targets.get(via)
-        if target is None or target.kind != "service_worker":
-            return True
-        holder, place = self._claims.setdefault(target.id, (tab, via))
-        if holder.is_gone or place not in holder.targets or (holder.actor, tab.actor) == ("probe", "agent"):
-            holder = tab
-            self._claims[target.id] = (tab, via)
-        return holder is tab
+    # The ends of tabs
 
     def looked(self, tab: Tab, push: Any) -> None:
         """Feed a last look that the driver took on its own, before its page is closed."""

@@ -241,7 +241,7 @@ class SyncDriver(Greenlets):
         self.pump()
 
     def _run_errands(self, tab: Tab) -> None:
-        for carried in self.errands(tab):
+        for carried in self.targets.errands(tab):
             self.spawn(carried, _ignore)
 
     def _left(self, tab: Tab) -> None:
