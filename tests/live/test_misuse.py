@@ -43,7 +43,7 @@ from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
 from replaykit.errors import NotAttachable, UsageError
 from replaykit.grading.grader import grade
-from replaykit.recorder import cdp, framing
+from replaykit.recorder import cdp_worlds, framing
 from replaykit.recorder.capture import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_agent, record_cdp
@@ -101,7 +101,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             numbers.append(message.seq)
         return message
 
-    for module in (cdp, framing):
+    for module in (cdp_worlds, framing):
         monkeypatch.setattr(module, "decode_message", hear)
     return numbers
 

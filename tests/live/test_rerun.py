@@ -213,5 +213,5 @@ def test_the_recorded_run_and_what_exists_are_never_written_over(tmp_path: Path)
     assert run([*arguments, str(bundle), "--force"]) == 2
     other = tmp_path / "b.zst"
     other.write_bytes(b"mine")
-    assert run([*arguments, str(other)]) == 2
+    assert run([*arguments, str(other)]) == 3
     assert (bundle.read_bytes(), other.read_bytes()) == (before, b"mine")
