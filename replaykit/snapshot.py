@@ -23,6 +23,10 @@ VERSION = 1
 BYTES_MAX = 128 * 2**20
 NODES_MAX = 2_000_000
 
+LF = b"\n"
+_LINES = 4
+"""Head, tokens, style, box."""
+
 # Node kinds. Elements come first, so `kind <= OTHER` means element.
 HTML, SVG, MATHML, OTHER, TEXT, COMMENT, INSTRUCTION, SHADOW, DOCUMENT, OMITTED = range(10)
 
@@ -169,16 +173,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 def decode_head(data: bytes) -> Head:
     """Read what a snapshot says about its page, without the page. Raises SnapshotInvalid."""
-    return _head(_lines(data)[0])
+    _check_lines(data)
+    return _head(data[: data.index(LF)])
 
 
-def decode(data: bytes) -> Snapshot:
-    """Read a snapshot.
+def decode(data: bytes, head: Head | None = None) -> Snapshot:
+    """Read a snapshot; `head`: its first line, where that was read before.
 
     Raises SnapshotInvalid, with the place, for anything that the format does not allow.
     """
-    lines = _lines(data)
-    head = _head(lines[0])
+    _check_lines(data)
+    lines = data.split(LF)
+    head = head or _head(lines[0])
     tokens = _line(lines[1], _Tokens, "tokens")
     rows = _Rows(tokens)
     style = _line(lines[2], list[int], "style")
@@ -187,13 +193,11 @@ def decode(data: bytes) -> Snapshot:
     return Snapshot(head=head, style=style, box=box, **rows.columns())
 
 
-def _lines(data: bytes) -> list[bytes]:
+def _check_lines(data: bytes) -> None:
     if len(data) > BYTES_MAX:
         raise SnapshotInvalid(place="byte 0", what=f"{len(data)} bytes, the limit is {BYTES_MAX}")
-    lines = data.split(b"\n")
-    if len(lines) != 5 or lines[4]:
+    if data.count(LF) != _LINES or not data.endswith(LF):
         raise SnapshotInvalid(place="line 1", what=f"four lines expected, found {data.count(LF)} line ends")
-    return lines
 
 
 def encode(snapshot: Snapshot) -> bytes:
@@ -202,7 +206,6 @@ def encode(snapshot: Snapshot) -> bytes:
     return b"".join(msgspec.json.encode(line) + LF for line in lines)
 
 
-LF = b"\n"
 _Tokens = list[str | int | list[str] | dict[str, Any]]
 
 

@@ -153,11 +153,12 @@ def _of_header(header: Header) -> Iterable[Any]:
 
 
 def _of_step(step: Step) -> Iterable[Any]:
-    calls = [act for act in (step.action, step.declared, *step.observed) if type(act) is ToolCall]
     reads = step.before.reads if step.before is not None else ()
-    if not (calls or reads or step.raw):  # nearly always
-        return ()
-    return [*(call.arguments for call in calls), *(read.value for read in reads), step.raw]
+    if type(step.action) is not ToolCall and not (step.declared or step.observed or step.raw or reads):
+        return ()  # nearly always
+    acts = (step.action, step.declared, *step.observed)
+    calls = [act.arguments for act in acts if type(act) is ToolCall]
+    return [*calls, *(read.value for read in reads), step.raw]
 
 
 def _of_reads(event: Observation | Probe) -> Iterable[Any]:

@@ -37,7 +37,7 @@ class Dom:
     @cached_property
     def snapshot(self) -> Snapshot:
         """The recorded columns."""
-        return decode(self.data)
+        return decode(self.data, self.head)
 
     @cached_property
     def tree(self) -> Tree:
