@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 
 from replaykit.replay.boxes import ATOMS, HOLLOW, PAGE, SPECIAL, Boxes
 from replaykit.replay.initials import INITIALS, initial_text, with_initial
@@ -49,7 +50,6 @@ class Layout(Boxes):
         self.unseen: set[int] = set()
         #: Visible texts of which the browser showed dots.
         self.secret: set[int] = set()
-        self._preceding = Preceding(self)
         #: Blocks whose first line has letters of its own.
         self.wavering: list[int] = []
         #: Letters of the style of a block, by the text that its first letter is in.
@@ -64,6 +64,11 @@ class Layout(Boxes):
         self._rows_waiting: list[int] = []
         if is_shown:
             self._start(document)
+
+    @cached_property
+    def _preceding(self) -> Preceding:
+        # It holds the layout in turn: most pages need none, and are gone with the last who asks them.
+        return Preceding(self)
 
     def reach(self, row: int) -> None:
         """Lay out everything around a node, so that its own box and texts beside it are known."""
