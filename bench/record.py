@@ -1,4 +1,6 @@
-"""Recorder overhead per action and bytes per step on the fixture sites, against Playwright tracing.
+"""Recorder overhead per action and bytes per step on the fixture sites, against other ways to keep a run.
+
+Playwright tracing is what the ratios are to; beside it, a HAR file, and a PNG with the HTML after every act.
 
 Run: .venv/bin/python -m bench.record [--rounds 5]
 
@@ -15,10 +17,11 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
+from itertools import count
 from operator import sub
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
@@ -31,26 +34,53 @@ _T = TypeVar("_T")
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 
-def plain(context: BrowserContext, folder: Path, drive: Callable[[Page], None]) -> int:
+Drive: TypeAlias = Callable[..., None]
+"""Does the acts on a page; `keep`, if given, is called after each, in its time."""
+
+
+def plain(browser: Browser, folder: Path, drive: Drive) -> int:
     """Drive without recording."""
-    drive(context.new_page())
+    with opened(browser) as context:
+        drive(context.new_page())
     return 0
 
 
-def tracing(context: BrowserContext, folder: Path, drive: Callable[[Page], None]) -> int:
+def tracing(browser: Browser, folder: Path, drive: Drive) -> int:
     """Drive under Playwright tracing with screenshots and snapshots; return the bytes of the trace."""
-    context.tracing.start(screenshots=True, snapshots=True)
-    drive(context.new_page())
-    context.tracing.stop(path=folder / "trace.zip")
-    return (folder / "trace.zip").stat().st_size
+    with opened(browser) as context:
+        context.tracing.start(screenshots=True, snapshots=True)
+        drive(context.new_page())
+        context.tracing.stop(path=folder / "trace.zip")
+    return size_of(folder)
 
 
-def recorded(screenshots: str) -> Callable[[BrowserContext, Path, Callable[[Page], None]], int]:
+def har(browser: Browser, folder: Path, drive: Drive) -> int:
+    """Drive while Playwright records a HAR file with bodies; return its bytes."""
+    with opened(browser, record_har_path=folder / "run.har.zip") as context:
+        drive(context.new_page())
+    return size_of(folder)
+
+
+def files(browser: Browser, folder: Path, drive: Drive) -> int:
+    """Drive and keep a PNG and the HTML after every act, as agents' own loops do; return their bytes."""
+    with opened(browser) as context:
+        page, number = context.new_page(), count()
+
+        def keep() -> None:
+            name = next(number)
+            page.screenshot(path=folder / f"{name}.png")
+            (folder / f"{name}.html").write_text(page.content())
+
+        drive(page, keep)
+    return size_of(folder)
+
+
+def recorded(screenshots: str) -> Callable[[Browser, Path, Drive], int]:
     """Return a way of driving under the recorder; it returns the bytes of the bundle."""
 
-    def run(context: BrowserContext, folder: Path, drive: Callable[[Page], None]) -> int:
+    def run(browser: Browser, folder: Path, drive: Drive) -> int:
         path = folder / "run.zst"
-        with Recorder(path, screenshots=screenshots) as recorder:
+        with opened(browser) as context, Recorder(path, screenshots=screenshots) as recorder:
             page = context.new_page()
             recorder.attach(page)
             drive(page)
@@ -59,9 +89,21 @@ def recorded(screenshots: str) -> Callable[[BrowserContext, Path, Callable[[Page
     return run
 
 
+def opened(browser: Browser, **options: Any) -> AbstractContextManager[BrowserContext]:
+    """Return a context that is closed at the end."""
+    return closing(browser.new_context(viewport=VIEWPORT, **options))
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of all files."""
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
 WAYS = {
     "plain": plain,
     "tracing": tracing,
+    "HAR": har,
+    "PNG and HTML": files,
     "replaykit, no screenshots": recorded("off"),
     "replaykit": recorded("png"),
 }
@@ -119,16 +161,20 @@ def measure(site: str, browser: Browser, rounds: Iterable[int]) -> Spent:
 def _driven(site: str, browser: Browser, way: str) -> tuple[list[float], int]:
     serve, acts = SITES[site]
     times: list[float] = []
-    with serve() as server, closing(browser.new_context(viewport=VIEWPORT)) as context:
+    with serve() as server, tempfile.TemporaryDirectory() as folder:
 
-        def drive(page: Page) -> None:
+        def drive(page: Page, keep: Callable[[], None] = _nothing) -> None:
             for act in acts(page, server.url):
                 start = time.perf_counter()
                 act()
+                keep()
                 times.append((time.perf_counter() - start) * 1000)
 
-        with tempfile.TemporaryDirectory() as folder:
-            return times, WAYS[way](context, Path(folder), drive)
+        return times, WAYS[way](browser, Path(folder), drive)
+
+
+def _nothing() -> None:
+    """Keep nothing."""
 
 
 def main() -> None:
