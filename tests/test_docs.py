@@ -72,9 +72,10 @@ def generated_cli() -> str:
 
 def signature_of(value: object) -> str:
     """What a function takes, an argument a line; nothing of classes that no program builds."""
-    if not (inspect.isfunction(value) or value in (replaykit.Recorder, replaykit.AsyncRecorder)):
+    is_told = inspect.isfunction(value) or value in (replaykit.Recorder, replaykit.AsyncRecorder)
+    if not (is_told and callable(value)):
         return ""
-    found = inspect.signature(value)  # type: ignore[arg-type]
+    found = inspect.signature(value)
     told = ["*" if bare else str(one).replace("'", "") for one, bare in _arguments(found)]
     back = str(found.return_annotation).strip("'")
     return "(\n" + "".join(f"    {line},\n" for line in told) + f") -> {back}"
