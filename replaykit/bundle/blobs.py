@@ -12,10 +12,10 @@ import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 
-from replaykit.bundle.format import IMAGE_PIXELS_MAX, PIXMAP, BlobClass, Place
+from replaykit.bundle.format import IMAGE_PIXELS_MAX, PIXMAP, SNAPSHOT, BlobClass, Place
 from replaykit.errors import BundleDamaged
 
-_MARKUP = ("application/x-replaykit-dom", "text/html", "application/xhtml+xml", "image/svg+xml")
+_MARKUP = (SNAPSHOT, "text/html", "application/xhtml+xml", "image/svg+xml")
 _BULK_TEXT = ("text/css", "text/javascript")
 _OPAQUE = (
     "application/zip",

@@ -12,6 +12,7 @@ from typing import cast
 
 from replaykit.bundle.blobs import class_of
 from replaykit.bundle.container import Container
+from replaykit.bundle.format import SNAPSHOT
 from replaykit.bundle.manifest import manifest
 from replaykit.bundle.reduction import reduced_lines
 from replaykit.bundle.story import decode_line
@@ -24,6 +25,10 @@ ROOTS_MAX = 100
 _ID = re.compile(rb'"([0-9a-f]{64})"')
 _ROOT = re.compile(r"https?://[^\s/?#][^\s?#]{0,2000}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+# How far a document had come with loading. In a JSON text these bytes are a key and its value: within
+# strings every quote has a backslash.
+_READY = re.compile(rb'"ready":"(?:loading|interactive|complete)",?')
 
 # What would make it another host, port or word.
 _BOUNDARY = rb"(?![A-Za-z0-9_-]|[.:@][A-Za-z0-9])"
@@ -90,9 +95,12 @@ def _reduced(container: Container) -> tuple[list[bytes], Roots]:
 
 def _blob(container: Container, id: str, roots: Roots) -> tuple[str, int, str]:
     place = container.tables.blobs[id]
-    if not roots or class_of(place.media_type) in ("opaque", "pixels"):
+    is_timed = place.media_type == SNAPSHOT
+    if class_of(place.media_type) in ("opaque", "pixels") or not (roots or is_timed):
         return id, place.n, place.media_type
     payload = roots.named(container.blob(id))
+    if is_timed:
+        payload = _READY.sub(b"", payload)
     return sha256(payload).hexdigest(), len(payload), place.media_type
 
 

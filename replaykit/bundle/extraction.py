@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.blobs import png
-from replaykit.bundle.format import PIXMAP
+from replaykit.bundle.format import PIXMAP, SNAPSHOT
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.story import Line, decode_line
 from replaykit.errors import BundleDamaged, BundleError, EventInvalid, UsageError
@@ -34,7 +34,7 @@ FOLDERS = ("a11y", "bodies", "dom", "other", "replies", "screenshots", "styles")
 """Where blobs go, by the field that refers to them first; `other`: nothing known refers to them."""
 
 _EXTENSIONS = {
-    "application/json": "json", "application/pdf": "pdf", "application/x-replaykit-dom": "jsonl",
+    "application/json": "json", "application/pdf": "pdf", SNAPSHOT: "jsonl",
     "application/xhtml+xml": "xhtml", "application/zip": "zip", "image/avif": "avif", "image/gif": "gif",
     "image/jpeg": "jpg", "image/png": "png", "image/svg+xml": "svg", "image/webp": "webp", PIXMAP: "ppm",
     "text/css": "css", "text/csv": "csv", "text/html": "html", "text/javascript": "js",

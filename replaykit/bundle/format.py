@@ -58,6 +58,7 @@ CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "bulk", "markup", "text")
 """Classes of blobs, in file order."""
 
 PIXMAP = "image/x-portable-pixmap"
+SNAPSHOT = "application/x-replaykit-dom"
 
 SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
 """Level 19 costs 100 times the CPU for about 5 % of the size."""

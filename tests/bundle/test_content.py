@@ -55,6 +55,9 @@ def page(title: str, root: str = ROOT) -> bytes:
     return msgspec.json.encode({"snapshot": 1, "url": f"{root}/", "title": title, "elements": 0})
 
 
+READY = (b'"ready":"loading",', b'"ready":"interactive",', b'"ready":"complete",', b"")
+
+
 @dataclass
 class Run:
     """A run that can be changed in one place and written."""
@@ -257,6 +260,28 @@ def test_an_older_look_that_is_known_to_be_unchanged_counts(ms: int, folder: Pat
     at = index(made.events, Step)
     made.events[at] = replace(made.events[at], before=replace(made.events[at].before, stale=Stale(ms=ms)))
     assert made.digest(folder) == expected
+
+
+def showing(payload: bytes, sites: dict[str, tuple[str, ...]]) -> Run:
+    """A run with another last page, the first blob that the final look names."""
+    made = run()
+    made.header = replace(made.header, sites=sites)
+    made.blobs[id_of(payload)] = (DOM, payload)
+    return changed(made, index(made.events, Observation, "final"), snapshot=id_of(payload))
+
+
+@pytest.mark.parametrize("sites", [{}, {"shop": (ROOT,)}])
+def test_how_far_a_page_had_loaded_does_not_count(sites: dict[str, tuple[str, ...]], folder: Path) -> None:
+    pages = [b'{"snapshot":1,"title":"x",%s"elements":0}' % ready for ready in READY]
+    inner = [b'{"snapshot":1,"elements":0}\n["@",{"url":"",%s"title":"y"}]' % ready for ready in READY]
+    for same in (pages, inner):
+        assert len({showing(payload, sites).digest(folder) for payload in same}) == 1
+
+
+def test_a_text_that_looks_like_it_counts(folder: Path) -> None:
+    titles = ('"ready":"complete"', '"ready":"interactive"', '\\"ready":"loading"')
+    pages = [page(title) for title in titles] + [b'{"title":"x","ready":"never","elements":0}', page("")]
+    assert len({showing(payload, {}).digest(folder) for payload in pages}) == len(pages)
 
 
 @pytest.mark.parametrize("said", [None, 0, 1])
