@@ -32,6 +32,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   const newComment = method(Document.prototype, 'createComment');
   const newInstruction = method(Document.prototype, 'createProcessingInstruction');
   const viewOf = getter(Document.prototype, 'defaultView');
+  const registryOf = getter(window, 'customElements');
   const modeOf = getter(Document.prototype, 'compatMode');
   const rootElement = getter(Document.prototype, 'documentElement');
   const animationsOf = method(Document.prototype, 'getAnimations');
@@ -252,11 +253,24 @@ async ({ tokens: text, sheets, images, styles, style }) => {
 
   // ---- State -----------------------------------------------------------------------------------------------------
 
+  // An element takes part in forms only if its name is defined so: by a class that does nothing else.
+  function associate(node) {
+    const view = viewOf(documentOf(node));
+    const registry = view && registryOf(view);
+    if (registry === null || registry.get(localName(node)) !== undefined) return;
+    try {
+      registry.define(localName(node), class extends view.HTMLElement { static formAssociated = true; });
+    } catch {
+      lost.push('a custom control');
+    }
+  }
+
   function restore(node, state) {
     const tag = node.namespaceURI === HTML ? localName(node) : '';
     if (tag === 'select') select(node, state.selected ?? []);
     if (tag === 'option' && state.selected !== undefined) setSelected(node, state.selected.length > 0);
     if (state.assigned !== undefined) lost.push('what a script put into a slot');
+    if (state.control) associate(node);
     if (tag === 'textarea' && state.value !== undefined) setArea(node, state.value);
     if (tag !== 'input') return;
     if (state.value !== undefined) setInput(node, state.value);

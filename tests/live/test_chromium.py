@@ -212,6 +212,30 @@ def test_what_a_script_put_into_slots_is_said_to_be_lost(
     rebuilt.close()
 
 
+CUSTOM = """<x-i id=a></x-i><x-i id=b disabled></x-i><form id=f><fieldset id=g disabled><x-i id=c><i>c</i></x-i><x-j id=d></x-j>
+</fieldset><x-i id=e></x-i></form><x-s id=s></x-s><script>
+class Control extends HTMLElement { static formAssociated = true }
+customElements.define("x-i", Control);
+customElements.define("x-s", class extends Control {
+  constructor() { super().attachShadow({ mode: "open" }).innerHTML = "<b>in</b>"; }
+});
+</script>"""
+ASK_CUSTOM = """() => [window, window[0]].map(({ document: page, f, s }) => [':disabled', ':enabled', 'x-s:enabled']
+  .map((css) => Array.from(page.querySelectorAll(css), (node) => node.id).join(' '))
+  .concat([Array.from(f.elements, (node) => node.id).join(' '), f.innerText, s.shadowRoot.textContent]))"""
+
+
+def test_custom_controls_are_parts_of_their_forms(watch: Callable[..., Any], offline: Chromium) -> None:
+    watched = watch()
+    load(watched, CUSTOM + f"<iframe srcdoc='{CUSTOM}'></iframe>")
+    live = watched.page.evaluate(ASK_CUSTOM)
+    assert live == [["b g c", "a e s", "s", "g c e", "c", "in"]] * 2
+    rebuilt = built(offline, msgspec.json.decode(watched.call(READ))["push"])
+    assert offline.run(lambda: rebuilt.page.evaluate(ASK_CUSTOM)) == live
+    assert [fault for fault in rebuilt.faults if "lost" in fault] == []
+    rebuilt.close()
+
+
 def test_frames_shadow_roots_and_adopted_sheets_are_built(
     watch: Callable[..., Any], site: Any, offline: Chromium
 ) -> None:
