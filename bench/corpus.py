@@ -18,7 +18,7 @@ from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.story import Line
 from replaykit.bundle.writer import Journal, NewBlob, seal
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import Click, Element
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation, TabView

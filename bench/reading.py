@@ -13,7 +13,7 @@ from replaykit.bundle.format import Limits
 from replaykit.bundle.opening import read_container
 from replaykit.bundle.reader import Bundle
 from replaykit.bundle.source import LocalSource, Source
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 
 ROUNDS = 20
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replaykit import snapshot
 from replaykit.errors import SnapshotInvalid
-from replaykit.snapshot import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT, decode, encode
+from replaykit.snapshot import codec, rows
+from replaykit.snapshot.codec import Lines, decode, encode
+from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT
 
 HEAD = {
     "snapshot": 1, "url": "http://x.test/", "base": "http://x.test/", "title": "T", "content_type": "text/html",
@@ -147,11 +148,11 @@ def test_wrong_lines_are_refused_with_their_place(data: bytes, place: str) -> No
 
 
 def test_limits_bound_bytes_and_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "NODES_MAX", 3)
+    monkeypatch.setattr(rows, "NODES_MAX", 3)
     assert len(decode(lines(["=a", "=b"])).kind) == 3
     with pytest.raises(SnapshotInvalid, match="more than 3 nodes"):
         decode(lines(["=a", "=b", "=c"]))
-    monkeypatch.setattr(snapshot, "BYTES_MAX", 10)
+    monkeypatch.setattr(codec, "BYTES_MAX", 10)
     with pytest.raises(SnapshotInvalid, match="the limit is 10"):
         decode(lines([]))
 
@@ -231,6 +232,29 @@ def test_any_tree_survives_both_ways(trees: Any) -> None:
     found = decode(written)
     assert decode(encode(found)) == found
     assert encode(found) == written
+
+
+@given(trees=TREES, part=st.floats(0, 1))
+def test_a_beginning_is_the_first_rows_of_the_whole(trees: Any, part: float) -> None:
+    tokens: list[Any] = []
+    for tree in trees:
+        flat(tree, tokens)
+    read = Lines(lines(tokens))
+    count = int(part * len(tokens))
+    try:
+        begun, whole = read.beginning(count), read.whole()
+    except SnapshotInvalid:
+        assert tokens[count - 1] in ("@", "~")  # their operand is cut off
+        return
+    size = len(begun.kind)
+    for column in ("kind", "name", "parent", "scope", "number"):
+        assert getattr(begun, column) == getattr(whole, column)[:size]
+    assert begun.end == [min(end, size) for end in whole.end[:size]]
+    assert begun.nodes == [row for row in whole.nodes if row < size]
+    assert begun.inner.keys() == {row for row in whole.inner if row < size}
+    assert (begun.head, begun.style, begun.box) == (whole.head, whole.style, whole.box)
+    if count == len(tokens):
+        assert begun == whole
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.snapshot import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
+from replaykit.snapshot.format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
 
 OWN = "__playwright_"
 """How attributes of the tracer begin."""

@@ -19,7 +19,8 @@ from replaykit.interop.playwright_trace import CHANNELS, SIDECAR, TOLD
 from replaykit.interop.trace_dom import pages_of
 from replaykit.interop.trace_params import call_of
 from replaykit.interop.trace_verdicts import OURS, errors_of, files_of, summary_of, verdict_of
-from replaykit.snapshot import MEDIA_TYPE, Snapshot, decode
+from replaykit.snapshot.codec import decode
+from replaykit.snapshot.format import MEDIA_TYPE, Snapshot
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.rendering import render_action

@@ -16,7 +16,7 @@ from msgspec import Struct
 from replaykit.errors import SnapshotInvalid
 from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.patterns import sent_names
-from replaykit.snapshot import decode
+from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Element, Names
 
 NODES_MAX = 300_000

@@ -17,7 +17,7 @@ from replaykit.interop.trace_verdicts import OURS
 from replaykit.interop.trace_versions import Event as Line
 from replaykit.interop.trace_versions import number
 from replaykit.recorder.gestures import MASKED
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import (
     Action,
     Check,

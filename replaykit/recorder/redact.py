@@ -29,7 +29,7 @@ from replaykit.recorder.patterns import (
     is_secret_look,
     spans,
 )
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Header
 

@@ -15,7 +15,7 @@ from replaykit.recorder.ledger import HURRIED, Asking, Blob, Ledger
 from replaykit.recorder.messages import MAIN, ReadPage, Reply, Screenshot, Source
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.tabs import SHOTS_LATE_MAX, Tab, Tabs
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Observation, Prep, Read, Stale
 from replaykit.trajectory.scalars import Id, Omitted

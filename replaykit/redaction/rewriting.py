@@ -17,7 +17,7 @@ from replaykit.recorder.hiding import hidden_boxes
 from replaykit.recorder.redact import Redactor
 from replaykit.redaction.pictures import Hidden, Pictures, looks, paint, pictures_of
 from replaykit.redaction.scanning import DIGEST, find, is_cut
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import Element, Unknown
 from replaykit.trajectory.scalars import Id, Omitted
 from replaykit.trajectory.step import Derivation, Header

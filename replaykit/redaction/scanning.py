@@ -13,7 +13,7 @@ from msgspec import Struct
 from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.recorder.redact import Finding, Redactor, text_fields
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import Unknown
 
 WORDS = frozenset({"type", "role", "media_type", "provider", "model", "effort", "stop_reason"})

@@ -15,7 +15,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.frames import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
-from replaykit.snapshot import HTML, State
+from replaykit.snapshot.format import HTML, State
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 

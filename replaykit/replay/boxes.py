@@ -11,7 +11,7 @@ from replaykit.replay.slots import slotted
 from replaykit.replay.styles import NO_BOX, Style, palette, style_of
 from replaykit.replay.tree import SPACES, Tree, words
 from replaykit.replay.values import is_menu
-from replaykit.snapshot import HTML, SHADOW, SVG, TEXT
+from replaykit.snapshot.format import HTML, SHADOW, SVG, TEXT
 
 # Elements that a browser draws itself: what they contain is never laid out.
 _CHILDLESS = words(

@@ -21,7 +21,7 @@ from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.replay import pseudo
 from replaykit.replay.matching import Complex, Compound, Query, Selector, Test, keyed
 from replaykit.replay.tree import SPACES, Tree, ascii_lower, split, words
-from replaykit.snapshot import DOCUMENT, HTML, MATHML, SVG
+from replaykit.snapshot.format import DOCUMENT, HTML, MATHML, SVG
 
 # Words of a selector that a matching snapshot must contain; shorter ones are found anywhere.
 _WORDS = re.compile("[A-Za-z0-9_-]{3,}")
@@ -153,7 +153,8 @@ class _Compiler:
         ranked = sorted(keys, key=lambda key: ("id", "class", "tag", "attribute", "value").index(key[0]))
         found = [word for _, name in keys for word in _WORDS.findall(ascii_lower(name))]
         index = next((key for key in ranked if key[0] != "value"), None)
-        return Compound(tests, index, [word.encode() for word in found])
+        names = (name for kind, name in keys if kind != "tag")
+        return Compound(tests, index, [word.encode() for word in found], names)
 
     def _simple(self, simple: Any, keys: list[tuple[str, str]]) -> Test:
         match simple:

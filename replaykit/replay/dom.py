@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 
-from replaykit.errors import Unsupported
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import rendered, source, values
+from replaykit.replay.beginning import beginning
 from replaykit.replay.css import compile_selector
 from replaykit.replay.layout import Layout
 from replaykit.replay.links import resolve
@@ -14,7 +16,8 @@ from replaykit.replay.matching import Selector
 from replaykit.replay.prefilter import Prefilter
 from replaykit.replay.pseudo import disabled
 from replaykit.replay.tree import Tree, ascii_lower
-from replaykit.snapshot import HTML, OTHER, Head, Snapshot, decode, decode_head
+from replaykit.snapshot.codec import Lines, decode_head
+from replaykit.snapshot.format import HTML, OTHER, Head, Snapshot
 
 # What a masked value looks like; one that equals a declared secret names it instead and stays comparable.
 MASKED = "\u27e6masked\u27e7"
@@ -27,17 +30,25 @@ class Dom:
     that are no snapshot. For use by one thread.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, head: Head | None = None) -> None:
+        """Begin with a snapshot; `head`: its first line, where that was read before."""
         #: The snapshot.
         self.data = data
         self._layouts: dict[int, Layout] = {}
+        self._glimpsed: tuple[str, Node | None] | None = None
         #: What the page says about itself.
-        self.head: Head = decode_head(data)
+        self.head: Head = head or decode_head(data)
 
     @cached_property
     def snapshot(self) -> Snapshot:
         """The recorded columns."""
-        return decode(self.data, self.head)
+        lines = self._lines
+        del self._lines  # its tokens take as much room as the columns
+        return lines.whole()
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self.data, self.head)
 
     @cached_property
     def tree(self) -> Tree:
@@ -111,6 +122,30 @@ class Dom:
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
         return [] if self.excludes(compile_selector(css)) else self._select_all(css, 0)
+
+    def glimpse(self, css: str) -> Node | None:
+        """Return what `select` finds, on a page that ends with it: its `text` is the same, and nothing else.
+
+        None where the whole page is needed; so it is for the second selector of a page. Raises as `select`.
+        """
+        if self._glimpsed is None:
+            self._glimpsed = (css, self._glimpse(compile_selector(css)))
+        return self._glimpsed[1] if self._glimpsed[0] == css else None
+
+    def _glimpse(self, selector: Selector) -> Node | None:
+        if "snapshot" in vars(self) or self.excludes(selector):
+            return None
+        count = beginning(self._lines.tokens, selector)
+        if not count:
+            return None
+        page = Dom(self.data, self.head)
+        page.snapshot = self._lines.beginning(count)
+        with suppress(LocatorLimit):  # a smaller page has a smaller limit
+            row = next(selector.find(page.tree, 0), -1)
+            if row >= 0 and page.layout(row).is_apart(row):
+                del self._lines
+                return Node(page, row)
+        return None
 
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)

@@ -11,7 +11,7 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.format import PIXMAP
 from replaykit.replay.css import compile_selector
 from replaykit.replay.dom import Dom
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 
 # Pages that a thread keeps, in bytes of their snapshots; elements and texts take 10 to 15 times as much.
 CACHE_BYTES = 3 * 2**20

@@ -7,7 +7,7 @@ import unicodedata
 from replaykit.replay.boxes import Boxes
 from replaykit.replay.letters import transformed
 from replaykit.replay.tree import SPACES
-from replaykit.snapshot import TEXT
+from replaykit.snapshot.format import TEXT
 
 _CASES = {"u": "uppercase", "l": "lowercase", "n": "none"}
 

@@ -20,7 +20,7 @@ from replaykit.replay.preceding import Preceding
 from replaykit.replay.slots import slotted
 from replaykit.replay.styles import NO_BOX, Style
 from replaykit.replay.tree import SPACES, Tree, words
-from replaykit.snapshot import DOCUMENT, HTML, MATHML, OTHER, SVG, TEXT
+from replaykit.snapshot.format import DOCUMENT, HTML, MATHML, OTHER, SVG, TEXT
 
 # Elements that drop their children from the flat tree, so that no ancestor's state reaches these.
 _UNSLOTTED = words("audio img input meter progress textarea video")
@@ -92,6 +92,17 @@ class Layout(Boxes):
     def reach_children(self, row: int) -> None:
         """Lay out the child nodes of a node that was reached."""
         self._open(row)
+
+    def is_apart(self, row: int) -> bool:
+        """Whether an element has lines of its own, inside of boxes that nothing after it changes.
+
+        Not so the rows of a table's section: the last one ends its line if another section follows.
+        """
+        self.reach(row)
+        above = self.tree.parent[row]
+        while self.tree.kind[above] == HTML and self.tree.name[above] not in SPECIAL:
+            above = self.tree.parent[above]
+        return row in self._waiting and above == 0 and not self.style(row).display.endswith("-group")
 
     def reads_empty(self, row: int) -> bool:
         """Whether an element that has no box, or is skipped, reads as "": others read as `textContent`."""

@@ -88,7 +88,8 @@ def read_selector(key: str, selector: str, prop: str, dom: Dom) -> Read:
     Raises `Unsupported` and `LocatorLimit`.
     """
     try:
-        node = dom.select(selector)
+        node = dom.glimpse(selector) if prop == "text" else None
+        node = node or dom.select(selector)
     except SelectorInvalid as error:
         return Read(locator=key, kind="exception", threw=Threw(name="SyntaxError", message=str(error)))
     if node is None:
@@ -139,13 +140,24 @@ def _value(expression: Expression, place: Place) -> Any:
 
 
 def _chain(chain: Chain, place: Place) -> Any:
-    value = _value(chain.head, place)
-    for link in chain.links:
+    value, links = _begun(chain, place)
+    for link in links:
         if link.optional and (value is None or value is UNDEFINED):
             return UNDEFINED  # the rest of the chain is skipped, as in JavaScript
         found = _linked(value, link, place)
         value = _charged(found, place, script.cost(value, "" if isinstance(link, Index) else link.name))
     return value
+
+
+def _begun(chain: Chain, place: Place) -> tuple[Any, tuple[Property | Call | Index, ...]]:
+    """Return where a chain begins, and its links: the text of a first match may need no whole page."""
+    match chain.links:
+        case (Call(name="querySelector", arguments=(Literal(value=str(css)),)), Property(name=name), *_):
+            if isinstance(chain.head, Document) and name in ("innerText", "outerText"):
+                node = script.glimpse(place.dom, css, place.locator)
+                if node is not None:
+                    return node, chain.links[1:]
+    return _value(chain.head, place), chain.links
 
 
 def _either(parts: tuple[Expression, ...], place: Place) -> Any:

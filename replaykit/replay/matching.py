@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from replaykit.errors import LocatorLimit
 from replaykit.replay.tree import Tree, ascii_lower
-from replaykit.snapshot import DOCUMENT, SHADOW
+from replaykit.snapshot.format import DOCUMENT, SHADOW
 
 # Compound tests per query. A page of 16,000 elements asks for some 50,000.
 VISITS_MIN = 1_000_000
@@ -61,12 +61,22 @@ class Complex:
 
 
 class Compound:
-    """Simple selectors that hold together on one element, their words, and the index of candidates."""
+    """Simple selectors that hold together on one element, their words, and the index of candidates.
 
-    def __init__(self, tests: list[Test], key: tuple[str, str] | None, words: Iterable[bytes] = ()) -> None:
+    `names`: ids, classes, attributes and parts of their values that such an element has.
+    """
+
+    def __init__(
+        self,
+        tests: list[Test],
+        key: tuple[str, str] | None,
+        words: Iterable[bytes] = (),
+        names: Iterable[str] = (),
+    ) -> None:
         self.tests = tests
         self.key = key
         self.words = frozenset(words)
+        self.names = tuple(names)
 
     def test(self, query: Query, row: int) -> bool:
         """Whether every simple selector holds."""

@@ -11,7 +11,7 @@ from replaykit.replay import values
 from replaykit.replay.boxes import Boxes
 from replaykit.replay.tree import SPACES, Tree
 from replaykit.replay.values import is_menu
-from replaykit.snapshot import HTML, OTHER, TEXT
+from replaykit.snapshot.format import HTML, OTHER, TEXT
 
 _START, _LETTER = -1, -2
 """In the place of a row: a box of no element, a letter that is generated."""

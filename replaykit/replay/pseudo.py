@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from replaykit.replay import values
 from replaykit.replay.tree import Tree, words
-from replaykit.snapshot import COMMENT, DOCUMENT, INSTRUCTION, SVG, TEXT
+from replaykit.snapshot.format import COMMENT, DOCUMENT, INSTRUCTION, SVG, TEXT
 
 Predicate = Callable[[Tree, int], bool]
 

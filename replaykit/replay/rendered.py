@@ -12,7 +12,7 @@ from replaykit.errors import Unsupported
 from replaykit.replay import values
 from replaykit.replay.layout import Layout
 from replaykit.replay.tree import SPACES, Tree
-from replaykit.snapshot import OTHER, TEXT
+from replaykit.snapshot.format import OTHER, TEXT
 
 _MASK = "\u27e6masked\u27e7"
 _CUT = "\u27e6cut:"

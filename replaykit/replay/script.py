@@ -96,6 +96,12 @@ def call(value: Any, name: str, arguments: list[Any], locator: str) -> Any:
     return methods[name](value, arguments, locator)
 
 
+def glimpse(dom: Dom, css: str, locator: str) -> Node | None:
+    """Return `document.querySelector(css)` for its text alone; None where the whole page is needed."""
+    _refuse_clobbered(dom, "querySelector", locator)
+    return dom.glimpse(css)
+
+
 def _has_methods_of_its_own(node: Node) -> bool:
     return "-" in node.tag or node.tag in ("select", "form") or (node.is_element and not node.is_html)
 

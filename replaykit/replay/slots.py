@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaykit.replay.tree import Tree
-from replaykit.snapshot import TEXT
+from replaykit.snapshot.format import TEXT
 
 
 def slotted(tree: Tree, host: int) -> dict[int, int]:

@@ -6,7 +6,7 @@ The fragment serialisation of the HTML standard (13.3), attributes only: live st
 from __future__ import annotations
 
 from replaykit.replay.tree import Tree, words
-from replaykit.snapshot import COMMENT, DOCUMENT, HTML, INSTRUCTION, OTHER, SHADOW, TEXT
+from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, INSTRUCTION, OTHER, SHADOW, TEXT
 
 _VOID = words(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from replaykit.replay.memo import Memo
-from replaykit.snapshot import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
+from replaykit.snapshot.format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
 
 _NO_ATTRIBUTES: list[str] = []
 _NO_STATE = State()

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 
 from replaykit.replay.tree import SPACES, Tree, words
-from replaykit.snapshot import DOCUMENT, SHADOW, TEXT
+from replaykit.snapshot.format import DOCUMENT, SHADOW, TEXT
 
 _CHECKABLE = frozenset({"checkbox", "radio"})
 _INPUT_TYPES = words(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.tree import Tree, ascii_lower
-from replaykit.snapshot import COMMENT, HTML, OTHER, TEXT
+from replaykit.snapshot.format import COMMENT, HTML, OTHER, TEXT
 from replaykit.tasks.xpath import Function, Operation, Path, Step, Value, XPath, parse
 
 VISITS_MAX = 1_000_000

@@ -33,7 +33,8 @@ from replaykit.recorder.capture import (
     page_script,
 )
 from replaykit.replay.chromium import Chromium
-from replaykit.snapshot import Snapshot, State, decode
+from replaykit.snapshot.codec import decode
+from replaykit.snapshot.format import Snapshot, State
 from tests.live.lent import Lent
 
 WAIT_S = 60.0

@@ -11,7 +11,7 @@ import pytest
 from replaykit.errors import Unsupported
 from replaykit.recorder.capture import PageOptions, PagePush, decode_message, page_script
 from replaykit.replay.dom import Dom
-from replaykit.snapshot import encode
+from replaykit.snapshot.codec import encode
 
 pytestmark = pytest.mark.live
 

@@ -47,7 +47,8 @@ from replaykit.recorder import cdp_worlds, framing
 from replaykit.recorder.capture import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_agent, record_cdp
-from replaykit.snapshot import Snapshot, decode
+from replaykit.snapshot.codec import decode
+from replaykit.snapshot.format import Snapshot
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
 from replaykit.trajectory.exchange import Console, Gap, Tab

@@ -13,7 +13,7 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
-from replaykit.snapshot import decode
+from replaykit.snapshot.codec import decode
 from replaykit.tasks.checks import PageCheck
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Action, Click, Fill, Goto, Press, SelectOption, tag_of

@@ -24,7 +24,7 @@ from replaykit.recorder.patterns import (
     spans,
 )
 from replaykit.recorder.redact import Redactor
-from replaykit.snapshot import decode
+from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Click, Element, Fill, Names, Node, ToolCall
 from replaykit.trajectory.exchange import Console, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read

@@ -17,7 +17,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.doms import Doms
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
-from replaykit.snapshot import decode, encode
+from replaykit.snapshot.codec import decode, encode
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.observation import Observation
 

@@ -7,7 +7,7 @@ import pytest
 from replaykit.errors import SnapshotInvalid
 from replaykit.replay.dom import Dom
 from replaykit.replay.doms import Doms, Kept
-from replaykit.snapshot import MEDIA_TYPE
+from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.testing.pages import snapshot
 
 FIRST, SECOND = snapshot("<p>first</p>"), snapshot("<p>second</p>")

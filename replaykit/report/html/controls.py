@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaykit.replay.tree import words
-from replaykit.snapshot import HTML, TEXT, Snapshot, State
+from replaykit.snapshot.format import HTML, TEXT, Snapshot, State
 
 CONTROLS = words("input textarea select button img video canvas iframe frame meter progress object embed hr")
 """Elements that a sketch draws as one piece."""

@@ -6,7 +6,7 @@ from replaykit.replay.tree import words
 from replaykit.report.html.controls import CONTROLS, control
 from replaykit.report.html.inert import text as escaped
 from replaykit.report.html.sketch import PLACED_MAX, TEXT_MAX, Sketch, Styles
-from replaykit.snapshot import HTML, OTHER, TEXT, Snapshot
+from replaykit.snapshot.format import HTML, OTHER, TEXT, Snapshot
 
 WIDTH, HEIGHT = 960, 720
 """CSS px that such a page is given: it has none of its own."""

@@ -1,0 +1,161 @@
+"""The codec of snapshots: bytes into columns and back, as a whole or their beginning alone."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from replaykit.errors import SnapshotInvalid
+from replaykit.snapshot.format import (
+    BYTES_MAX,
+    DOCUMENT,
+    LEAVES,
+    OMITTED,
+    OTHER,
+    SHADOW,
+    STARTS,
+    VERSION,
+    Head,
+    Snapshot,
+    Tokens,
+    refuse,
+)
+from replaykit.snapshot.rows import Rows
+
+LF = b"\n"
+_LINES = 4
+"""Head, tokens, style, box."""
+
+_MARKS = {kind: mark for mark, kind in (STARTS | LEAVES).items()}
+
+_Line = TypeVar("_Line")
+
+
+def decode_head(data: bytes) -> Head:
+    """Read what a snapshot says about its page, without the page. Raises SnapshotInvalid."""
+    _check_lines(data)
+    return _head(data[: data.index(LF)])
+
+
+def decode(data: bytes) -> Snapshot:
+    """Read a snapshot.
+
+    Raises SnapshotInvalid, with the place, for anything that the format does not allow.
+    """
+    return Lines(data).whole()
+
+
+class Lines:
+    """The four lines of a snapshot, decoded each, before the tokens become rows. Raises SnapshotInvalid."""
+
+    def __init__(self, data: bytes, head: Head | None = None) -> None:
+        """Decode them; `head`: the first line, where that was read before."""
+        _check_lines(data)
+        lines = data.split(LF)
+        self.head = head or _head(lines[0])
+        self.tokens = _line(lines[1], Tokens, "tokens")
+        self._style = _line(lines[2], list[int], "style")
+        self._box = _line(lines[3], list[int], "box")
+        _check_columns(self.head, self._style, self._box)
+
+    def whole(self) -> Snapshot:
+        """Read all rows. Raises SnapshotInvalid."""
+        rows = Rows(self.tokens)
+        rows.finish()
+        if len(rows.nodes) != self.head.elements:
+            refuse("head", f"says {self.head.elements} elements, the tokens start {len(rows.nodes)}")
+        return self._snapshot(rows)
+
+    def beginning(self, count: int) -> Snapshot:
+        """Read the rows of the first tokens alone, as if all that is open then ended there.
+
+        What comes later is not looked at, faults included. Raises SnapshotInvalid.
+        """
+        rows = Rows(self.tokens[:count])
+        rows.finish(is_cut=True)
+        if len(rows.nodes) > self.head.elements:
+            refuse("head", f"says {self.head.elements} elements, the tokens start {len(rows.nodes)} or more")
+        return self._snapshot(rows)
+
+    def _snapshot(self, rows: Rows) -> Snapshot:
+        return Snapshot(head=self.head, style=self._style, box=self._box, **rows.columns())
+
+
+def _check_lines(data: bytes) -> None:
+    if len(data) > BYTES_MAX:
+        raise SnapshotInvalid(place="byte 0", what=f"{len(data)} bytes, the limit is {BYTES_MAX}")
+    if data.count(LF) != _LINES or not data.endswith(LF):
+        raise SnapshotInvalid(place="line 1", what=f"four lines expected, found {data.count(LF)} line ends")
+
+
+def _line(line: bytes, kind: type[_Line], place: str) -> _Line:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SnapshotInvalid(place=place, what=str(error)) from error
+
+
+def _head(line: bytes) -> Head:
+    version = _line(line, _Version, "head").snapshot
+    if version != VERSION:
+        raise SnapshotInvalid(place="head", what=f"version {version}, this release reads {VERSION}")
+    return _line(line, Head, "head")
+
+
+class _Version(msgspec.Struct):
+    snapshot: int
+
+
+def _check_columns(head: Head, style: list[int], box: list[int]) -> None:
+    if style and len(style) != head.elements:
+        refuse("style", f"{len(style)} entries for {head.elements} elements")
+    if style and not -1 <= min(style) <= max(style) < len(head.styles):
+        refuse("style", f"an index outside the palette of {len(head.styles)}")
+    if box and len(box) != 4 * head.elements:
+        refuse("box", f"{len(box)} numbers for {head.elements} elements")
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    """Write a snapshot in its one canonical form: closings merged, no empty attribute lists."""
+    lines = (snapshot.head, _tokens(snapshot), snapshot.style, snapshot.box)
+    return b"".join(msgspec.json.encode(line) + LF for line in lines)
+
+
+def _tokens(snapshot: Snapshot) -> Tokens:
+    tokens: Tokens = []
+    open_ends: list[int] = []
+    for row in range(1, len(snapshot.kind)):
+        _close(tokens, open_ends, row)
+        tokens.extend(_start(snapshot, row))
+        if snapshot.kind[row] <= OTHER or snapshot.kind[row] in (SHADOW, DOCUMENT):
+            open_ends.append(snapshot.end[row])
+    _close(tokens, open_ends, len(snapshot.kind))
+    return tokens
+
+
+def _close(tokens: Tokens, open_ends: list[int], row: int) -> None:
+    levels = 0
+    while open_ends and open_ends[-1] <= row:
+        open_ends.pop()
+        levels += 1
+    if levels:
+        tokens.append(levels)
+
+
+def _start(snapshot: Snapshot, row: int) -> Tokens:
+    kind, name = snapshot.kind[row], snapshot.name[row]
+    if kind == SHADOW:
+        return [f"#{name}"]
+    if kind == DOCUMENT:
+        return ["@", msgspec.to_builtins(snapshot.inner[row])]
+    if kind == OMITTED:
+        return ["~", snapshot.omitted[row]]
+    start: Tokens = [
+        f"{_MARKS[kind]}{snapshot.namespace[row]} {name}" if kind == OTHER else _MARKS[kind] + name
+    ]
+    if row in snapshot.attributes:
+        start.append(snapshot.attributes[row])
+    if row in snapshot.state:
+        start.append(msgspec.to_builtins(snapshot.state[row]))
+    return start
