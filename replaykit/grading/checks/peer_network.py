@@ -58,10 +58,12 @@ def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
     wanted = _expected(peer)
     _require_readable(requests)
     chosen = _selected(peer, requests)
-    if peer.rule.get("should_not_exist"):
-        return not chosen
     if peer.rule.get("last_event_only", True):
         chosen = chosen[-1:]
+    if not all(one.url for one in chosen):
+        raise PeerFault("a request without URL")
+    if peer.rule.get("should_not_exist"):
+        return not chosen
     found = [_found(peer, request, wanted) for request in chosen]
     return any(equal(wanted, one, allows_more=True) for one in found)
 

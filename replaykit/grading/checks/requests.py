@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlparse
 
 from msgspec import Struct
 
@@ -17,8 +17,8 @@ from replaykit.trajectory.scalars import Omitted
 _STATIC = (
     ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
 )  # fmt: skip
-_ORDINARY = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$->@-~]*|)(?![^?#])", re.ASCII)
-"""URLs with a path that every parser finds."""
+_ORDINARY = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$-:<->@-~]*|)(?![^?#])", re.ASCII)
+"""URLs with a path, without parameters, that every parser finds."""
 _HIDDEN = "⟦"
 
 
@@ -131,6 +131,6 @@ def _is_static(url: str) -> bool:
     if found is not None:
         return found[1].endswith(_STATIC)
     try:
-        return urlsplit(url).path.endswith(_STATIC)
+        return urlparse(url).path.endswith(_STATIC)  # `;x.js` names no file: parameters are no path
     except ValueError:
         return False

@@ -21,6 +21,8 @@ Query = Mapping[str, tuple[Any, ...]]
 
 _WEB = ("http", "https", "ftp", "ftps")
 _ENCODED = re.compile(r"[A-Za-z0-9_-]{4,}={0,2}")
+_LABEL = re.compile(r"(?!..--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+_LABEL_MAX = 63
 _URL_MAX = 16_384
 
 
@@ -245,11 +247,19 @@ def _cleaned(url: str) -> str:
 
 def _ascii_host(host: str) -> str:
     if host.isascii():
-        return ".".join(filter(None, host.split(".")))
+        return _ascii_labels(host.split("."))
     try:
         return host.encode("idna").decode("ascii")
     except UnicodeError as error:
         raise ValueError(f"no host: {host!r}") from error
+
+
+def _ascii_labels(labels: Sequence[str]) -> str:
+    """Join the parts of a host; blank ones are passed over where all others are proper names."""
+    is_proper = all(map(_LABEL.fullmatch, filter(None, labels)))
+    if any(len(label) > _LABEL_MAX for label in labels) or not (is_proper or all(labels[:-1])):
+        raise ValueError("no host: a part is empty or too long")
+    return ".".join(filter(None, labels))
 
 
 def _requoted(text: str, safe: str) -> str:

@@ -203,6 +203,35 @@ def test_a_url_that_cannot_be_read_stops_the_peer_only(grade: Grade, run: Run) -
     assert both(grade, ended, request(post_data={"x": "a"})) == ("ERROR", "PASS")
 
 
+@pytest.mark.parametrize(("url", "visited"), [("", "ERROR"), (f"http:\\\\s.test\\{'x' * 60}", "FAIL")])
+def test_a_request_without_a_readable_host_stops_the_peer_only(
+    grade: Grade, run: Run, url: str, visited: str
+) -> None:
+    ended = sent(run(), url=url, method="GET", headers=PAGE).answer("ok")
+    check = request(method="GET")
+    assert both(grade, ended, check) == ("ERROR", "FAIL")
+    assert both(grade, ended, {**check, "is_navigation": True}) == (visited, "FAIL")
+    assert both(grade, ended, {**check, "should_not_exist": True}) == ("ERROR", "PASS")
+
+
+def test_names_of_files_end_before_parameters(grade: Grade, run: Run) -> None:
+    ended = sent(run(), url=f"{S}/route/1;2.js").answer("ok")
+    assert both(grade, ended, request(f"{S}/route/1;2.js")) == ("PASS", "PASS")
+
+
+def test_a_typed_value_in_a_query_stops_the_peer_only(grade: Grade, run: Run) -> None:
+    item = {"type": "string", "format": "date"}
+    check = request(
+        f"{S}/save", query_params_schema={"type": "object", "properties": {"p": {"type": "string"}}}
+    )
+    ended = sent(run(), url=f"{S}/save?q=2023-02-01&q=2023-02-02").answer("ok")
+    assert both(grade, ended, check) == ("ERROR", "FAIL")
+    listed = {"type": "object", "properties": {"q": {"type": "array", "items": item}}}
+    once = sent(run(), url=f"{S}/save?q=2023-02-01").answer("ok")
+    check = request(f"{S}/save?q=02/01/2023", query_params_schema=listed)
+    assert both(grade, once, check) == ("PASS", "PASS")
+
+
 def test_queries_in_the_path(grade: Grade, run: Run) -> None:
     hidden = base64.urlsafe_b64encode(b"status=open").decode()
     ended = sent(run(), url=f"{S}/grid/filter/{hidden}").answer("ok")
