@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from replaykit.grading.values import peer_numbers
+from replaykit.grading.values import peer_lengths, peer_numbers
 from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_text import peer_normal
 from replaykit.grading.values.peer_types import SHORT, PeerOptions, typed
 
 _UNQUOTED = frozenset({"number", "duration", "month"})
 """Types of which the package reads no text in quotes."""
+_ZEROS = re.compile(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
+"""A number that begins with 0, which is none in the expressions that the package takes lengths for."""
 
 # Which day fills up a date is no matter: strict rules compare stated parts alone.
 _OPTIONS = PeerOptions(today=date(2020, 1, 1))
@@ -21,6 +24,8 @@ _OPTIONS = PeerOptions(today=date(2020, 1, 1))
 
 def is_refused(value: Any, kind: str) -> bool:
     """Say whether the package does not read a value that strict rules might: quoted, a sentence."""
+    if kind == "distance":
+        return isinstance(value, str) and _ZEROS.search(value) is not None
     if kind not in _UNQUOTED:
         return False
     text = peer_normal(value).strip() if isinstance(value, str) else ""
@@ -57,7 +62,7 @@ def rewritten(text: str, kind: str) -> str | None:
 
 
 def _metres(text: str) -> str:
-    return f"{Decimal(repr(peer_numbers.distance(text))):f} m"
+    return f"{Decimal(repr(peer_lengths.distance(text))):f} m"
 
 
 def _seconds(text: str) -> str:

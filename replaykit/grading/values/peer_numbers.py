@@ -1,11 +1,10 @@
-"""Numbers, amounts, durations and distances as WebArena-Verified (revision 6473f72) reads them.
+"""Numbers, amounts and durations as WebArena-Verified (revision 6473f72) reads them.
 
 Texts are in the package's normal form. What it cannot read raises `Unparsed`.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
@@ -176,48 +175,3 @@ def _is_float(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-_METRES = {
-    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
-    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
-    **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), 0.01),
-    **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
-    **dict.fromkeys(("mi", "mile", "miles"), 1609.344),
-    **dict.fromkeys(("ft", "foot", "feet"), 0.3048),
-    **dict.fromkeys(("yd", "yard", "yards"), 0.9144),
-    **dict.fromkeys(("in", "inch", "inches"), 0.0254),
-    **dict.fromkeys(("nmi", "nautical_mile", "nautical_miles"), 1852.0),
-}
-_SIGNS = re.compile(r"[+\-\s]*")
-_FACTOR = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)|\.?([a-z_][a-z_0-9]*))", re.ASCII)
-
-
-# Signs that the package's library passes over; brackets have to come in pairs.
-_PASSED = re.compile(r"[!$&:;<=>?@\\`|~\u201c\u201d\u2019\u2026\[\](){}]")
-_KILO = re.compile(r"(\d+(?:\.\d+)?)\s*k(?=\s|$)", re.ASCII)
-_BRACKETS = ("()", "[]", "{}")
-
-
-def distance(text: str) -> float:
-    """Read metres: numbers and one unit, multiplied. As upstream, `#` ends the text, `02 km` is nothing."""
-    text = _KILO.sub(r"\1 km", text)
-    text = text.partition("#")[0].replace(",", "")
-    if any(text.count(pair[0]) != text.count(pair[1]) for pair in _BRACKETS):
-        raise Unparsed("no distance")
-    if len(re.findall("['\"]", text)) == 1:
-        text = re.sub("['\"]", " ", text)
-    text = _PASSED.sub(" ", text).strip().rstrip(".-\u2013 ")
-    signs = _SIGNS.match(text)
-    start = signs.end() if signs else 0
-    size = _product(text[start:])
-    return -size if text[:start].count("-") % 2 else size
-
-
-def _product(text: str) -> float:
-    factors = list(_FACTOR.finditer(text))
-    units = [factor[2] for factor in factors if factor[2]]
-    if "".join(factor[0] for factor in factors) != text or len(units) != 1 or units[0] not in _METRES:
-        raise Unparsed("no distance")
-    sizes = [0.0 if re.fullmatch(r"0+\d+", one[1]) else float(one[1]) for one in factors if one[1]]
-    return math.prod(sizes) * _METRES[units[0]]

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.values import peer_numbers
+from replaykit.grading.values import peer_lengths, peer_numbers
 from replaykit.grading.values.matching import full_match
 from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_text import Derender, bare, is_pattern, peer_normal
@@ -304,6 +304,8 @@ def _near_currency(left: tuple[float, ...], right: tuple[float, ...]) -> bool:
 
 def _near(share: float, least: float) -> Callable[[tuple[float, ...], tuple[float, ...]], bool]:
     def near(left: tuple[float, ...], right: tuple[float, ...]) -> bool:
+        if any(math.isnan(size) for size in (*left, *right)):
+            raise Unparsed("what is no number has no order")
         return any(abs(one - other) <= max(least, max(one, other) * share) for one in left for other in right)
 
     return near
@@ -338,7 +340,7 @@ _READERS: dict[str, Callable[[Any, PeerOptions], Any]] = {
     "date": _date,
     "month": _month,
     "duration": lambda value, options: peer_numbers.duration(value, _short(value, options)),
-    "distance": lambda value, options: peer_numbers.distance(_short(value, options)),
+    "distance": lambda value, options: peer_lengths.distance(_short(value, options)),
     "coordinates": _coordinates,
     "location-name": _location,
     "url": _url,
