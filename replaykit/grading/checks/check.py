@@ -120,10 +120,17 @@ def _terms(task: Task, mode: Mode, **more: Any) -> Terms:
         require_reason=task.require_reason,
         url_note=str(rules["url_note"]) if "url_note" in rules else None,
         after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
+        named=_named(rules.get("program_html")),
         intent=task.intent,
         dialect=_PEER_NAMES.get(task.dialect, "webarena"),
         **more,
     )
+
+
+def _named(targets: Any) -> tuple[tuple[str, ...], ...]:
+    written = targets if isinstance(targets, list) else []
+    contents = [one.get("required_contents") if isinstance(one, dict) else None for one in written]
+    return tuple(tuple(one) if isinstance(one, dict) else () for one in contents)
 
 
 def _after_fuzzy(references: Any) -> tuple[str, ...] | None:

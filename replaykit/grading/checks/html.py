@@ -46,7 +46,9 @@ from replaykit.trajectory.observation import Read
 
 _SCRIPTS = ("document.", "[...document.")
 
-_PLAIN = ("exact_match", "must_include")
+_NOTHING = "nothing"
+"""A requirement that is named and demands nothing: an empty list."""
+_PLAIN = ("exact_match", "must_include", _NOTHING)
 _KINDS = {
     "webarena": _PLAIN,
     "webarena-lite": (*_PLAIN, "fuzzy_match"),
@@ -73,7 +75,8 @@ def grade_html(
     """Grade every target; `cursor` is the page that the peer's browser is on when the check begins."""
     found: list[Graded] = []
     for number, target in enumerate(check.targets):
-        found += _grade_target(target, f"target.{number}", cursor, replay, terms, phase)
+        wanted = contents(target, terms.dialect) or _demands_nothing(number, terms)
+        found += _grade_target(target, wanted, f"target.{number}", cursor, replay, terms, phase)
         cursor = _moved(target, cursor, replay, terms, phase)
     return tuple(found)
 
@@ -126,11 +129,22 @@ def contents(target: HtmlTarget, dialect: str) -> list[Content]:
     return given[0] if given else []
 
 
+def _demands_nothing(number: int, terms: Terms) -> list[Content]:
+    """Return what counts of a target that names a requirement and leaves it empty: the peer has it met."""
+    named = terms.named[number] if number < len(terms.named) else ()
+    return [Content("contents", _NOTHING, "")] if "must_include" in named else []
+
+
 def _grade_target(
-    target: HtmlTarget, name: str, cursor: str, replay: Replay, terms: Terms, phase: str
+    target: HtmlTarget,
+    wanted: list[Content],
+    name: str,
+    cursor: str,
+    replay: Replay,
+    terms: Terms,
+    phase: str,
 ) -> list[Graded]:
     """Grade one target by the rules of both modes; the evidence is that of the mode asked for."""
-    wanted = contents(target, terms.dialect)
     names = [f"{name}.{content.name}" for content in wanted] or [f"{name}.contents"]
     strict, strict_from = _strict_target(target, wanted, replay, terms, phase)
     compat, compat_from = _peer_target(target, wanted, cursor, replay, terms, phase)
@@ -147,7 +161,11 @@ def _strict_target(
     reading = drawn(_target_reading(target, LAST, replay, terms, "strict", phase), terms.oracle)
     fields = fields_of(reading)
     rulings = [_strictly_one(content, fields, terms) for content in wanted]
-    return rulings or [error("no_contents", "required_contents names what is required")], reading
+    return rulings or [_no_contents()], reading
+
+
+def _no_contents() -> Ruling:
+    return error("no_contents", "required_contents names what is required")
 
 
 def _strictly_one(content: Content, fields: Fields | Ruling, terms: Terms) -> Ruling:
@@ -163,6 +181,8 @@ def _strictly_one(content: Content, fields: Fields | Ruling, terms: Terms) -> Ru
             return strictly(fields, lambda text: fulfilled(reference, text))
         case "not_empty":
             return strictly(fields, not_empty)
+        case "nothing":
+            return _no_contents()
     if isinstance(fields, Ruling):
         return fields
     return _judged(reference, "\n".join(fields.texts), terms, "strict")
@@ -234,6 +254,10 @@ def _peer_fuzzy(reference: str, value: Any, terms: Terms) -> Ruling:
     return _judged(reference, _text(value), terms, "compat")
 
 
+def _peer_nothing(reference: str, value: Any, terms: Terms) -> Ruling:
+    return of_peer(True, "must_include: nothing", reference, str(value))
+
+
 def _peer_not_empty(reference: str, value: Any, terms: Terms) -> Ruling:
     text = _text(value)
     return of_peer(bool(text.strip()), "not_empty", reference, text)
@@ -252,6 +276,7 @@ _PEER: dict[str, Callable[[str, Any, Terms], Ruling]] = {
     "required_values": _peer_fulfils,
     "fuzzy_match": _peer_fuzzy,
     "not_empty": _peer_not_empty,
+    _NOTHING: _peer_nothing,
 }
 
 

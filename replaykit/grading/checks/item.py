@@ -51,6 +51,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """`url_note` of a WebArena record."""
     after_fuzzy: tuple[str, ...] | None = None
     """Kinds of references that a WebArena record names after `fuzzy_match`; None where there is no record."""
+    named: tuple[tuple[str, ...], ...] = ()
+    """Kinds of requirements that a WebArena record names for each target of a page, empty ones too."""
     intent: str = ""
     """What the agent was asked to do: a model compares answers as answers to it."""
     dialect: str = "webarena"

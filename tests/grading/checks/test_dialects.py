@@ -120,6 +120,21 @@ def test_pages(grade: Grade, run: Run, check: dict[str, Any], outcomes: dict[str
     assert found == outcomes
 
 
+@pytest.mark.parametrize("dialect", ["webarena", "webarena-lite", "vwa"])
+def test_a_list_of_nothing_is_met_to_the_peer_and_a_fault_to_us(grade: Grade, run: Run, dialect: str) -> None:
+    ended = run().goto(f"{S}/p", PAGE).answer("ok")
+    written = {"url": "last", "locator": BOX, "required_contents": {"must_include": []}}
+    record = {"eval": {"program_html": [{**written, "required_contents": {}}, written]}}
+    both = [html(BOX), html(BOX)]
+    check = {"type": "program_html", "targets": [target for one in both for target in one["targets"]]}
+
+    def outcomes(mode: str) -> list[str]:
+        found = grade(ended, check, mode, dialect=dialect, source_record=record)
+        return [item.outcome.value for item in found.items]
+
+    assert (outcomes("compat"), outcomes("strict")) == (["ERROR", "PASS"], ["ERROR", "ERROR"])
+
+
 @pytest.mark.parametrize(
     ("check", "strict"),
     [
