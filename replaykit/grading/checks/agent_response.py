@@ -12,7 +12,7 @@ from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, 
 from replaykit.grading.checks.text import answer_evidence, counts_as_no_answer
 from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.peer_numbers import Unparsed
-from replaykit.grading.values.peer_structure import PeerFault, equal, read_list
+from replaykit.grading.values.peer_structure import PeerFault, equal, read_list, said_in_json
 from replaykit.grading.values.peer_types import PeerOptions, typed
 from replaykit.grading.values.structured import Difference, compare_data, is_same_text
 from replaykit.grading.verdict import Outcome, Value
@@ -54,10 +54,11 @@ def answer_object(answer: str) -> Any:
 
     A text that is no JSON is itself.
     """
+    text = _unfenced(answer)
     try:
-        return _read(answer)
-    except RecursionError:
-        return _unfenced(answer)
+        return json.loads(text) or None
+    except (ValueError, RecursionError):
+        return text or None
 
 
 def peer_response(peer: PeerResponse, answer: str) -> Ruling:
@@ -65,19 +66,12 @@ def peer_response(peer: PeerResponse, answer: str) -> Ruling:
     expected = Value(raw=dict(peer.expected), type="agent_response")
     found = Value(raw=answer, type="text")
     try:
-        return of_peer(_peer_accepts(peer, _read(answer)), "AgentResponseEvaluator", expected, found)
-    except (PeerFault, Unparsed, RecursionError) as fault:
+        said = said_in_json(_unfenced(answer)) or None
+        return of_peer(_peer_accepts(peer, said), "AgentResponseEvaluator", expected, found)
+    except (PeerFault, Unparsed) as fault:
         return error("peer_exception", f"AgentResponseEvaluator: {fault}", expected, found)
     except Refused as fault:
         return error("unsafe_regex", str(fault), expected, found)
-
-
-def _read(answer: str) -> Any:
-    text = _unfenced(answer)
-    try:
-        return json.loads(text) or None
-    except ValueError:
-        return text or None
 
 
 def _unfenced(answer: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from replaykit.grading.values.peer_numbers import Unparsed
@@ -11,6 +13,9 @@ from replaykit.grading.values.peer_types import PeerOptions, Typed, typed
 
 DEPTH_MAX = 64
 """Values inside values."""
+NESTING_MAX = 900
+"""Lists and objects in one another that the package's interpreter reads, whatever interpreter runs here."""
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class PeerFault(Exception):
@@ -92,11 +97,32 @@ def _simple(value: Any, kind: str, options: PeerOptions, is_expected: bool) -> A
         return value
 
 
-def _decoded(text: str, wanted: type) -> Any:
+def said_in_json(text: str) -> Any:
+    """Return what a text says as JSON; a text that is none is itself.
+
+    Raises `PeerFault` for what the package's interpreter does not read.
+    """
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError):
+    except json.JSONDecodeError:
         return text
+    except (ValueError, RecursionError) as error:
+        raise PeerFault(f"JSON that cannot be read: {error}") from error
+    if _nesting(text) > NESTING_MAX:
+        raise PeerFault("JSON that cannot be read: nested too deeply")
+    return found
+
+
+def _nesting(text: str) -> int:
+    """Return how deep the lists and objects of a JSON text lie in one another."""
+    if text.count("[") + text.count("{") <= NESTING_MAX:
+        return 0
+    signs = re.findall(r"[\[\]{}]", _TEXT.sub("", text))
+    return max(accumulate(1 if sign in "[{" else -1 for sign in signs), default=0)
+
+
+def _decoded(text: str, wanted: type) -> Any:
+    found = said_in_json(text)
     return found if isinstance(found, wanted) else text
 
 
