@@ -13,7 +13,7 @@ from replaykit.grading.values.peer_numbers import Unparsed
 from replaykit.grading.values.peer_text import peer_normal
 from replaykit.grading.values.peer_types import SHORT, PeerOptions, typed
 
-_UNQUOTED = frozenset({"number", "duration", "month"})
+_UNQUOTED = frozenset({"number", "duration"})
 """Types of which the package reads no text in quotes."""
 _ZEROS = re.compile(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
 """A number that begins with 0, which is none in the expressions that the package takes lengths for."""

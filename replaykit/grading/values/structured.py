@@ -21,6 +21,8 @@ from replaykit.grading.values.peer_url import repository, site_names
 from replaykit.grading.values.similarity import similarity
 from replaykit.grading.values.typed import compare
 
+_AROUND = ",;.+-/' "
+"""Signs around a month that say nothing: what begins a point of a list, ends it, or quotes."""
 _PAIR = 2
 _SIMILAR = 80
 _DEGREES = 1e-5
@@ -143,6 +145,8 @@ def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: st
         is_text = isinstance(found, str | int | float)
         matches = is_text and full_match(expected, peer_normal(_written(found)), re.IGNORECASE)
         return Difference(matches, None if matches else "no_match", at)
+    if isinstance(found, dict) and kind == "location-name":
+        return _said(is_same(expected, found, kind), "differs")
     if isinstance(found, list | tuple | dict) and kind not in ("coordinates", "string_list"):
         return Difference(False, f"not_a_{kind}", at)
     return _SCALARS.get(kind, _texts)(expected, found, terms, kind)._replace(at=at)
@@ -193,10 +197,10 @@ def _booleans(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference
 def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
     if isinstance(found, int | float):
         return _said(is_same(expected, found, kind), "differs")
-    one, other = month_number(_written(expected)), month_number(peer_normal(_written(found)).strip(",;.+ "))
-    if is_refused(found, kind):
-        other = None
-    return _said(one is not None and one == other, "differs" if other else "not_a_month")
+    one, other = month_number(_written(expected)), month_number(peer_normal(_written(found)).strip(_AROUND))
+    is_read = other is not None and reads(found, kind)
+    matches = is_read and one == other and is_same(expected, found, kind)
+    return _said(matches, "differs" if is_read else "not_a_month")
 
 
 def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:

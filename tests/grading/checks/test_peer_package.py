@@ -50,7 +50,6 @@ ANSWERS = {
     ("string", "with another"): _LISTS,
     ("url", "with another"): _LISTS,
     ("location-name", "with another"): _LISTS,
-    ("location-name", "object"): "an object is no name, even where it reads like one",
     ("string", "nothing"): _TYPED,
     ("string", "false"): _TYPED,
     ("string", "zero"): _TYPED,
