@@ -85,7 +85,7 @@ def fulfils(required: str, value: Any) -> bool:
 def url_matches(reference: str, found: str, note: str | None, dialect: str) -> bool:
     """Compare a URL as the peer does. Raises ValueError and `PeerRaises` where it does."""
     if dialect == "vwa":
-        return _visual_url(reference, found, note or EXACT)
+        return _visual_url(reference, found, EXACT if note is None else note)
     if note not in (None, PREDICTED):
         raise PeerRaises(f"url_note is {PREDICTED}")
     return _decoded_url(reference, found) if dialect == "stwab" else peer_matches(reference, found)
@@ -104,9 +104,9 @@ def _whole(text: str) -> int | None:
 def _compares(inequality: str, number: float) -> bool:
     for operator, holds in _OPERATORS:
         if operator in inequality:
-            parts = inequality.split(operator)
             try:
-                return len(parts) == 2 and holds(number, float(parts[1].strip()))
+                _, limit = inequality.split(operator)
+                return holds(number, float(limit.strip()))
             except ValueError as error:
                 raise PeerRaises(f"no number in {inequality!r}") from error
     raise PeerRaises(f"no inequality: {inequality!r}")

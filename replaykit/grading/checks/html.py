@@ -19,6 +19,7 @@ from replaykit.grading.checks.dialects import (
     fulfils,
 )
 from replaykit.grading.checks.item import (
+    OR,
     Graded,
     Ruling,
     Terms,
@@ -41,6 +42,7 @@ from replaykit.replay.locator import LAMBDA
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import HtmlTarget, ProgramHtml, texts
 from replaykit.tasks.dialect import Mode
+from replaykit.tasks.written import Texts
 from replaykit.tasks.xpath import is_xpath
 from replaykit.trajectory.observation import Read
 
@@ -48,6 +50,8 @@ _SCRIPTS = ("document.", "[...document.")
 
 _NOTHING = "nothing"
 """A requirement that is named and demands nothing: an empty list."""
+_NO_VALUE = "lambda: a value"
+"""The rule of a target that reads nothing: the peer looks at no target after it."""
 _PLAIN = ("exact_match", "must_include", _NOTHING)
 _KINDS = {
     "webarena": _PLAIN,
@@ -74,9 +78,14 @@ def grade_html(
 ) -> tuple[Graded, ...]:
     """Grade every target; `cursor` is the page that the peer's browser is on when the check begins."""
     found: list[Graded] = []
+    is_over = False
     for number, target in enumerate(check.targets):
         wanted = contents(target, terms.dialect) or _demands_nothing(number, terms)
-        found += _grade_target(target, wanted, f"target.{number}", cursor, replay, terms, phase)
+        peer = _peer_target(target, wanted, cursor, replay, terms, phase)
+        if is_over:
+            peer = [of_peer(False, "not looked at any more", None, None)] * max(len(wanted), 1), peer[1]
+        is_over = is_over or any(ruling.rule == _NO_VALUE for ruling in peer[0])
+        found += _grade_target(target, wanted, f"target.{number}", peer, replay, terms, phase)
         cursor = _moved(target, cursor, replay, terms, phase)
     return tuple(found)
 
@@ -121,7 +130,7 @@ def contents(target: HtmlTarget, dialect: str) -> list[Content]:
     for kind in ("must_include", "must_exclude", "required_values"):
         parts = getattr(target, kind)
         found.append([Content(f"{kind}.{number}", kind, part) for number, part in enumerate(parts)])
-    fuzzy = texts(target.fuzzy_match)
+    fuzzy = _questions(target.fuzzy_match, dialect)
     found.append([Content(f"fuzzy.{number}", "fuzzy_match", part) for number, part in enumerate(fuzzy)])
     given = [group for group in found if group]
     if dialect == "stwab":
@@ -135,11 +144,19 @@ def _demands_nothing(number: int, terms: Terms) -> list[Content]:
     return [Content("contents", _NOTHING, "")] if "must_include" in named else []
 
 
+def _questions(references: Texts, dialect: str) -> tuple[str, ...]:
+    """Return what a model is asked about: VisualWebArena has a text of parts, the lite copy one list."""
+    parts = texts(references)
+    if dialect == "vwa":
+        return tuple(part for text in parts for part in text.split(OR))
+    return (", ".join(parts),) if dialect == "webarena-lite" and parts else parts
+
+
 def _grade_target(
     target: HtmlTarget,
     wanted: list[Content],
     name: str,
-    cursor: str,
+    peer: tuple[list[Ruling], Reading],
     replay: Replay,
     terms: Terms,
     phase: str,
@@ -147,7 +164,7 @@ def _grade_target(
     """Grade one target by the rules of both modes; the evidence is that of the mode asked for."""
     names = [f"{name}.{content.name}" for content in wanted] or [f"{name}.contents"]
     strict, strict_from = _strict_target(target, wanted, replay, terms, phase)
-    compat, compat_from = _peer_target(target, wanted, cursor, replay, terms, phase)
+    compat, compat_from = peer
     reading = compat_from if terms.mode == "compat" else strict_from
     return [
         graded(item, ours, theirs, terms.mode, reading.evidence)
@@ -204,16 +221,23 @@ def _peer_target(
     if target.locator.startswith(LAMBDA) and reading.read is not None:
         value = _typed_value(reading.read)
         if value is None:
-            nothing = of_peer(False, "lambda: a value", None, None)
+            nothing = of_peer(False, _NO_VALUE, None, None)
             return [nothing] * max(len(wanted), 1), reading
     elif terms.dialect in UNESCAPED:
         value = html.unescape(value)
     if reading.read is not None and calls.is_call(target.locator):
         value = reading.read.value if terms.dialect in ("vwa", "webarena-lite") else value
     known = [content for content in wanted if content.kind in _KINDS.get(terms.dialect, _PLAIN)]
+    if any(content.kind == "fuzzy_match" for content in known) and not _is_asked(target, terms.dialect):
+        known = []
     rulings = [_peer_one(content, value, terms) for content in (wanted if known else ())]
     unknown = error("peer_exception", "required_contents is unknown")
     return rulings or [unknown] * max(len(wanted), 1), reading
+
+
+def _is_asked(target: HtmlTarget, dialect: str) -> bool:
+    """Say whether the references for a model are written as the peer takes them."""
+    return isinstance(target.fuzzy_match, str) is (dialect == "vwa")
 
 
 def _typed_value(read: Read) -> Any:
@@ -231,7 +255,7 @@ def _peer_one(content: Content, value: Any, terms: Terms) -> Ruling:
 
 
 def _peer_exact(reference: str, value: Any, terms: Terms) -> Ruling:
-    text = str(value) if isinstance(value, int) else _text(value)
+    text = str(value) if isinstance(value, int) and terms.dialect == "vwa" else _text(value)
     matches = cleaned(reference, terms.dialect) == cleaned(text, terms.dialect)
     return of_peer(matches, "exact_match", reference, text)
 
@@ -243,6 +267,8 @@ def _peer_includes(reference: str, value: Any, terms: Terms) -> Ruling:
 
 def _peer_excludes(reference: str, value: Any, terms: Terms) -> Ruling:
     text = _text(value)
+    if OR in reference:
+        raise PeerRaises("must_exclude has no alternatives")
     return of_peer(excludes(reference, text, terms.dialect), "must_exclude", reference, text)
 
 

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.checks.dialects import PeerRaises, cleaned, fulfils, includes, url_matches
+from replaykit.grading.checks.html import contents
 from replaykit.grading.values.url import peer_matches
 from replaykit.grading.verdict import CheckResult
+from replaykit.tasks.checks import HtmlTarget
 from replaykit.testing.builder import Builder
 
 S = "http://s.test"
@@ -41,6 +43,7 @@ Run = Callable[..., Builder]
         ({"required_values": ["<= 700", "> 1"]}, "700", "PASS", "PASS"),
         ({"required_values": ["< 700"]}, "many", "FAIL", "FAIL"),
         ({"required_values": ["about 700"]}, "700", "ERROR", "ERROR"),
+        ({"required_values": ["<= 7 <= 8"]}, "7", "ERROR", "ERROR"),
     ],
 )
 def test_answers(
@@ -73,7 +76,9 @@ def test_urls(dialect: str, reference: str, found: str, note: str | None, matche
     assert url_matches(reference, found, note, dialect) is matches
 
 
-@pytest.mark.parametrize(("dialect", "note"), [("webarena", "EXACT"), ("vwa", "x"), ("stwab", "EXACT")])
+@pytest.mark.parametrize(
+    ("dialect", "note"), [("webarena", "EXACT"), ("vwa", "x"), ("vwa", ""), ("stwab", "EXACT")]
+)
 def test_unknown_notes_raise(dialect: str, note: str) -> None:
     with pytest.raises(PeerRaises):
         url_matches(f"{S}/a", f"{S}/a", note, dialect)
@@ -109,6 +114,10 @@ def html(locator: str = "", **contents: Any) -> dict[str, Any]:
         (html(BOX, must_exclude=["bo"]), {"vwa": "PASS", "webarena": "ERROR", "webarena-lite": "ERROR"}),
         (html("  ", must_include=["Tom & Ann"]), {"webarena": "PASS"}),
         (html(BOX, must_exclude=["tom"]), {"vwa": "FAIL"}),
+        (html(BOX, must_exclude=["bo |OR| x"]), {"vwa": "ERROR"}),
+        (html(PRICE.replace(".x", ".n"), exact_match="170"), {"vwa": "PASS", "webarena-lite": "ERROR"}),
+        (html(BOX, fuzzy_match=["x"]), {"vwa": "ERROR", "webarena-lite": "UNDECIDED"}),
+        (html(BOX, fuzzy_match="x"), {"vwa": "UNDECIDED", "webarena-lite": "ERROR"}),
         (html(PATH, exact_match="20"), {"stwab": "PASS", "webarena": "ERROR"}),
         (html("//p", exact_match=""), {"stwab": "PASS"}),
         (html("nothing", exact_match=""), {"webarena": "ERROR", "stwab": "FAIL"}),
@@ -118,6 +127,32 @@ def test_pages(grade: Grade, run: Run, check: dict[str, Any], outcomes: dict[str
     ended = run().goto(f"{S}/p", PAGE).answer("ok")
     found = {name: grade(ended, check, "compat", dialect=name).outcome.value for name in outcomes}
     assert found == outcomes
+
+
+@pytest.mark.parametrize("dialect", ["webarena-lite", "vwa"])
+def test_after_a_target_without_a_value_the_peer_looks_at_none(grade: Grade, run: Run, dialect: str) -> None:
+    ended = run().goto(f"{S}/p", PAGE).answer("ok")
+    targets = [
+        *html(LAMBDA, must_include=["tom"])["targets"],
+        *html(LAMBDA.replace(".x", ".none"), must_include=["tom"])["targets"],
+        *html("nothing", must_include=["tom"])["targets"],
+    ]
+    found = grade(ended, {"type": "program_html", "targets": targets}, "compat", dialect=dialect)
+    assert [item.outcome.value for item in found.items] == ["PASS", "FAIL", "FAIL"]
+    assert found.outcome == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fuzzy", "asked"),
+    [
+        ("vwa", "a |OR| b", ["a", "b"]),
+        ("webarena-lite", ("a", "b"), ["a, b"]),
+        ("webarena", ("a", "b"), ["a", "b"]),
+    ],
+)
+def test_what_a_model_is_asked_of_a_page(dialect: str, fuzzy: Any, asked: list[str]) -> None:
+    target = HtmlTarget(fuzzy_match=fuzzy)
+    assert [content.reference for content in contents(target, dialect)] == asked
 
 
 @pytest.mark.parametrize("dialect", ["webarena", "webarena-lite", "vwa"])
