@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 from replaykit.grading.checks.item import OR
 from replaykit.grading.values.text import clean
@@ -88,7 +87,7 @@ def url_matches(reference: str, found: str, note: str | None, dialect: str) -> b
         return _visual_url(reference, found, EXACT if note is None else note)
     if note not in (None, PREDICTED):
         raise PeerRaises(f"url_note is {PREDICTED}")
-    return _decoded_url(reference, found) if dialect == "stwab" else peer_matches(reference, found)
+    return peer_matches(reference, found, is_decoded=dialect == "stwab")
 
 
 def _has_word(reference: str, text: str) -> bool:
@@ -124,20 +123,3 @@ def _visual_url(reference: str, found: str, note: str) -> bool:
 
 def _local(url: str) -> str:
     return url.replace("localhost", "127.0.0.1").removesuffix("/")
-
-
-def _decoded_url(reference: str, found: str) -> bool:
-    """Compare as WebArena, after decoding, and with the fragment as part of what is contained."""
-    return peer_matches(_with_fragment(unquote(reference)), _with_fragment(unquote(found)))
-
-
-def _with_fragment(urls: str) -> str:
-    return OR.join(map(_fragment_in_path, urls.split(OR)))
-
-
-def _fragment_in_path(url: str) -> str:
-    parts = urlparse(url.rstrip("/"))
-    if not parts.fragment:
-        return url
-    # The peer takes host, path and fragment for one text; a path may hold the sign when it is escaped.
-    return parts._replace(path=f"{parts.path}%23{parts.fragment}", fragment="").geturl()

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from urllib.parse import parse_qs, parse_qsl, urlparse
+from urllib.parse import parse_qs, parse_qsl, unquote, urlparse
 
 import ada_url
 from msgspec import Struct
@@ -101,13 +101,15 @@ def shown(url: Url) -> str:
     return text if url.fragment is None else f"{text}#{url.fragment}"
 
 
-def peer_matches(reference: str, found: str) -> bool:
+def peer_matches(reference: str, found: str, *, is_decoded: bool = False) -> bool:
     """Compare as WebArena does: substring of host and path, pooled query values (`URLEvaluator`).
 
+    ST-WebAgentBench decodes each URL before it reads it, and has the fragment as part of what is contained.
     Raises ValueError where Python's `urlparse` does.
     """
-    alternatives = [_peer_parts(part) for part in reference.split(" |OR| ")]
-    base, query = _peer_parts(found)
+    read = _decoded_parts if is_decoded else _peer_parts
+    alternatives = [read(part) for part in reference.split(" |OR| ")]
+    base, query = read(found)
     pooled: dict[str, list[str]] = defaultdict(list)
     for _, wanted in alternatives:
         for key, values in wanted.items():
@@ -148,6 +150,12 @@ def post_url(url: str) -> str:
 def _peer_parts(url: str) -> tuple[str, dict[str, list[str]]]:
     parts = urlparse(url.rstrip("/"))
     return parts.netloc + parts.path, parse_qs(parts.query)
+
+
+def _decoded_parts(url: str) -> tuple[str, dict[str, list[str]]]:
+    parts = urlparse(unquote(url.rstrip("/")))
+    fragment = f"#{parts.fragment}" if parts.fragment else ""
+    return parts.netloc + parts.path + fragment, parse_qs(parts.query)
 
 
 def _segments(path: str) -> tuple[str, ...]:

@@ -69,6 +69,11 @@ def test_answers(
         ("webarena", f"{S}/mail#/inbox", f"{S}/mail#/sent", None, True),
         ("stwab", f"{S}/mail#/inbox", f"{S}/mail#/sent", None, False),
         ("stwab", f"{S}/a?q=x y", f"{S}/a?q=x%20y", None, True),
+        ("stwab", f"{S}/a?q=1", f"{S}/a?q=1#?q=2#b", None, True),
+        ("stwab", f"{S}/a#/x?q=1", f"{S}/a#/x?q=1;z", None, True),
+        ("stwab", f"{S}/a#/x?q=1", f"{S}/a#/x?q=2", None, False),
+        ("stwab", f"{S}/a%20%7COR%7C%20b", "b", None, False),
+        ("stwab", f"{S}/a%23b", f"{S}/a%23b/c", None, True),
         ("webarena-lite", f"{S}/tea", f"{S}/teapots", "GOLD in PRED", True),
     ],
 )
