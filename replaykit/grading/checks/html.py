@@ -121,7 +121,7 @@ def peer_text(read: Read) -> str:
 
 
 def contents(target: HtmlTarget, dialect: str) -> list[Content]:
-    """Return the requirements that count: the first kind that is there; ST-WebAgentBench takes all."""
+    """Return the requirements that count: the first kind that the peer knows; ST-WebAgentBench takes all."""
     found: list[list[Content]] = []
     if target.not_empty:
         found.append([Content("not_empty", "not_empty", "")])
@@ -133,9 +133,10 @@ def contents(target: HtmlTarget, dialect: str) -> list[Content]:
     fuzzy = _questions(target.fuzzy_match, dialect)
     found.append([Content(f"fuzzy.{number}", "fuzzy_match", part) for number, part in enumerate(fuzzy)])
     given = [group for group in found if group]
+    counted = [group for group in given if group[0].kind in _KINDS.get(dialect, _PLAIN)] or given
     if dialect == "stwab":
-        return [content for group in given for content in group]
-    return given[0] if given else []
+        return [content for group in counted for content in group]
+    return counted[0] if counted else []
 
 
 def _demands_nothing(number: int, terms: Terms) -> list[Content]:

@@ -125,6 +125,9 @@ def html(locator: str = "", **contents: Any) -> dict[str, Any]:
         (html(BOX, fuzzy_match="x"), {"vwa": "UNDECIDED", "webarena-lite": "ERROR"}),
         (html(PATH, exact_match="20"), {"stwab": "PASS", "webarena": "ERROR"}),
         (html("//p", exact_match=""), {"stwab": "PASS"}),
+        (html(BOX, must_include=["tom"], must_exclude=["tom"]), {"stwab": "PASS", "webarena": "PASS"}),
+        (html(BOX, not_empty=True, must_include=["bob"]), {"stwab": "FAIL", "webarena": "FAIL"}),
+        (html(BOX, not_empty=True, must_include=["tom"]), {"stwab": "PASS", "webarena": "PASS"}),
         (html("nothing", exact_match=""), {"webarena": "ERROR", "stwab": "FAIL"}),
     ],
 )  # fmt: skip
