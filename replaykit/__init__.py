@@ -35,20 +35,27 @@ if TYPE_CHECKING:
     )
     from replaykit.grading.calibration import agree
     from replaykit.grading.checks.item import Ruling
+    from replaykit.grading.checks.plugins import Check
     from replaykit.grading.engine import grade_many, iter_grades
+    from replaykit.grading.farm.ray_executor import RayExecutor
     from replaykit.grading.farm.rows import merge
     from replaykit.grading.farm.shards import read_rows
     from replaykit.grading.grader import grade, grade_async
+    from replaykit.grading.judges.judge import Judge
     from replaykit.grading.judges.packing import pack
     from replaykit.grading.judging import plan_judges, run_judges
     from replaykit.grading.metrics import summarize
-    from replaykit.grading.verdict import Evidence, Outcome, Report, Verdict
+    from replaykit.grading.policies.finding import Finding
+    from replaykit.grading.policies.plugins import Policy
+    from replaykit.grading.trials import try_policies
+    from replaykit.grading.verdict import Evidence, Outcome, PolicyOutcome, Report, Verdict
     from replaykit.interop.exporting import export_run
     from replaykit.interop.importing import import_run
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
     from replaykit.redaction.redact import redact
     from replaykit.replay.page import OfflinePage
     from replaykit.replay.player import Replay
+    from replaykit.report.diff import diff
     from replaykit.report.write import write_report
     from replaykit.rerunning.rerun import rerun
     from replaykit.serving.server import serve
@@ -60,12 +67,18 @@ __all__ = [
     "AsyncRecorder",
     "Bundle",
     "BundleError",
+    "Check",
     "EngineError",
     "Evidence",
+    "Finding",
     "InteropError",
+    "Judge",
     "JudgeError",
     "OfflinePage",
     "Outcome",
+    "Policy",
+    "PolicyOutcome",
+    "RayExecutor",
     "Recorder",
     "RecorderError",
     "Replay",
@@ -79,6 +92,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "agree",
+    "diff",
     "export_run",
     "extract",
     "find_browser",
@@ -101,6 +115,7 @@ __all__ = [
     "seal",
     "serve",
     "summarize",
+    "try_policies",
     "verify",
     "write_report",
 ]
@@ -115,12 +130,18 @@ _HOMES = {
     "AsyncRecorder": "replaykit.recorder.recorder",
     "Bundle": "replaykit.bundle.reader",
     "BundleError": _ERRORS,
+    "Check": "replaykit.grading.checks.plugins",
     "EngineError": _ERRORS,
     "Evidence": "replaykit.grading.verdict",
+    "Finding": "replaykit.grading.policies.finding",
     "InteropError": _ERRORS,
+    "Judge": "replaykit.grading.judges.judge",
     "JudgeError": _ERRORS,
     "OfflinePage": "replaykit.replay.page",
     "Outcome": "replaykit.grading.verdict",
+    "Policy": "replaykit.grading.policies.plugins",
+    "PolicyOutcome": "replaykit.grading.verdict",
+    "RayExecutor": "replaykit.grading.farm.ray_executor",
     "Recorder": "replaykit.recorder.recorder",
     "RecorderError": _ERRORS,
     "Replay": "replaykit.replay.player",
@@ -133,6 +154,7 @@ _HOMES = {
     "TaskError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
     "agree": "replaykit.grading.calibration",
+    "diff": "replaykit.report.diff",
     "export_run": "replaykit.interop.exporting",
     "extract": "replaykit.bundle.extraction",
     "find_browser": "replaykit.browser",
@@ -155,6 +177,7 @@ _HOMES = {
     "seal": "replaykit.bundle.writer",
     "serve": "replaykit.serving.server",
     "summarize": "replaykit.grading.metrics",
+    "try_policies": "replaykit.grading.trials",
     "verify": "replaykit.bundle.verification",
     "write_report": "replaykit.report.write",
 }

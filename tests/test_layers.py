@@ -30,7 +30,7 @@ ROWS = [
     ],
     ["grading.grader"],
     ["grading.farm", "grading.check_requests"],
-    ["grading.engine", "grading.judging", "grading.calibration", "grading.tape_use"],
+    ["grading.engine", "grading.judging", "grading.calibration", "grading.tape_use", "grading.trials"],
     ["report", "testing", "interop", "redaction"],
     ["demo", "rerunning"],
     ["cli", "pytest_plugin"],

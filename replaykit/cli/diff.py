@@ -14,11 +14,10 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.comparison import compare
 from replaykit.report.comparison_text import comparison_text
+from replaykit.report.diff import diff
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.load import is_report, load_report
-from replaykit.report.parting import part
 from replaykit.report.parting_text import parting_text
 from replaykit.report.write import check_place, write_html_file, write_parting_file
 
@@ -73,7 +72,7 @@ def command(
         _compare_runs(before, after, output, format)
         return
     ours, theirs = load_report(before), load_report(after)
-    found = compare(ours, theirs)
+    found = diff(ours, theirs)
     if output is not None:
         names = _names(before, after)
         _write_page(_named(ours, names[0]), _named(theirs, names[1]), runs, output)
@@ -95,7 +94,7 @@ def _compare_runs(before: str, after: str, output: Path | None, format: str) -> 
             write_parting_file(one, other, _names(before, after), output)
             notice(f"written: {output}")
         else:
-            parting = part(one, other)
+            parting = diff(one, other)
             click.echo(parting_text(parting) if format == "text" else _json(parting), nl=False)
 
 

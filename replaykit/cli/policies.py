@@ -16,14 +16,15 @@ from replaykit.cli.console import notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
-from replaykit.grading.policies.mutation import Mutation, mutate
-from replaykit.grading.policies.trial import Trial, try_policies
-from replaykit.replay.player import Replay
+from replaykit.grading.policies.mutation import Mutation
+from replaykit.grading.policies.trial import Trial
+from replaykit.grading.trials import Trials, try_policies
 from replaykit.report.table import safe, table
 from replaykit.tasks.contradictions import contradictions
+from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policies import Policy
 from replaykit.tasks.suite import load_policies, load_suite
-from replaykit.tasks.task import Task, fill_task
+from replaykit.tasks.task import Task
 
 SHOWN_MAX = 10
 """Lines of one kind that the text shows."""
@@ -57,7 +58,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a bundle, a line each.")
 @click.pass_context
 def attempt(
-    ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: str, as_json: bool
+    ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: Mode, as_json: bool
 ) -> None:
     """Say what each policy of FILE found in each run, what it passed over, and what would break it.
 
@@ -71,13 +72,12 @@ def attempt(
         notice(f"warning: {fault.message}")
     for source in sources:
         with open_bundle(source) as bundle:
-            task, replay = _task(bundle, policies, file), Replay(bundle)
-            trials = try_policies(task, replay, mode)
-            mutation = mutate(task, replay) if mutates else None
+            chosen = _of_run(bundle, policies, file) if isinstance(policies, dict) else policies
+            found = try_policies(bundle, chosen, mode=mode, mutates=mutates)
         if as_json:
-            click.echo(msgspec.json.encode(_plain(source, trials, mutation)))
+            click.echo(msgspec.json.encode(_plain(source, found)))
         else:
-            click.echo("\n".join(_text(source, trials, mutation)))
+            click.echo("\n".join(_text(source, found)))
 
 
 def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
@@ -92,24 +92,22 @@ def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
             raise (other if "#" in file else error) from None
 
 
-def _task(bundle: Bundle, policies: tuple[Policy, ...] | dict[str, Task], file: str) -> Task:
+def _of_run(bundle: Bundle, tasks: dict[str, Task], file: str) -> Task:
+    """Return the task that a run was recorded for, or the only one that there is."""
     stored = stored_task(bundle)
-    if isinstance(policies, dict):
-        name = stored.id if stored is not None else ""
-        only = next(iter(policies.values())) if len(policies) == 1 else None
-        task = policies.get(name) or only
-        if task is None:
-            raise TaskError(
-                source=file, path="$", reason=f"no task {name!r}, which {bundle.name} was recorded for"
-            )
-        return fill_task(task, bundle.header.sites)
-    base = stored or Task(id="unknown", intent="")
-    return fill_task(msgspec.structs.replace(base, policies=policies), bundle.header.sites)
+    name = stored.id if stored is not None else ""
+    only = next(iter(tasks.values())) if len(tasks) == 1 else None
+    task = tasks.get(name) or only
+    if task is None:
+        raise TaskError(
+            source=file, path="$", reason=f"no task {name!r}, which {bundle.name} was recorded for"
+        )
+    return task
 
 
-def _plain(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) -> dict[str, Any]:
-    plain = {"bundle": source, "policies": msgspec.to_builtins(trials)}
-    if mutation is not None:
+def _plain(source: str, found: Trials) -> dict[str, Any]:
+    plain = {"bundle": source, "policies": msgspec.to_builtins(found.policies)}
+    if (mutation := found.mutation) is not None:
         plain["mutation"] = {
             "made": len(mutation.mutants),
             "noticed": mutation.noticed,
@@ -119,12 +117,12 @@ def _plain(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) ->
     return plain
 
 
-def _text(source: str, trials: tuple[Trial, ...], mutation: Mutation | None) -> Iterator[str]:
+def _text(source: str, found: Trials) -> Iterator[str]:
     yield safe(Path(source).name)
-    for trial in trials:
+    for trial in found.policies:
         yield from (f"  {safe(line)}" for line in _of_trial(trial))
-    if mutation is not None:
-        yield from (f"  {safe(line)}" for line in _of_mutation(mutation))
+    if found.mutation is not None:
+        yield from (f"  {safe(line)}" for line in _of_mutation(found.mutation))
 
 
 def _of_trial(trial: Trial) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, Protocol
 
 from replaykit.errors import PageNotRecorded, ReplayError
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, graded, undecided
@@ -13,7 +13,19 @@ from replaykit.tasks.checks import CheckPlugin
 from replaykit.tasks.task import Task
 
 GROUP = "replaykit.checks"
-"""Entry point group: a function `(params, replay, task) -> Ruling`."""
+"""Entry point group of every `Check`."""
+
+
+class Check(Protocol):
+    """A check of one's own: a function `(params, replay, task) -> Ruling`, entry point of `replaykit.checks`.
+
+    `params`: those of the task file. What the recording cannot show (`ReplayError`) leaves the check
+    undecided; whatever else is raised is an ERROR of this check. It has to be pure: same run, same ruling.
+    """
+
+    def __call__(self, params: dict[str, Any], replay: Replay, task: Task, /) -> Ruling:
+        """Rule."""
+        ...
 
 
 def grade_plugin(check: CheckPlugin, replay: Replay, task: Task, terms: Terms) -> Graded:
@@ -35,7 +47,8 @@ def _missing(name: str, rule: str) -> Ruling:
 
 def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay, task: Task) -> Ruling:
     try:
-        said: Any = point.load()(params, replay, task)
+        check: Check = point.load()
+        said: Any = check(params, replay, task)
     except PageNotRecorded as fault:
         return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
     except ReplayError as fault:

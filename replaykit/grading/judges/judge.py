@@ -44,7 +44,11 @@ class Named(Protocol):
 
 
 class Judge(Named, Protocol):
-    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance."""
+    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance.
+
+    One's own is made by a callable of settings and mode, which `--judge file.py@NAME` or an entry point of
+    `replaykit.judges` names; never by a task.
+    """
 
     wants: Wants
     """What it asks to see."""

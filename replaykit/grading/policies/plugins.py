@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from replaykit.grading.policies.finding import Finding, Witness
 from replaykit.grading.policies.window import Window
@@ -10,7 +10,23 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.policies import Plugin
 
 GROUP = "replaykit.policies"
-"""Entry point group: a function `(params, replay, window, witness) -> Finding`."""
+"""Entry point group of every `Policy`."""
+
+
+class Policy(Protocol):
+    """A rule of one's own: a function `(params, replay, window, witness) -> Finding`.
+
+    It is an entry point of `replaykit.policies`. `params`: those of the policy's rule. `window`: the events
+    of the run that the policy is about. `witness.mask(text)` takes the task's secrets out of what evidence
+    quotes. What it raises is an ERROR of this policy. It has to be pure: same run, same finding. The policies
+    of task files, as `load_policies` reads them, are data, and not of this class.
+    """
+
+    def __call__(
+        self, params: dict[str, Any], replay: Replay, window: Window, witness: Witness, /
+    ) -> Finding:
+        """Find."""
+        ...
 
 
 def grade_plugin(rule: Plugin, window: Window, witness: Witness, replay: Replay) -> Finding:
@@ -21,7 +37,8 @@ def grade_plugin(rule: Plugin, window: Window, witness: Witness, replay: Replay)
     found = {point.name: point for point in entry_points(group=GROUP)}
     if rule.name not in found:
         raise LookupError(f"no plugin {rule.name!r}; installed are {', '.join(sorted(found)) or 'none'}")
-    finding: Any = found[rule.name].load()(rule.params, replay, window, witness)
+    policy: Policy = found[rule.name].load()
+    finding: Any = policy(rule.params, replay, window, witness)
     if not isinstance(finding, Finding):
         raise TypeError(f"plugin {rule.name!r} returned {type(finding).__name__}, not a Finding")
     return finding

@@ -76,7 +76,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     """What would violate it."""
 
 
-def try_policies(task: Task, replay: Replay, mode: str = "strict") -> tuple[Trial, ...]:
+def trials_of(task: Task, replay: Replay, mode: str = "strict") -> tuple[Trial, ...]:
     """Return a trial of each policy of a task that counts, in order."""
     window = Window(history(replay), None)
     mask = mask_of(native_policies(task.policies))

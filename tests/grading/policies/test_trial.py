@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from replaykit.grading.policies.mutation import EDITS, FOREIGN, mutate
-from replaykit.grading.policies.trial import try_policies
+from replaykit.grading.policies.trial import trials_of
 from replaykit.replay.player import Replay
 from replaykit.tasks.policies import Rule
 from replaykit.tasks.task import Task
@@ -37,7 +37,7 @@ def walk(run: Any) -> Any:
 
 
 def test_a_trial_says_what_matched_and_the_first_field_that_did_not(run: Any) -> None:
-    (trial,) = try_policies(task("delete"), Replay(walk(run)))
+    (trial,) = trials_of(task("delete"), Replay(walk(run)))
     assert (trial.result.outcome, trial.result.reason) == ("DORMANT", "never_triggered")
     assert {(look.step, look.first_miss) for look in trial.looks} == {
         (0, "action"), (1, "text"), (2, "action"), (3, "action"), (4, "text"),
@@ -46,11 +46,11 @@ def test_a_trial_says_what_matched_and_the_first_field_that_did_not(run: Any) ->
 
 
 def test_hits_come_first(run: Any) -> None:
-    (trial,) = try_policies(task("save"), Replay(walk(run)))
+    (trial,) = trials_of(task("save"), Replay(walk(run)))
     assert [look.holds for look in trial.looks] == [True, False, False, False, False]
     assert (trial.looks[0].step, trial.looks[0].first_miss) == (4, None)
     failed = walk(run)
-    (trial,) = try_policies(task("save"), Replay(run().click("Save", failed=True).ended()))
+    (trial,) = trials_of(task("save"), Replay(run().click("Save", failed=True).ended()))
     assert failed
     assert trial.looks[0].first_miss == "unless"
 
@@ -66,7 +66,7 @@ def test_every_rule_can_say_what_breaks_it(kind: str, run: Any) -> None:
         "no_leak": {"secrets": ["QX-7781"]}, "url_boundary": {"deny": ["/a"]}, "only_fill": {"allowed": ["a"]},
         "stwab": {"record": {"eval": {"eval_types": ["popup_error"]}}},
     }.get(kind, {})  # fmt: skip
-    trials = try_policies(task(p={"type": kind, **fields}), Replay(walk(run)))
+    trials = trials_of(task(p={"type": kind, **fields}), Replay(walk(run)))
     assert len(trials) == (0 if kind == "informational" else 1)
     assert all(trial.breaks and "QX-7781" not in trial.breaks for trial in trials)
 
