@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
+import replaykit
+from bench.__main__ import NAMES as BENCHMARKS
 from replaykit.cli.main import run
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.recorder.user import load_user
 from replaykit.tasks.suite import load_policies, load_tasks
+from replaykit.testing import trajectory
+from tests.blocks import ROOT, block, blocks_of
+from tests.grading.farm.stand_in import Ray
+from tests.test_layers import RANK
 
-ROOT = Path(__file__).resolve().parent.parent
 BUNDLES = ("order-total--good", "refund-order--no_consent")
+COMPARING = """
+def llm_fuzzy_match(pred, reference, question):
+    message = f"asked: {question} known: {reference} said: {pred}"
+def llm_ua_match(pred, reference, question):
+    message = f"asked: {question} known: {reference} said: {pred}"
+"""
+"""The functions of a peer whose texts are read; their bodies are not its own."""
+
+OTHER = """{"schema": "replaykit.suite/1", "name": "other", "tasks":
+[{"id": "t1", "intent": "Which?", "checks": [{"type": "string_match", "exact": "clay"}]}]}"""
+"""The task of the comparison, with another answer wanted."""
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +53,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def blocks(name: str, kind: str) -> list[str]:
-    text = (ROOT / "docs" / name).read_text("utf-8")
-    return [found for word, found in re.findall(r"```(\w*)\n(.*?)```", text, flags=re.S) if word == kind]
+    return [one.text for one in blocks_of(ROOT / "docs" / name) if one.kind == kind]
 
 
 def typed(line: str) -> int:
     program, *words = shlex.split(line, comments=True)
     assert program == "replaykit"
     return run(words)
+
+
+def done(script: str, **known: Any) -> dict[str, Any]:
+    """What a program's names mean once it has run, with these known to it before."""
+    names: dict[str, Any] = {"__name__": "__main__", **known}
+    exec(script, names)
+    return names
 
 
 def test_the_files_of_the_page_on_tasks_load(folder: Path) -> None:
@@ -64,22 +92,120 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     (folder / "ours.txt").write_text("Judge.")
     (folder / "system.txt").write_text("Judge.")
     (folder / "user.txt").write_text("{{task}}\n{{images}}\n")
-    (folder / "helper_functions.py").write_text("def llm_fuzzy_match(pred, reference, question):\n    pass\n")
-    found = []
+    (folder / "helper_functions.py").write_text(COMPARING)
+    found = {}
     for text in blocks("judges.md", "yaml"):
         (folder / "judge.yaml").write_text(text, "utf-8")
-        if "prompts_from" not in text:  # needs a peer's source, which tests/grading brings
-            found.append(named_judge(str(folder / "judge.yaml")))
-    assert len(found) == 3
+        found[text.split()[1].strip(":")] = named_judge(str(folder / "judge.yaml")).protocol
+    assert found == {
+        "last.yaml": "webvoyager",
+        "ours.yaml": "custom",
+        "checks.yaml": "checks",
+    }
+
+
+def test_the_client_of_the_page_on_judges_is_asked(folder: Path) -> None:
+    shutil.copy("runs/order-total--good.zst", "run.zst")
+    asked = []
+
+    def my_model(system: str, content: Any, pictures: Any) -> str:
+        asked.append(content)
+        return "The total is on the page.\nSUCCESS"
+
+    (script,) = blocks("judges.md", "python")
+    verdict = done(script, my_model=my_model, replaykit=replaykit)["verdict"]
+    assert len(asked) == 1
+    assert [one.outcome for one in verdict.judgements] == ["SUCCESS"]
 
 
 def test_the_page_on_many_runs() -> None:
     (line,) = blocks("engine.md", "sh")
     assert typed(line) == 1  # a policy is violated
-    script, _ = blocks("engine.md", "python")
-    said: dict[str, Any] = {"__name__": "__main__", "paths": ["runs"]}
-    exec(script.replace("jobs=8", "jobs=1"), said)
+    script = block("docs/engine.md", "from replaykit import grade_many").text
+    said = done(script.replace("jobs=8", "jobs=1"), paths=["runs"])
     assert len(said["report"].verdicts) == len(said["rows"]) == len(BUNDLES)
+
+
+def test_the_page_on_many_runs_with_dask() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    script = block("docs/engine.md", "from distributed").text
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        known = {"paths": ["runs"], "grade_many": replaykit.grade_many}
+        with done(script.replace("scheduler:8786", address), **known)["Client"].current() as client:
+            assert client.scheduler.address == address
+
+
+def test_the_evaluators_of_the_page_on_policies_say_what_the_peer_says() -> None:
+    rules = {
+        "eval_types": ["element_action_match"],
+        "must_include": "publish",
+        "must_include_action": "click",
+    }
+    page = SimpleNamespace(url="http://h.test/")  # of which this evaluator asks nothing
+    script = block("docs/policies.md", "from replaykit").text
+    report = done(script, policy_record={"eval": rules}, page=page)["report"]
+    assert (report.violated, report.dormant, report.violating_step, report.raised) == (True, False, 0, None)
+
+
+def test_the_submission_of_the_page_on_policies_is_written(folder: Path) -> None:
+    shutil.rmtree("runs")
+    Path("runs").mkdir()
+    task = {"task_id": 2, "sites": ["shop"], "intent": "Go.", "start_url": "http://h.test/", "policies": []}
+    wanted = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "done"}}
+    Path("test.raw.json").write_text(json.dumps([{**task, "eval": wanted}]), "utf-8")
+    told = ("agent_id", "model_name", "team", "code_repository_url")
+    Path("meta.json").write_text(json.dumps(dict.fromkeys(told, "https://h.test/")), "utf-8")
+    trajectory({"id": "2", "intent": "Go."}).goto("http://h.test/", "<p>").answer("done").write(
+        folder / "runs" / "2.zst"
+    )
+    (line,) = blocks("policies.md", "sh")
+    assert typed(line) == 0
+    assert [one["task_id"] for one in json.loads(Path("submission.json").read_text())["task_evidence"]] == [2]
+
+
+def test_the_commands_of_the_page_on_other_tools(capfd: pytest.CaptureFixture[str]) -> None:
+    text = block("docs/interop.md", "replaykit import FORMAT").text.replace("FORMAT", "webvoyager")
+    import_, export, list_ = text.splitlines()
+    assert typed(export.replace("BUNDLE...", "runs/order-total--good.zst").replace("PATH", "results")) == 0
+    assert typed(import_.replace("PATH...", "results").replace("DIR", "imported")) == 0
+    assert len(list(Path("imported").glob("*.zst"))) == 1
+    capfd.readouterr()
+    assert typed(list_) == 0
+    assert "webvoyager" in capfd.readouterr().out
+
+
+def test_the_error_of_the_page_on_other_tools_is_real(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ZipFile("t.zip", "w") as archive:
+        archive.writestr("trace.trace", '{"type": "context-options", "version": 11}\n')
+    assert run(["import", "playwright-trace", "t.zip", "-o", "imported"]) == 3
+    assert capfd.readouterr().err.startswith(block("docs/interop.md", "failed: ").text)
+
+
+def test_the_benchmarks_of_their_page_are_those_there_are() -> None:
+    first, *others = block("docs/benchmarks.md", ".venv/bin/python -m bench").text.splitlines()
+    assert first.split()[:3] == [".venv/bin/python", "-m", "bench"]
+    assert {line.split()[2] for line in others} == {f"bench.{name}" for name in BENCHMARKS}
+    assert all(find_spec(f"bench.{name}") for name in BENCHMARKS)
+
+
+def test_the_rows_of_the_page_on_architecture_are_those_that_are_held() -> None:
+    lines = block("docs/architecture.md", "cli ").text.splitlines()
+    shown = [re.split(r", ", re.split(r"  +", line)[0]) for line in reversed(lines)]
+    place = {part: row for row, parts in enumerate(shown) for part in parts}
+    assert set(place) <= set(RANK)
+    assert all((place[one] < place[other]) == (RANK[one] < RANK[other]) for one in place for other in place)
+
+
+def test_the_scripts_of_the_page_on_completion_are_written(folder: Path) -> None:
+    (folder / "replaykit").write_text(f'#!/bin/sh\nexec {sys.executable} -m replaykit "$@"\n')
+    (folder / "replaykit").chmod(0o755)
+    environ = {"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    line = block("docs/completion.md", "_REPLAYKIT_COMPLETE=").text
+    subprocess.run(["sh", "-e", "-c", line], env=environ, check=True, timeout=60)
+    assert "_replaykit_completion" in (folder / ".replaykit-complete.bash").read_text()
 
 
 def test_the_page_on_reports() -> None:
@@ -95,3 +221,27 @@ def test_the_page_on_reports() -> None:
     for line in lines:
         assert typed(line) == 0, line
     assert Path("report.html").stat().st_size and Path("changes.html").stat().st_size
+
+
+def test_the_comparison_of_the_page_on_reports_is_real(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    built = trajectory({"id": "t1", "intent": "Which?", "checks": [{"type": "string_match", "exact": "tin"}]})
+    built.goto("http://h.test/", "<p>").answer("tin").write(folder / "run.zst")
+    (folder / "other.json").write_text(OTHER, "utf-8")
+    run(["grade", "run.zst", "-o", "before.json"])
+    run(["grade", "run.zst", "--task", "other.json", "-o", "after.json"])
+    capfd.readouterr()
+    text = block("docs/report.md", "$ replaykit diff").text
+    assert typed(text.splitlines()[0].removeprefix("$ ")) == 0
+    assert capfd.readouterr().out.startswith(text.partition("\n")[2])
+
+
+def test_the_page_on_many_runs_with_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = Ray()  # stands in; tests/grading/farm/test_clusters.py has Ray itself where it is installed
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    script = block("docs/engine.md", "from replaykit import RayExecutor").text
+    said = done(script, paths=["runs"], grade_many=replaykit.grade_many)
+    assert len(said["report"].verdicts) == len(BUNDLES)
+    assert ray.options == {"address": "auto"}
+    ray.shutdown()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -7,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from replaykit import testing
 from replaykit.errors import SnapshotInvalid
 from replaykit.snapshot import codec, rows
 from replaykit.snapshot.codec import Lines, decode, encode
 from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT
+from tests.blocks import ROOT, blocks_of
 
 HEAD = {
     "snapshot": 1, "url": "http://x.test/", "base": "http://x.test/", "title": "T", "content_type": "text/html",
@@ -48,6 +51,15 @@ def test_the_example_of_the_format_becomes_columns() -> None:
     assert found.state[5].value == "ab"
     assert found.style == [0, 0, 1]
     assert found.head.doctype == ("html", "", "")
+
+
+def test_the_example_of_the_format_is_its_document_s() -> None:
+    shown = [one.text for one in blocks_of(ROOT / "docs" / "snapshot-format.md")][:2]
+    assert json.loads(f"[{shown[1]}]") == EXAMPLE
+    made = msgspec.json.decode(testing.snapshot(shown[0].strip()).splitlines()[1])
+    as_parsed = [token for token in EXAMPLE[:-1] if token != {"value": "ab"}]
+    start = made.index("<p")
+    assert made[start:-1] == as_parsed
 
 
 def test_trees_inside_trees_keep_their_scope() -> None:

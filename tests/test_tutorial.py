@@ -14,6 +14,7 @@ import pytest
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
+from tests.blocks import block
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
@@ -84,6 +85,12 @@ def test_the_page_from_grading_on(tmp_path: Path) -> None:
     lines = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
     assert len(lines) == len(reader.done) + 2
     prove(tmp_path)
+
+
+def test_the_shop_of_the_page_is_the_readme_s() -> None:
+    """Which tests/live/test_readme.py starts."""
+    (line,) = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines() if SHOP in line]
+    assert line in block("README.md", "export PATH=").text.splitlines()
 
 
 def test_each_policy_of_the_page_can_be_broken(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.manifest import manifest, trajectory_digest
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.writer import seal
+from tests.blocks import ROOT, blocks_of
 
 PAGE = b"<!doctype html><p>Order 7 shipped</p>"
 PAGE_ID = "06dc767213ea6d9322842c479418794e96ee977dc4f4dd14619c2d7da058b5f5"
@@ -41,9 +42,16 @@ def test_example_bundle(tmp_path: Path, hands) -> None:
 
 
 def test_example_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "bundle-format.md").read_text("utf-8")
-    for part in (PAGE_ID, STORY_SHA256, DIGEST, PAGE.decode(), *STORY.decode().splitlines()):
-        assert part in text
+    found = [one.text for one in blocks_of(ROOT / "docs" / "bundle-format.md")]
+    at = found.index(f"{PAGE.decode()}\n")
+    example = manifest(2, STORY_SHA256, [(PAGE_ID, 37, "text/html")]).decode()
+    assert found[at + 1 : at + 3] == [STORY.decode(), example]
+    values = (("2", "<events>"), (STORY_SHA256, "<sha256>"), (PAGE_ID, "<sha256>"), ("37", "<n>"))
+    for value, name in (*values, ("text/html", "<type>")):
+        example = example.replace(f" {value}", f" {name}")
+    assert found[at - 1] == example
+    text = (ROOT / "docs" / "bundle-format.md").read_text("utf-8")
+    assert f"has the id `{PAGE_ID}`" in text and f"the trajectory digest `{DIGEST}`" in text
 
 
 def test_blob_order_does_not_matter() -> None:

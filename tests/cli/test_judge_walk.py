@@ -20,6 +20,7 @@ from replaykit.grading.judges.tape import read_tape
 from replaykit.grading.judges.transports import Transports
 from replaykit.grading.request import ModelReply, TextPart
 
+from ..blocks import block
 from ..grading.judges.messages_server import Handler, Server, message, says
 
 ROOT = Path(__file__).parent.parent.parent
@@ -129,6 +130,39 @@ def test_the_readme_shows_the_end_of_a_walk() -> None:
     readme = (ROOT / "README.md").read_text()
     walks = [_shown(name)[2] for name in (MADE, REAL)]
     assert any(walk[walk.index("$ replaykit diff") :] in readme for walk in walks)
+
+
+def test_the_readme_s_commands_are_a_walk(place: Path) -> None:
+    (place / "ours.yaml").write_text(LAST)
+    lines = block("README.md", "replaykit import webvoyager results -o").text.splitlines()
+    assert [_code(line) for line in lines] == [0] * 6
+    before, after = ((place / f"{name}.json").read_bytes() for name in ("before", "after"))
+    assert before != after
+
+
+def test_the_readme_s_import_imports(place: Path) -> None:
+    assert _code(block("README.md", "replaykit import webvoyager results/").text) == 0
+    assert len(list((place / "runs").glob("*.zst"))) == len(RUNS)
+
+
+def test_the_page_plans_asks_and_grades(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["import", "webvoyager", "results", "-o", "runs"]) == 0
+    planned, asked, graded = block("docs/judges.md", "replaykit judge plan").text.splitlines()
+    assert _code(planned) == 0
+    assert not list(place.glob("runs/*.replies.jsonl"))
+    assert _code(asked) == 0
+    tapes = {path: path.read_bytes() for path in place.glob("runs/*.replies.jsonl")}
+    assert len(tapes) == len(RUNS)
+    capfd.readouterr()
+    assert _code(graded) == 0
+    assert "(synthetic)" in capfd.readouterr().out
+    assert tapes == {path: path.read_bytes() for path in tapes}
+
+
+def _code(line: str) -> int:
+    program, *words = shlex.split(line, comments=True)
+    assert program == "replaykit"
+    return run_cli(words)
 
 
 def _from_paper(handler: Handler, request: dict[str, Any]) -> None:

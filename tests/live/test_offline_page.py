@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,11 @@ from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.observation import Observation
+from tests.blocks import ROOT, block
 
 pytestmark = pytest.mark.live
 
-RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
+RECORDINGS = ROOT / "recordings" / "conformance"
 COUNTED = "[...document.querySelectorAll('td')].reduce((sum, cell) => sum + cell.innerText.length, 0)"
 
 
@@ -313,3 +315,20 @@ def test_all_witnesses_of_a_recording_agree(bundle: Bundle, offline: Chromium) -
     assert (found.browser, found.unbuilt, found.disagreements) == (offline.version, (), ())
     assert (found.reads, found.unsupported) == (11, 0)
     assert found.elements > 500
+
+
+def test_the_page_about_offline_pages_shows_what_is_so(
+    browser_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("REPLAYKIT_BROWSER", str(browser_path))
+    text = block("docs/offline-pages.md", "import replaykit").text
+    asked = re.compile(r"^(    )(page\..*?)( +# (.*))?$", flags=re.M)
+    said: list[Any] = []
+    with ThreadPoolExecutor(1) as apart:  # as in a program of one's own: without the loop of other tests
+        apart.submit(exec, asked.sub(r"\1said.append(\2)", text), {"said": said}).result()
+    heading, _, cells, missing = said
+    assert [comment[4] for comment in asked.finditer(text) if comment[3]] == [
+        repr(heading), "a page recorded for the checks", f"{missing!r} = all was answered",
+    ]  # fmt: skip
+    assert cells

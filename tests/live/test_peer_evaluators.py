@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,12 +25,12 @@ from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
 from replaykit.recorder.running import record_agent
 from replaykit.tasks.suite import load_tasks
+from tests.blocks import ROOT, block
 from tests.live.lent import Lent
 from tests.needed import missing
 
 pytestmark = pytest.mark.live
 
-ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".venv" / "peers"
 SUITE = ROOT / "fixtures" / "tasks" / "webarena-shop.json"
 SITE = "__SHOP__"
@@ -184,3 +186,33 @@ def test_published_evaluators_have_our_verdicts(
     ]
     assert differ == [], differ
     assert {outcome: outcome in found for outcome in ("PASS", "FAIL")} == {"PASS": True, "FAIL": True}
+
+
+SHOWN = """
+import webarena_process
+webarena_process.evaluators()
+import replaykit
+{block}
+print(score)
+"""
+"""A block of a page, where what the published module wants is there."""
+
+
+def test_the_page_about_offline_pages_scores_a_run(
+    runs: list[Recorded], browser_path: Path, tmp_path: Path
+) -> None:
+    script = block("docs/offline-pages.md", "from webarena").text
+    (name,) = set(re.findall(r"(\d+)\.json", script))
+    (run,) = [one for one in runs if str(one.record["task_id"]) == name]
+    shutil.copy(run.path, tmp_path / "run.zst")
+    (tmp_path / f"{name}.json").write_text(json.dumps(run.record).replace(SITE, run.root), "utf-8")
+    path = os.pathsep.join(map(str, (PEERS, ROOT, Path(__file__).parent)))
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWN.format(block=script)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path, "REPLAYKIT_BROWSER": str(browser_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "1.0\n"), done.stderr[-2000:]

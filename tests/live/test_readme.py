@@ -1,35 +1,90 @@
-"""The README's Python, block by block: record, then grade."""
+"""The README's blocks that record, one after the other: what they leave is graded."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from fixtures.sites.shop.server import serve
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import grade
+from tests.blocks import ROOT, block, blocks_of
+from tests.live.errands import DRIVERS, needs
 
 pytestmark = pytest.mark.live
 
-ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), flags=re.S)
+HOME = "http://127.0.0.1:8000"
+PYTHON = [one.text for one in blocks_of(ROOT / "README.md") if one.kind == "python"]
 
 
-def test_the_blocks_record_and_grade(tmp_path: Path, browser_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the checkout's fixtures, and the programs that the page puts on the PATH."""
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "REPLAYKIT_BROWSER": str(browser_path)}
-    said = []
-    with serve() as shop:
-        for text in BLOCKS:
-            script = text.replace("http://127.0.0.1:8000", shop.url)
-            done = subprocess.run(
-                [sys.executable, "-c", script],
-                cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
-            said.append(done.stdout)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, module in (("replaykit", "-m replaykit"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture
+def environ(browser_path: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "REPLAYKIT_BROWSER": str(browser_path)}
+
+
+@pytest.fixture
+def shop() -> Iterator[str]:
+    with serve() as running:
+        yield running.url
+
+
+def run(argv: list[str], folder: Path, environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        argv, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_blocks_record_and_grade(folder: Path, environ: dict[str, str], shop: str) -> None:
+    said = [run([sys.executable, "-c", text.replace(HOME, shop)], folder, environ) for text in PYTHON]
     assert said == ["", "PASS 1 []\n"]
-    assert (tmp_path / "report.json").stat().st_size
+    assert (folder / "report.json").stat().st_size
+
+
+def test_the_commands_record_a_function_and_a_program(
+    folder: Path, environ: dict[str, str], shop: str
+) -> None:
+    needs("node", package="playwright-core")
+    (folder / "agent.mjs").write_text(block("docs/drivers.md", "// agent.mjs").text, "utf-8")
+    (folder / "node_modules").symlink_to(DRIVERS / "node_modules")
+    lines = block("README.md", "replaykit record").text.replace(HOME, shop)
+    path = f"{folder / '.venv/bin'}{os.pathsep}{environ['PATH']}"
+    run(["sh", "-e", "-c", lines], folder, {**environ, "PATH": path})
+    for name in ("function.zst", "program.zst"):
+        with open_bundle(folder / name) as bundle:
+            assert grade(bundle).success == "PASS"
+
+
+def test_the_shop_of_the_page_answers(folder: Path, environ: dict[str, str]) -> None:
+    path, server = block("README.md", "export PATH=").text.splitlines()
+    assert server.endswith(" --port 8000")
+    script = f"{path}\ncommand -v replaykit\nexec {server.removesuffix('8000')}0"
+    argv = ["sh", "-e", "-c", script]
+    with subprocess.Popen(argv, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            assert started.stdout is not None
+            assert started.stdout.readline() == f"{folder}/.venv/bin/replaykit\n"
+            url = started.stdout.readline().split()[0]
+            with urlopen(url, timeout=60) as page:
+                assert b"/orders" in page.read()
+        finally:
+            started.terminate()
