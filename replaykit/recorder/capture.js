@@ -157,10 +157,10 @@ function openElement(tree, element, owner, levels) {
   tree.nodes += 1;
   tree.numbers.set(element, number);
   takeColumns(tree, element, number, owner);
-  const masked = takeMask(tree, element, html, number, owner);
+  const mask = takeMask(tree, element, html, number, owner);
   emit(tree, html === '' ? foreignStart(uri ?? '', tag) : `<${tag}`);
-  takeAttributes(tree, element, html, masked);
-  takeState(tree, element, html, number, masked);
+  takeAttributes(tree, element, html, mask);
+  takeState(tree, element, html, number, mask !== null);
   return enter(tree, element, html, number, levels);
 }
 
@@ -375,18 +375,19 @@ function contentOrigin(element, { scope }) {
 function takeMask(tree, element, html, number, owner) {
   const below = tree.below.has(owner) || tree.maskRoots.has(element);
   if (below) tree.below.add(number);
-  const masked = below || tree.secure || isSecretField(element, html);
-  if (!masked) return false;
+  const isField = FIELDS.has(html);
+  const isMuted = below || (tree.secure && !isField);
+  if (!isMuted && !tree.secure && !isSecretField(element, html)) return null;
   tree.masked.add(number);
   tree.secrets.push(element);
-  return true;
+  return { isMuted };
 }
 
-function takeAttributes(tree, element, html, masked) {
+function takeAttributes(tree, element, html, mask) {
   const names = attributeNames(element);
   if (names.length === 0) return;
   const pairs = isOdd(names, html) ? oddAttributes(element) : plainAttributes(element, names);
-  if (masked) maskAttributes(element, html, pairs);
+  if (mask !== null) maskAttributes(element, html, pairs, mask.isMuted);
   for (let index = 1; index < pairs.length; index += 2) {
     if (pairs[index].length > STRING_MAX) pairs[index] = cutText(pairs[index], STRING_MAX, tree.onCut);
     tree.text += pairs[index].length;
@@ -413,12 +414,28 @@ function oddAttributes(element) {
   return Array.from(attributeNodes(element)).flatMap((node) => [node.name, node.value]);
 }
 
-// Frameworks keep copies of a value: attributes equal to it are masked, too.
-function maskAttributes(element, html, pairs) {
+// Frameworks keep copies of a value, and links of their text: attributes that hold them are masked, too.
+function maskAttributes(element, html, pairs, isMuted) {
   const values = new Set(html === 'input' ? [inputValue(element), attribute(element, 'value')] : []);
+  const longest = pairs.reduce((most, { length }) => Math.max(most, length), 0);
+  const text = isMuted ? textUpTo(element, longest).trim() : '';
   for (let index = 1; index < pairs.length; index += 2) {
-    if (pairs[index - 1] === 'value' || values.has(pairs[index])) pairs[index] = maskValue(pairs[index]);
+    const isTold = pairs[index - 1] === 'value' || (isMuted && TOLD.has(pairs[index - 1]));
+    if (isTold || values.has(pairs[index]) || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
   }
+}
+
+// Of short texts only an equal one is a copy.
+const holdsCopy = (value, text) => text !== '' && (value === text || (text.length >= 4 && value.includes(text)));
+
+// Text content; what is longer than `most` is cut somewhere behind it, for nothing as short can hold it.
+function textUpTo(element, most) {
+  let text = '';
+  for (let node = firstChild(element); node !== null && text.length <= most; node = nextSibling(node)) {
+    if (nodeType(node) === ELEMENT) text += textUpTo(node, most - text.length);
+    else if (nodeType(node) === TEXT) text += characterData(node);
+  }
+  return text;
 }
 
 function takeState(tree, element, html, number, masked) {

@@ -129,12 +129,12 @@ function namesOf(element, text, masked) {
   return withoutEmpty({
     text,
     value: limited(masked ? maskText(value) : value),
-    aria_label: limited(attribute(element, 'aria-label') ?? ''),
+    aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
     label: limited(labelText(element)),
     alt: limited(altText(element) ?? ''),
-    title: limited(attribute(element, 'title') ?? ''),
-    placeholder: limited(attribute(element, 'placeholder') ?? ''),
+    title: limited(toldAttribute(element, 'title') ?? ''),
+    placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
   });
 }
 
@@ -160,13 +160,13 @@ function labelText(element) {
 }
 
 function altText(element) {
-  const own = attribute(element, 'alt');
+  const own = toldAttribute(element, 'alt');
   if (own !== null) return own;
   const picture = descendants(element, 'img')[0];
-  return picture === undefined ? null : attribute(picture, 'alt');
+  return picture === undefined ? null : toldAttribute(picture, 'alt');
 }
 
-const attributeText = (element, name) => collapsed(attribute(element, name) ?? '');
+const attributeText = (element, name) => collapsed(toldAttribute(element, name) ?? '');
 
 // Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
 function accessibleName(element, role) {
@@ -199,8 +199,8 @@ function drawingTitle(element, left) {
 
 function inputName(element) {
   const type = inputType(element);
-  if (type === 'image') return collapsed(attribute(element, 'alt') ?? 'Submit');
-  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(attribute(element, 'value') ?? BUTTON_INPUTS[type]);
+  if (type === 'image') return collapsed(toldAttribute(element, 'alt') ?? 'Submit');
+  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(toldAttribute(element, 'value') ?? BUTTON_INPUTS[type]);
 }
 
 // Nodes that may be visited for one name, what it references included.
@@ -302,7 +302,7 @@ function describe(element, innermost) {
 
 function typeAndValue(element, masked) {
   const tag = isHTML(element) ? localName(element) : '';
-  if (tag === 'button') return { type: buttonType(element), value: attribute(element, 'value') ?? undefined };
+  if (tag === 'button') return { type: buttonType(element), value: toldAttribute(element, 'value') ?? undefined };
   if (!FIELDS.has(tag)) return {};
   const value = valueBefore(element, tag);
   const type = tag === 'input' ? inputType(element) : undefined;
@@ -318,7 +318,7 @@ function valueBefore(field, tag) {
 function attributePairs(element) {
   const pairs = oddAttributes(element);
   const html = isHTML(element) ? localName(element) : '';
-  if (isMasked(element)) maskAttributes(element, html, pairs);
+  if (isMasked(element)) maskAttributes(element, html, pairs, isMuted(element));
   return Array.from({ length: pairs.length / 2 }, (_, index) => [pairs[2 * index], pairs[2 * index + 1]]);
 }
 

@@ -72,6 +72,12 @@ function isSecretField(element, tag) {
   return fillsSecret(element) || (tag === 'input' && isPasswordInput(element));
 }
 
+// Attributes that say what an element's text would. Of a field that is secret they say what it is for, and stay.
+const TOLD = new Set([
+  'alt', 'aria-description', 'aria-label', 'aria-placeholder', 'aria-valuenow', 'aria-valuetext', 'label', 'placeholder',
+  'srcdoc', 'title',
+]);
+
 const isSecurity = (value) => value !== 'none' && value !== '';
 const hasTextSecurity = (element) => isSecurity(propertyValue(styleOf(element), '-webkit-text-security'));
 
@@ -79,6 +85,16 @@ const hasTextSecurity = (element) => isSecurity(propertyValue(styleOf(element), 
 function isMasked(element) {
   const tag = isHTML(element) ? localName(element) : '';
   return isSecretField(element, tag) || hasTextSecurity(element) || isBelowMask(element);
+}
+
+// Whether all that it says is masked, not what is in it alone.
+function isMuted(element) {
+  return isBelowMask(element) || (hasTextSecurity(element) && !(isHTML(element) && FIELDS.has(localName(element))));
+}
+
+function toldAttribute(element, name) {
+  const told = attribute(element, name);
+  return told && isMuted(element) ? maskText(told) : told;
 }
 
 function isBelowMask(element) {

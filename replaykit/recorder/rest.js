@@ -368,7 +368,11 @@ function maskedTexts() {
   return { texts: longestFirst, visited: 0 };
 }
 
-function textsOf(element) {
+const textsOf = (element) => [...heldTexts(element), ...toldTexts(element)];
+
+const toldTexts = (element) => (isMuted(element) ? [...TOLD].map((name) => attribute(element, name) ?? '') : []);
+
+function heldTexts(element) {
   const tag = isHTML(element) ? localName(element) : '';
   if (tag === 'input') return UNTYPED.has(inputType(element)) ? [] : [inputValue(element)];
   const typed = tag === 'textarea' ? [areaValue(element)] : [];

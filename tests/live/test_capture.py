@@ -461,7 +461,7 @@ PASSWORDS = """
 <input id=code autocomplete=one-time-code><textarea id=area autocomplete=new-password>hunter21</textarea>
 <input id=dots style='-webkit-text-security:disc'><p id=dotted style='-webkit-text-security:disc'>hunter23</p>
 <div id=gone style='display:none'><input id=hidden style='-webkit-text-security:disc' value=hunter24></div>
-<div id=region><b id=b title=kept>hunter25</b> <input id=inner><select id=choice><option value=hunter26>hunter27</select></div>
+<div id=region><b id=b title=hunter30>hunter25</b> <input id=inner><select id=choice><option value=hunter26>hunter27</select></div>
 <label id=wrap>Pin <span id=pin style='-webkit-text-security:disc'>hunter29</span></label>
 <input id=open value=plain><input id=empty type=password>
 """
@@ -489,7 +489,7 @@ def test_secret_fields_are_masked_before_they_leave_the_page(watch: Watch) -> No
     assert state_token(taken, "open") == {"value": "hunter22", "focus": True}
     assert state_token(taken, "empty") == {"masked": True}
     assert taken.attributes("hidden")["value"] == MASKED
-    assert taken.attributes("b") == {"id": "b", "title": "kept"}
+    assert taken.attributes("b") == {"id": "b", "title": MASKED}
     everything = taken.text + "".join(watched.raw)
     for secret in (
         "hunter21",
@@ -499,6 +499,7 @@ def test_secret_fields_are_masked_before_they_leave_the_page(watch: Watch) -> No
         "hunter26",
         "hunter27",
         "hunter29",
+        "hunter30",
         "initial",
     ):
         assert secret not in everything, secret

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.live.test_actions import until_last
 
 pytestmark = pytest.mark.live
 
+MASKED = "⟦masked⟧"
 ELSEWHERE = """<div id=one>One <b>bold</b></div><div id=two hidden>Two <i>hidden</i></div>
 <span id=three style="visibility:hidden">Three</span><span id=four><i aria-labelledby=one>Four</i></span>"""
 INSIDE = {
@@ -109,6 +111,50 @@ def test_what_is_masked_is_masked_in_names(watch: Callable[..., Any]) -> None:
     )
     said = names(watched, "#b", "#c")
     assert said[0].startswith("Pay with ") and not any("11" in name for name in said) and said[1] != ""
+
+
+TOLD = """<!doctype html><style>.dots { -webkit-text-security: disc }</style>
+<button id=a class=secret aria-label='Pay with 4111'>Pay</button>
+<button id=b class=secret title='4111 1111'></button>
+<button id=c>Pay with <i class=secret aria-label='card 4111'>x</i></button>
+<button id=d>Pay with <img class=secret alt='card 4111'></button>
+<a id=e class=secret href='javascript:void 4111'>4111</a>
+<input id=f class=secret placeholder='as in 4111'>
+<input id=g class=secret type=submit value='Pay with 4111'>
+<button id=h class=dots title='4111'>4111</button>
+<svg id=i role=img class=secret aria-label='a seal'><title>4111</title></svg>
+<button id=j class=secret data-copy='+49 4111 now'>4111</button>
+<select id=k class=secret aria-label='cards'><option label='card 4111' title='4111'>4111</option></select>
+"""
+
+
+def test_what_a_masked_element_says_in_attributes_never_leaves_the_page(watch: Callable[..., Any]) -> None:
+    watched = watch(mask=(".secret",))
+    watched.page.set_content(TOLD)
+    said = names(watched, *(f"#{name}" for name in "abcdefghijk"))
+    assert said == [
+        MASKED, MASKED, f"Pay with {MASKED}", f"Pay with {MASKED}", MASKED, MASKED, MASKED, MASKED, MASKED, MASKED,
+        MASKED,
+    ]  # fmt: skip
+    taken = watched.ask()
+    assert taken.attributes("a") == {"id": "a", "class": "secret", "aria-label": MASKED}
+    assert taken.attributes("e")["href"] == taken.attributes("j")["data-copy"] == MASKED
+    for read in ("property('#b', 'title')", "classify(() => document.querySelector('#f').placeholder)"):
+        assert watched.answer(read)["value"] == MASKED
+    assert "4111" not in "".join(watched.raw) + taken.text + json.dumps(
+        watched.answer("hits('a, button, input')")
+    )
+
+
+def test_what_a_secret_field_is_called_stays(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(
+        "<!doctype html><input id=a type=password aria-label='Current password' title='At least 8' value=hunter22>"
+        "<input id=b style='-webkit-text-security: disc' placeholder='PIN' value=hunter22>"
+    )
+    assert names(watched, "#a", "#b") == ["Current password", "PIN"]
+    assert watched.ask().attributes("a")["title"] == "At least 8"
+    assert "hunter22" not in "".join(watched.raw)
 
 
 def test_what_a_name_references_without_end_is_bounded(watch: Callable[..., Any]) -> None:
