@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
-from replaykit.errors import ReplayError, SelectorInvalid, UsageError
+from replaykit.errors import UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.running import (
     BrowserChoice,
@@ -25,6 +25,7 @@ from replaykit.recorder.running import (
     record_command,
     record_person,
 )
+from replaykit.recorder.settings import refuse_selectors
 from replaykit.recorder.suite_runs import (
     Choice,
     SuiteResult,
@@ -36,7 +37,6 @@ from replaykit.recorder.suite_runs import (
     summary,
 )
 from replaykit.recorder.user import load_user
-from replaykit.replay.css import compile_selector
 from replaykit.report.table import safe
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task
@@ -349,6 +349,7 @@ def _as_said(
     **options: Any,
 ) -> Callable[..., Recorded]:
     """Return what records one task into one file, as the command line says."""
+    refuse_selectors(options["mask"], "--mask")
     roots = {**(suite.sites if suite else {}), **parse_sites(sites)}
     options |= {
         "sites": roots,
@@ -356,7 +357,6 @@ def _as_said(
         "secrets": declared_secrets(secret_env),
         "evidence": _evidence(evidence, task_file, roots),
     }
-    _check_selectors(options["mask"])
     choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
 
     def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
@@ -412,17 +412,6 @@ def declared_secrets(names: Iterable[str]) -> dict[str, str]:
     if missing:
         raise UsageError(what=f"--secret-env: {', '.join(missing)} is not set")
     return {name: os.environ[name] for name in names}
-
-
-def _check_selectors(said: Iterable[str]) -> None:
-    """Raise UsageError for what no browser accepts: the page's script could neither mask nor record."""
-    for selector in said:
-        try:
-            compile_selector(selector)
-        except SelectorInvalid as error:
-            raise UsageError(what=f"--mask: {error}") from error
-        except ReplayError:
-            continue  # of no use for recorded pages, but a browser may know it
 
 
 def _size(said: str) -> tuple[int, int]:

@@ -48,11 +48,13 @@ def grade(
     `GradeOptions`. Reads the bundle and its tape, nothing else, and writes nothing, unless `judge_mode` asks
     models: then `client`, or the provider's own, answers what the tape does not, and the tape grows. Raises
     `TaskError` where there is no task, `BundleError` where the bundle is damaged, `UsageError` for an option
-    that there is not.
+    that there is not, and for what is no bundle.
     """
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:
             return grade(opened, task, options=options, client=client, **changes)
+    if not isinstance(bundle, Bundle):
+        raise UsageError(what=f"grade takes a bundle, or its path or URL, got {type(bundle).__name__}")
     options = _changed(options, changes)
     return grade_case(case_of(bundle, options, task), client)
 

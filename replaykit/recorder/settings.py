@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -15,6 +15,7 @@ from replaykit.recorder.session import SessionOptions
 from replaykit.recorder.user import User
 from replaykit.tasks.checks import ProbePlan, plan
 from replaykit.tasks.policies import NoLeak, OnlyFill, Secret
+from replaykit.tasks.selectors import selector_fault
 from replaykit.tasks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.task import Sites, Task, fill_task
 from replaykit.trajectory.step import AgentInfo
@@ -69,11 +70,20 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
         settings = msgspec.convert(given, Settings)
     except msgspec.ValidationError as error:
         raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
+    refuse_selectors(settings.mask)
     for name, value in settings.secrets.items():
         if len(value) < SECRET_MIN:
             what = f"secret {name!r} has {len(value)} characters, at least {SECRET_MIN} are needed"
             raise UsageError(what=f"{what}; use --mask SELECTOR for the field that shows it")
     return settings
+
+
+def refuse_selectors(mask: Iterable[str], option: str = "mask") -> None:
+    """Raise UsageError for what no browser accepts: the page's script could neither mask nor record."""
+    for selector in mask:
+        fault = selector_fault(selector)
+        if fault is not None:
+            raise UsageError(what=f"{option}: not a CSS selector: {selector!r}: {fault}")
 
 
 def all_secrets(

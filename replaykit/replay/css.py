@@ -22,6 +22,7 @@ from replaykit.replay import pseudo
 from replaykit.replay.matching import Complex, Compound, Query, Selector, Test, keyed
 from replaykit.replay.tree import SPACES, Tree, ascii_lower, split, words
 from replaykit.snapshot.format import DOCUMENT, HTML, MATHML, SVG
+from replaykit.tasks.selectors import NTH, UNRECORDED, UNRECORDED_FUNCTIONS, prepared
 
 # Words of a selector that a matching snapshot must contain; shorter ones are found anywhere.
 _WORDS = re.compile("[A-Za-z0-9_-]{3,}")
@@ -37,9 +38,6 @@ _CASELESS = words(
     "multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target "
     "text type valign valuetype vlink"
 )
-# The parser gives lists inside functions up as a whole after one error; renamed, they come back as tokens.
-_LISTS = {"is": "x-is", "-webkit-any": "x-is", "where": "x-where", "not": "x-not", "has": "x-has"}
-_NTH = ("nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type")
 _NAMESPACES = {HTML: "http://www.w3.org/1999/xhtml", SVG: "http://www.w3.org/2000/svg",
                MATHML: "http://www.w3.org/1998/Math/MathML"}  # fmt: skip
 
@@ -56,7 +54,7 @@ def compile_selector(source: str) -> Selector:
     if _depth(source) > DEPTH_MAX:
         raise LocatorLimit(locator=source[:80], limit=f"{DEPTH_MAX} nested brackets")
     compiler = _Compiler(source)
-    complexes = compiler.compile_list(_prepare(tinycss2.parse_component_value_list(source)), relative=False)
+    complexes = compiler.compile_list(prepared(tinycss2.parse_component_value_list(source)), relative=False)
     # Refused only when all of it is valid: what no browser accepts is an error first of all.
     if compiler.unrecorded:
         raise Unsupported(locator=source, reason=f"a snapshot does not record :{compiler.unrecorded}")
@@ -69,36 +67,6 @@ def _depth(source: str) -> int:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     return deepest
-
-
-def _prepare(tokens: list[Any]) -> list[Any]:
-    """Bring tokens into the forms that the parser reads as browsers do.
-
-    Comments and the note that a string ended with the input (browsers close it) go; `&` is `:scope`; list
-    functions get names that the parser leaves alone; every pseudo-element becomes one that it knows.
-    """
-    kept: list[Any] = []
-    for token in tokens:
-        if token.type == "comment" or (token.type == "error" and token.kind == "eof-in-string"):
-            continue
-        if token == "&":
-            kept += tinycss2.parse_component_value_list(":scope")
-            continue
-        if token.type in ("ident", "function") and kept[-2:] == [":", ":"]:
-            token = _pseudo_element(token)
-        elif token.type == "function":
-            token.arguments = _prepare(token.arguments)
-            token.name = token.lower_name = _LISTS.get(ascii_lower(token.name), ascii_lower(token.name))
-        elif token.type == "[] block":
-            token.content = _prepare(token.content)
-        kept.append(token)
-    return kept
-
-
-def _pseudo_element(token: Any) -> Any:
-    name = ascii_lower(token.value if token.type == "ident" else token.name)
-    known = name in pseudo.PSEUDO_ELEMENTS or name.startswith("-webkit-")
-    return tinycss2.parse_one_component_value("marker" if known else "unknown")
 
 
 class _Compiler:
@@ -182,7 +150,7 @@ class _Compiler:
         name = ascii_lower(name)
         if name == "scope":
             return _is_scope
-        if name in pseudo.UNRECORDED:
+        if name in UNRECORDED:
             self.unrecorded = name
             return _never
         if name not in pseudo.PREDICATES:
@@ -199,9 +167,9 @@ class _Compiler:
             return _none_of(self._strict(arguments, relative=False))
         if name == "x-has":
             return self._has(arguments)
-        if name in _NTH:
+        if name in NTH:
             return self._nth(name, arguments)
-        if name in pseudo.UNRECORDED_FUNCTIONS:
+        if name in UNRECORDED_FUNCTIONS:
             self.unrecorded = f"{name}()"
             return _never
         raise self.invalid(f"unknown pseudo-class :{name}()")

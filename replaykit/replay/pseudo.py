@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.replay import values
-from replaykit.replay.tree import Tree, words
+from replaykit.replay.tree import Tree
 from replaykit.snapshot.format import COMMENT, DOCUMENT, INSTRUCTION, SVG, TEXT
 
 Predicate = Callable[[Tree, int], bool]
@@ -220,21 +220,3 @@ PREDICATES: dict[str, Predicate] = {
     "modal": _modal,
     "popover-open": _popover_open,
 }
-
-# Accepted by Chromium, but a snapshot cannot tell: they depend on pointer, focus, validity or script.
-UNRECORDED = words(
-    "active active-view-transition autofill -webkit-autofill current default defined focus focus-visible "
-    "focus-within fullscreen -webkit-full-screen -webkit-full-page-media -webkit-drag future host hover "
-    "in-range interest-source interest-target invalid open out-of-range past picture-in-picture read-only "
-    "read-write target target-after target-before target-current user-invalid user-valid valid "
-    "window-inactive xr-overlay"
-)
-UNRECORDED_FUNCTIONS = words("active-view-transition-type dir host host-context lang state")
-
-# What follows two colons; with or without an argument, it selects no element.
-PSEUDO_ELEMENTS = words(
-    "after backdrop before checkmark column cue details-content file-selector-button first-letter first-line "
-    "grammar-error highlight marker part permission-icon picker picker-icon placeholder scroll-button "
-    "scroll-marker scroll-marker-group search-text selection slotted spelling-error target-text "
-    "view-transition view-transition-group view-transition-image-pair view-transition-new view-transition-old"
-)

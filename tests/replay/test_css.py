@@ -10,6 +10,10 @@ from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.replay import css, matching
 from replaykit.replay.css import compile_selector
 
+INVALID = ["", " ", "p >", "p,", ",p", "..k", "[name=a[b]]", ":nth-child(", "a)", ":contains(x)", 'p:has-text("x")', ":unknown",
+     "::unknown", ":not()", ":has()", ":has(:has(a))", "[a=1]", "[a=b s]", "ns|p", "|", "a|", "[a|", "p..a", "#1a", "a{}", ":hover:nope"]  # fmt: skip
+"""What no browser accepts."""
+
 
 @pytest.fixture
 def dom(body: Any, el: Any) -> Any:
@@ -61,11 +65,7 @@ def test_selectors_match_as_in_browsers(dom: Any, selector: str, expected: list[
     assert ids(dom, selector) == expected
 
 
-@pytest.mark.parametrize(
-    "selector",
-    ["", " ", "p >", "p,", ",p", "..k", "[name=a[b]]", ":nth-child(", "a)", ":contains(x)", 'p:has-text("x")', ":unknown",
-     "::unknown", ":not()", ":has()", ":has(:has(a))", "[a=1]", "[a=b s]", "ns|p", "|", "a|", "[a|", "p..a", "#1a", "a{}", ":hover:nope"],
-)  # fmt: skip
+@pytest.mark.parametrize("selector", INVALID)
 def test_what_no_browser_accepts_is_invalid(selector: str) -> None:
     with pytest.raises(SelectorInvalid) as caught:
         compile_selector(selector)
