@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,6 +205,15 @@ def test_decisions_are_numbered_without_gap() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.fixture
+def recursion() -> Iterator[None]:
+    """How deep calls may go, which mypy raises for the whole process."""
+    limit = sys.getrecursionlimit()
+    yield
+    sys.setrecursionlimit(limit)
+
+
+@pytest.mark.usefixtures("recursion")
 def test_a_typed_program_may_use_the_readme_s_python(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
