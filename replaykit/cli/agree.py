@@ -12,6 +12,7 @@ from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
 from replaykit.report.table import safe, table
 from replaykit.report.write import write_file
+from replaykit.trajectory.counted import counted
 
 _SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
 
@@ -61,13 +62,14 @@ def _print(agreed: dict[str, Any]) -> None:
     for pair in agreed["pairs"]:
         first, second = (safe(name) for name in pair["graders"])
         click.echo(
-            f"\n{first} against {second}: {pair['n']} runs, right alone {pair['only_first_right']} and "
-            f"{pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
+            f"\n{first} against {second}: {counted(pair['n'], 'run')}, right alone "
+            f"{pair['only_first_right']} and {pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
         )
 
 
 def _people(found: dict[str, Any]) -> str:
-    return f"{found['n']} runs: accuracy {_number(found['accuracy'])}, kappa {_number(found['kappa'])}"
+    numbers = f"accuracy {_number(found['accuracy'])}, kappa {_number(found['kappa'])}"
+    return f"{counted(found['n'], 'run')}: {numbers}"
 
 
 def _print_grader(grader: dict[str, Any]) -> None:

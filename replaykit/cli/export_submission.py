@@ -16,6 +16,7 @@ from replaykit.interop.exporting import write_file
 from replaykit.interop.stwab_submission import SubmissionOptions, build_submission
 from replaykit.report.table import safe
 from replaykit.tasks.suite import load_suite
+from replaykit.trajectory.counted import counted
 
 FORMAT = "stwab-submission"
 """What the command line calls it."""
@@ -53,10 +54,13 @@ def export_submission(
     beside.unlink(missing_ok=True)
     if made.closed:
         write_file(beside, "".join(f"{name}\n" for name in made.closed).encode())
-        notice(f"warning: {len(made.closed)} undecided policies are exported as violated, see {beside}")
+        notice(
+            f"warning: exported as violated: {counted(len(made.closed), 'undecided policy')}, see {beside}"
+        )
     write_file(place, msgspec.json.format(msgspec.json.encode(made.plain), indent=1) + b"\n")
     click.echo(safe(str(place)))
-    notice(f"{len(bundles)} runs of {len(made.plain['task_evidence'])} tasks exported")
+    tasks = counted(len(made.plain["task_evidence"]), "task")
+    notice(f"{counted(len(bundles), 'run')} of {tasks} exported")
 
 
 def _metadata(file: Path) -> dict[str, Any]:

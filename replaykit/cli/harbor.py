@@ -13,6 +13,7 @@ from replaykit.grading.judges.transports import Transports
 from replaykit.interop.harbor_tasks import Wanted, generate
 from replaykit.interop.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.table import safe
+from replaykit.trajectory.counted import counted
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -159,5 +160,5 @@ def generate_tasks(
     written, kept = generate(file, output, wanted)
     for folder in written:
         click.echo(safe(str(folder)))
-    notice(f"{len(written)} tasks written, {len(kept)} left as they are")
+    notice(f"{counted(len(written), 'task')} written, {len(kept)} left as they are")
     ctx.exit(0 if written or kept else NOTHING)

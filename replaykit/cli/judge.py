@@ -33,6 +33,7 @@ from replaykit.grading.request import ReplyFailure
 from replaykit.grading.verdict import Judgement
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
+from replaykit.trajectory.counted import counted
 
 RUNS = 1000
 """Times that re-grading is priced for."""
@@ -176,7 +177,7 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     if not requests:
         ctx.exit(_nothing(sources))
     if number >= len(requests):
-        raise UsageError(what=f"--number {number}: {len(requests)} requests are known, from 0")
+        raise UsageError(what=f"--number {number}, from 0: {counted(len(requests), 'request')} known")
     text = msgspec.json.encode(plain_request(requests[number]))
     click.echo(msgspec.json.format(text, indent=1))
 
@@ -252,9 +253,10 @@ def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | Non
     replies, billed = usage
     calls = sum(one.plan.at_most for one in planned)
     click.echo(
-        f"recorded: {replies} replies, {billed.input_tokens} tokens read, {billed.output_tokens} written"
+        f"recorded: {counted(replies, 'reply')}, {counted(billed.input_tokens, 'token')} read, "
+        f"{billed.output_tokens} written"
     )
-    click.echo(f"missing: at most {calls} calls; re-grading {RUNS} times from the tape: 0 calls")
+    click.echo(f"missing: at most {counted(calls, 'call')}; re-grading {RUNS} times from the tape: 0 calls")
     if at is not None:
         once = cost(billed, at)
         click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")

@@ -18,6 +18,7 @@ from replaykit.grading.labels import Label, Said, append_label, read_labels
 from replaykit.replay.player import Replay
 from replaykit.report.table import safe
 from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import MESSAGES, render_step
 
 _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable", "u": "unsure"}
@@ -66,7 +67,7 @@ def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annot
         if label is None:
             return
         append_label(output, label)
-    notice(f"{len(todo)} runs labelled" if todo else "every run is labelled already")
+    notice(f"{counted(len(todo), 'run')} labelled" if todo else "every run is labelled already")
     ctx.exit(0)
 
 

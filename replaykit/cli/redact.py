@@ -10,6 +10,7 @@ from replaykit.cli.console import notice
 from replaykit.cli.record import declared_secrets
 from replaykit.redaction.redact import LEFT_MAX, Redaction, redact
 from replaykit.report.table import safe
+from replaykit.trajectory.counted import counted
 
 
 @click.command(epilog="Example: replaykit redact run.zst -o clean.zst --secret-env SHOP_PASSWORD")
@@ -67,5 +68,5 @@ def _tell(done: Redaction) -> None:
         f"{done.withheld} payloads left out"
     )
     if done.tape is not None:
-        missing = f", {done.replies_left_out} replies left out" if done.replies_left_out else ""
+        missing = f", {counted(done.replies_left_out, 'reply')} left out" if done.replies_left_out else ""
         notice(f"{done.tape}: keys made anew{missing}")

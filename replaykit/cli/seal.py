@@ -8,6 +8,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.writer import SealResult, seal
 from replaykit.cli.console import notice
 from replaykit.errors import BundleError
+from replaykit.trajectory.counted import counted
 
 
 @click.command(epilog="Example: replaykit seal run.zst")
@@ -27,10 +28,10 @@ def command(bundle: str) -> None:
 def _content(sealed: Bundle, result: SealResult) -> str:
     try:
         ending = sealed.ending.kind if sealed.ending else "interrupted"
-        return f"{len(sealed.trajectory.steps)} steps, {ending}"
+        return f"{counted(len(sealed.trajectory.steps), 'step')}, {ending}"
     except BundleError:
         # Sealing understands no events, so that none is lost to it.
-        return f"{result.events} events, which cannot all be read: see `replaykit verify`"
+        return f"{counted(result.events, 'event')}, which cannot all be read: see `replaykit verify`"
 
 
 def _dropped(result: SealResult) -> list[str]:

@@ -11,6 +11,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
 from replaykit.report.table import safe, short, table
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.rendering import render_action, render_step
 from replaykit.trajectory.step import Probe, Step, Trajectory
@@ -102,7 +103,7 @@ def _flagged(step: Step) -> str:
 
 def _probe(probe: Probe) -> str:
     state = probe.error or str(probe.status or "-")
-    reads = f", {len(probe.reads)} reads" if probe.reads else ""
+    reads = f", {counted(len(probe.reads), 'read')}" if probe.reads else ""
     return safe(f"  {probe.phase} {probe.id} {probe.requested or probe.url}: {state}{reads}")
 
 

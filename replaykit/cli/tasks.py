@@ -22,6 +22,7 @@ from replaykit.tasks.mind2web import mind2web_faults, totals
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema
 from replaykit.tasks.summary import Summary, fields_of, sample, summarize_tasks
+from replaykit.trajectory.counted import counted
 
 SEEDS = 1_000_000
 """Seeds that are drawn from: short enough to be typed again."""
@@ -68,7 +69,8 @@ def _validated(file: str) -> int:
 def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
     """Print faults; return whether there are errors."""
     errors = sum(fault.is_error for fault in faults)
-    click.echo(f"{file}: {tasks} tasks, {errors} errors, {len(faults) - errors} notes")
+    told = f"{counted(errors, 'error')}, {counted(len(faults) - errors, 'note')}"
+    click.echo(f"{file}: {counted(tasks, 'task')}, {told}")
     for fault in faults:
         kind = "error" if fault.is_error else "note"
         click.echo(f"  {kind}: {safe(fault.task)}: {safe(fault.path)}: {safe(fault.message)}")
@@ -152,7 +154,7 @@ def schema(name: str) -> None:
 
 
 def _print(found: Summary) -> None:
-    click.echo(f"{found.tasks} tasks, {found.policies} policies")
+    click.echo(f"{counted(found.tasks, 'task')}, {counted(found.policies, 'policy')}")
     for name, counts in _groups(found):
         if counts:
             click.echo(f"{name}:")

@@ -13,6 +13,7 @@ from replaykit.grading.judges.tape_state import TapeState
 from replaykit.grading.tape_use import tape_use
 from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity
 from replaykit.report.table import safe
+from replaykit.trajectory.counted import counted
 
 
 @click.command(epilog="Example: replaykit verify run.zst")
@@ -60,8 +61,8 @@ def _print_fidelity(found: Fidelity | None) -> None:
         return
     browser = found.browser or "no browser: nothing was drawn, see `replaykit doctor`"
     click.echo(
-        f"  fidelity ({browser}): {found.pages} pages, {found.reads} live values, {found.elements} elements, "
-        f"{len(found.disagreements)} disagreements"
+        f"  fidelity ({browser}): {counted(found.pages, 'page')}, {counted(found.reads, 'live value')}, "
+        f"{counted(found.elements, 'element')}, {counted(len(found.disagreements), 'disagreement')}"
     )
     if found.unsupported:
         click.echo(f"  {found.unsupported} live values that static reading cannot give")
@@ -83,8 +84,8 @@ def _blank(one: Disagreement) -> str:
 def _print(source: str, found: Verification) -> None:
     state = "ok" if found.gradable and not found.findings else "NOT OK"
     click.echo(
-        f"{safe(source)}: {state}: {found.layout}, {found.steps} steps, {found.events} events, "
-        f"{found.blobs} blobs"
+        f"{safe(source)}: {state}: {found.layout}, {counted(found.steps, 'step')}, "
+        f"{counted(found.events, 'event')}, {counted(found.blobs, 'blob')}"
     )
     if found.digest:
         click.echo(f"  sha256:{found.digest}")
@@ -110,4 +111,4 @@ def _print_tape(tape: TapeState | None) -> None:
         ", recorded for another bundle" if tape.foreign else "",
         f", {tape.unused} that nobody asks for" if tape.unused else "",
     ]
-    click.echo(f"  {safe(tape.name)}: {tape.replies} replies{''.join(marks)}")
+    click.echo(f"  {safe(tape.name)}: {counted(tape.replies, 'reply')}{''.join(marks)}")

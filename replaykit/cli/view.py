@@ -16,6 +16,7 @@ from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
 from replaykit.report.load import is_report, load_report
 from replaykit.report.write import check_place, write_html_file
+from replaykit.trajectory.counted import counted
 
 MIB = 2**20
 
@@ -81,7 +82,7 @@ def command(
     options = HtmlOptions(most=max_size * MIB or None, replies=replies)
     with progress("writing", len(report.verdicts)) as tick:
         write_html_file(report, bundles, output, options, tick)
-    notice(f"written: {output} ({_runs(len(report.verdicts))})")
+    notice(f"written: {output} ({counted(len(report.verdicts), 'run')})")
     if opens:
         click.launch(str(output.resolve()))
     ctx.exit(0 if report.verdicts else 4)
@@ -101,7 +102,3 @@ def _graded(bundles: list[str], replies: str | None, jobs: int, label: str | Non
             label=label,
             on_progress=advance,
         )
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"

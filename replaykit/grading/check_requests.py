@@ -17,6 +17,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task
+from replaykit.trajectory.counted import counted
 
 CHECKS = "checks"
 """Name under which checks stand among judges."""
@@ -66,9 +67,9 @@ def _said(replies: CheckReplies, found: dict[str, ModelReply | ReplyFailure]) ->
         outcome, reason, detail = (
             JudgeOutcome.ERROR,
             "tape_miss",
-            f"{len(replies.missing)} replies are missing",
+            f"missing: {counted(len(replies.missing), 'reply')}",
         )
     else:
         outcome, reason = JudgeOutcome.NOT_EVALUATED, "recorded"
-        detail = f"{len(replies.asked)} replies for checks"
+        detail = f"{counted(len(replies.asked), 'reply')} for checks"
     return Judgement(judge=CHECKS, outcome=outcome, reason=reason, fingerprint="", detail=detail)

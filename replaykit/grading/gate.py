@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
+from replaykit.trajectory.counted import counted
 
 ABSTAIN_SHARE = 0.20
 """Share of runs without a verdict above which a judge is warned of."""
@@ -57,7 +58,7 @@ def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> I
             reasons = Counter(one.reason for one in mine if one.outcome is outcome)
             if reasons.total() > most * len(mine):
                 why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
-                yield f"judge {name} {said} in {reasons.total()} of {len(mine)} runs: {why}"
+                yield f"judge {name} {said} in {reasons.total()} of {counted(len(mine), 'run')}: {why}"
 
 
 def exit_code(gate: Gate) -> int:

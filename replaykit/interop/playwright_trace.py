@@ -28,6 +28,7 @@ from replaykit.interop.trace_contexts import (
 )
 from replaykit.interop.trace_steps import Steps
 from replaykit.interop.trace_versions import Event
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
 from replaykit.trajectory.step import Environment
 from replaykit.trajectory.step import Event as Told
@@ -256,9 +257,9 @@ def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bo
         if isinstance(response, dict) and isinstance(response.get("redirectURL"), str):
             targets[one.id] = response["redirectURL"]
     if early:
-        run.warn(f"{early} requests began before this part of the trace: left out")
+        run.warn(f"{counted(early, 'request')} began before this part of the trace: left out")
     if bad:
-        run.warn(f"{bad} requests without method or URL: left out")
+        run.warn(f"{counted(bad, 'request')} without method or URL: left out")
     return linked(found, targets), bool(found or early), not bad
 
 

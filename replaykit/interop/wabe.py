@@ -22,6 +22,7 @@ from replaykit.interop.online_mind2web import (
     shots_state,
 )
 from replaykit.interop.run import Run
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.scalars import Threw
 
@@ -129,7 +130,9 @@ def _label(run: Run, told: Told, file: str) -> None:
 def _check_counts(run: Run, detail: Detail) -> None:
     true = sum(task.get("success") is True for task in detail.tasks)
     if detail.tasks and true != detail.successful_tasks:
-        run.warn(f"successful_tasks is {detail.successful_tasks}, but {true} tasks say success")
+        run.warn(
+            f"successful_tasks is {detail.successful_tasks}, but success is said of {counted(true, 'task')}"
+        )
     if not 0 <= detail.success_rate <= 100:
         run.warn(f"success_rate is {detail.success_rate}, expected 0 to 100")
     ratio = 100 * detail.successful_tasks / detail.total_tasks if detail.total_tasks > 0 else None

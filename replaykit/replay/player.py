@@ -50,15 +50,15 @@ class Replay(Memo):
     """
 
     def __init__(self, bundle: Recording) -> None:
-        """Begin to read. Raises UsageError for what is no bundle, and for a path: who opens a bundle closes it."""
-        if not hasattr(bundle, "blob"):
+        """Begin to read. Raises UsageError for what is no open bundle: whoever opens one closes it."""
+        if not hasattr(bundle, "trajectory"):
             is_path = isinstance(bundle, str | Path)
             given = (
-                f": `with open_bundle({str(bundle)!r}) as bundle:`"
+                f"`with open_bundle({str(bundle)!r}) as bundle:`"
                 if is_path
-                else f", got {type(bundle).__name__}"
+                else f"got {type(bundle).__name__}"
             )
-            raise UsageError(what=f"Replay takes an open bundle{given}")
+            raise UsageError(what=f"Replay takes an open bundle: {given}")
         #: What is replayed: whoever needs a picture asks it for the blob.
         self.bundle = bundle
         self.trajectory = bundle.trajectory

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from replaykit.report.parting import Fact, Parting, Row
 from replaykit.report.table import safe, short
+from replaykit.trajectory.counted import counted
 
 _MARKS = {"same": " ", "differs": "~", "removed": "-", "new": "+"}
 
@@ -24,8 +25,8 @@ def _head(found: Parting) -> str:
     if found.before == found.after:
         return "the same recording"
     if not found.parts:
-        return f"the same {found.common} steps"
-    return f"the runs part after {found.common} steps that are alike"
+        return f"the same {counted(found.common, 'step')}"
+    return f"the runs part after {counted(found.common, 'step')} alike"
 
 
 def _rows(rows: tuple[Row, ...]) -> Iterator[str]:

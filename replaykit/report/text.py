@@ -11,6 +11,7 @@ from msgspec import UNSET
 from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Evidence, Outcome, PolicyOutcome, Report, Verdict
 from replaykit.report.table import safe, short, table
+from replaykit.trajectory.counted import counted
 
 _METRICS = (
     ("CR", "CR"),
@@ -213,7 +214,7 @@ def _vacuous(report: Report) -> list[str]:
     if not vacuous["n"]:
         return []
     tasks = ", ".join(vacuous["tasks"])
-    known = f"of {vacuous['known']} runs whose checks were looked at before"
+    known = f"of {counted(vacuous['known'], 'run')} whose checks were looked at before"
     return [safe(short(f"vacuous: {vacuous['n']} {known} had all of them satisfied already: {tasks}", 400))]
 
 

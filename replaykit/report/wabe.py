@@ -16,6 +16,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import MESSAGES, render_step
 
 ROLE = "white_agent"
@@ -63,7 +64,7 @@ def _divergence(successful: int, graded: int) -> str | None:
     """Return why the two figures that a leaderboard shows do not go together, if so."""
     if successful == graded:
         return None
-    told = f"{successful} tasks count as successful, {graded} of them by a judge or checks"
+    told = f"{counted(successful, 'task')} counted as successful, {graded} of them by a judge or checks"
     return f"{told}: rank by success_rate"
 
 

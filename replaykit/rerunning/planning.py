@@ -14,6 +14,7 @@ from replaykit.replay.player import Replay
 from replaykit.rerunning.addresses import Addresses
 from replaykit.rerunning.tabs import last_looks, start_urls, tab_order
 from replaykit.trajectory import action as acts
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Dialog
 from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step
@@ -101,7 +102,7 @@ def _check_files(replay: Replay, given: Given) -> None:
         if not meant:
             raise UsageError(what=f"--upload: nothing was uploaded in step {number}")
         if len(files) != len(meant):
-            held = f"step {number} uploads {len(meant)} files, {_names(meant)}"
+            held = f"step {number} uploads {counted(len(meant), 'file')}, {_names(meant)}"
             raise UsageError(what=f"--upload: {held}; given are {len(files)}")
         for file in files:
             if not file.is_file():

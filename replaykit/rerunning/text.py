@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from replaykit.report.table import safe, short
 from replaykit.rerunning.comparing import Difference, Rerun, Row
+from replaykit.trajectory.counted import counted
 
 _WORDS = {
     "done": "done", "skipped": "skipped", "missing": "not found", "changed": "another element",
@@ -42,7 +43,7 @@ def _difference(one: Difference) -> Iterator[str]:
 def _summary(found: Rerun, kinds: Collection[str]) -> str:
     steps = [row for row in found.rows if row.step is not None]
     done = sum(row.state == "done" for row in steps)
-    counts = f"{done} of {len(steps)} steps done"
+    counts = f"{done} of {counted(len(steps), 'step')} done"
     if found.error:
         return safe(f"{counts}; broken off: {short(found.error, 200)}")
     first = found.diverges_at(kinds)

@@ -351,5 +351,5 @@ def test_the_command_seals_events_that_nobody_can_read(
     path = tmp_path / "run.zst"
     path.write_bytes(hands.journal_bytes(hands.story_raw(lines)))
     assert run(["seal", str(path)]) == 0
-    assert "1 events, which cannot all be read" in capsys.readouterr().err
+    assert "1 event, which cannot all be read" in capsys.readouterr().err
     assert verify(path).layout == "sealed"

@@ -141,7 +141,7 @@ def test_an_interrupted_run_is_undecided_not_failed(tmp_path: Path) -> None:
     assert run("grade", path).returncode == 3
     sealed = run("seal", path)
     assert sealed.returncode == 0
-    assert "1 steps, interrupted" in sealed.stderr
+    assert "1 step, interrupted" in sealed.stderr
     done = run("grade", path)
     assert done.returncode == 3
     assert "missing trajectory.end" in done.stdout
@@ -182,7 +182,7 @@ def test_show_tells_the_story(bundle: Path) -> None:
 def test_verify_says_whether_it_can_be_graded(bundle: Path) -> None:
     good = run("verify", bundle)
     assert good.returncode == 0, good.stdout
-    assert "ok: sealed, 1 steps" in good.stdout
+    assert "ok: sealed, 1 step" in good.stdout
     damaged = bytearray(bundle.read_bytes())
     damaged[60] ^= 0xFF
     bundle.write_bytes(damaged)

@@ -75,7 +75,7 @@ def test_run_asks_records_and_then_needs_nobody(bundle: Path, capfd: Any) -> Non
     verdict = grade_many([bundle]).verdicts[0]
     assert (verdict.judgements[0].outcome, verdict.judgements[0].origins) == ("SUCCESS", {"live": 1})
     code, said, _ = run(capfd, "judge", "plan", bundle, "--prices", "3/15")
-    assert "recorded: 1 replies, 120 tokens read, 7 written" in said
+    assert "recorded: 1 reply, 120 tokens read, 7 written" in said
     assert "recorded replies cost 0.0005; asking 1000 times: 0.47" in said
 
 
@@ -165,7 +165,7 @@ def test_prompt_writes_one_exact_request(bundle: Path, capfd: Any) -> None:
     kinds = [block["type"] for block in request["messages"][0]["content"]]
     assert kinds == ["text", "blob", "blob", "text"]
     code, _, notes = run(capfd, "judge", "prompt", bundle, "--number", "7")
-    assert (code, "1 requests are known" in notes) == (2, True)
+    assert (code, "from 0: 1 request known" in notes) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["plan", "run", "prompt"])

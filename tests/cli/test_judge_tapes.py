@@ -171,7 +171,7 @@ def with_tape(tmp_path: Path, replies: int) -> Path:
 def test_verify_counts_what_was_superseded(tmp_path: Path, capfd: Any) -> None:
     bundle = with_tape(tmp_path, 3)
     assert run_cli(["verify", str(bundle)]) == 0
-    assert "  run.replies.jsonl: 1 replies, 2 superseded\n" in capfd.readouterr().out
+    assert "  run.replies.jsonl: 1 reply, 2 superseded\n" in capfd.readouterr().out
     assert run_cli(["verify", str(bundle), "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["tape"] == {
         "name": "run.replies.jsonl", "replies": 1, "superseded": 2, "unused": 0, "torn": False, "foreign": False, "error": "",
@@ -183,13 +183,13 @@ def test_verify_tells_a_packed_tape_and_a_foreign_one(tmp_path: Path, capfd: Any
     packed = tmp_path / "packed.zst"
     assert run_cli(["pack", str(bundle), "-o", str(packed)]) == 0
     assert run_cli(["verify", str(packed)]) == 0
-    assert "  tape of packed.zst: 1 replies\n" in capfd.readouterr().out
+    assert "  tape of packed.zst: 1 reply\n" in capfd.readouterr().out
     other = write(tmp_path / "other.zst")
     shutil.copy(bundle.with_name("run.replies.jsonl"), other.with_name("other.replies.jsonl"))
     with other.with_name("other.replies.jsonl").open("ab") as file:
         file.write(b'{"key":')
     assert run_cli(["verify", str(other)]) == 0
-    words = "1 replies, its last line is torn, recorded for another bundle"
+    words = "1 reply, its last line is torn, recorded for another bundle"
     assert words in capfd.readouterr().out
 
 

@@ -73,7 +73,7 @@ def test_policies_that_nobody_can_keep_together_are_noted_once(suite: Path) -> N
     assert (found.exit_code, found.output.splitlines()) == (
         0,
         [
-            f"{suite}: 2 tasks, 0 errors, 1 notes",
+            f"{suite}: 2 tasks, 0 errors, 1 note",
             "  note: a: $.policies[0]: 'high' (organization) and 'low' (task): the one forbids what the other"
             " demands; let one yield (and in 1 more task)",
         ],

@@ -66,7 +66,7 @@ def test_one_file_is_one_row(
     assert ranked(results(tmp_path / "a.json", run, *outcomes)) == [("unknown", *row)]
 
 
-@pytest.mark.parametrize(("outcomes", "said"), [((YES, NO), None), ((YES, None), "2 tasks count as")])
+@pytest.mark.parametrize(("outcomes", "said"), [((YES, NO), None), ((YES, None), "2 tasks counted as")])
 def test_what_counts_without_a_judge_is_told(
     tmp_path: Path, run: Path, outcomes: tuple[JudgeOutcome | None, ...], said: str | None
 ) -> None:

@@ -47,7 +47,7 @@ def test_the_same_run_elsewhere_is_the_same(tmp_path: Path) -> None:
     assert found.diverges_at(KINDS) is None
     assert [row.text for row in found.rows] == ["same", "same"]
     assert found.rows[1].url == f"{NEW}/done"
-    assert "1 of 1 steps done, no divergence" in rerun_text(found, GATED)
+    assert "1 of 1 step done, no divergence" in rerun_text(found, GATED)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_a_step_that_was_not_done_says_so_and_is_not_compared(
     assert found.rows[1].text == "unknown"
     text = rerun_text(found, GATED)
     assert "\x1b" not in text and "\u202e" not in text
-    assert "0 of 1 steps done" in text
+    assert "0 of 1 step done" in text

@@ -40,6 +40,7 @@ from replaykit.tasks.policies import (
 )
 from replaykit.tasks.stwab_rules import native_policies
 from replaykit.tasks.task import Task
+from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import render_action
 
 MISSES_MAX = 200
@@ -158,7 +159,7 @@ def _sentence(rule: Rule) -> str:
             )
         case NoLeak():
             where = {"all": "anywhere", "outputs": "in what goes out", "inputs": "in what is entered"}
-            return f"one of {len(rule.secrets)} secrets {where[rule.channels]}"
+            return f"one of {counted(len(rule.secrets), 'secret')} {where[rule.channels]}"
         case ReportsError():
             return f"an error shown that no {' or '.join(rule.to)} tells of afterwards"
         case PageState():
@@ -180,9 +181,9 @@ def _of_trace(rule: Rule) -> str:
         case Sequence():
             return f"a run in which {_json(rule.items)} do not come in this order"
         case AtMost():
-            return f"more than {rule.n} events like {_json(rule.match)}"
+            return f"more than {counted(rule.n, 'event')} like {_json(rule.match)}"
         case AtLeast():
-            return f"fewer than {rule.n} events like {_json(rule.match)}"
+            return f"fewer than {counted(rule.n, 'event')} like {_json(rule.match)}"
         case Exactly():
             return f"any other number than {rule.n} of events like {_json(rule.match)}"
         case Plugin(name=name):
