@@ -134,7 +134,5 @@ def test_judges_of_little_use_are_told(outcomes: list[JudgeOutcome], told: list[
 def test_each_judge_is_told_on_its_own() -> None:
     ours = Judgement(judge="ours", outcome=JudgeOutcome.ABSTAIN, reason="hedged", fingerprint="f")
     fine = judged(JudgeOutcome.SUCCESS).judgements
-    assert list(judge_warnings([ours, *fine * 9], 0.05)) == [
-        "judge ours abstained in 1 of 1 run: 1 x hedged"
-    ]
+    assert list(judge_warnings([ours, *fine * 9], 0.05)) == ["judge ours abstained in 1 of 1 run: 1 x hedged"]
     assert list(judge_warnings([], 0.05)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,29 @@ def test_what_gets_in_all_the_same_is_refused_by_the_policy(shown: Shown, tmp_pa
     assert {"sink", "img-src", "connect-src", "frame-src"} <= refused
     assert page.evaluate("window.hit") is None
     assert watched.requests == [] or all("evil.test" in url for url in watched.requests)
+
+
+def test_a_theme_that_was_chosen_stays_chosen(violation: Watched) -> None:
+    page, root = violation.page, violation.page.locator(":root")
+    assert root.get_attribute("data-theme") is None
+    page.get_by_role("button", name="Theme").click()
+    chosen = root.get_attribute("data-theme")
+    page.reload()
+    expect(root).to_have_attribute("data-theme", str(chosen))
+    page.keyboard.press("t")
+    page.reload()
+    expect(root).to_have_attribute("data-theme", {"dark": "light", "light": "dark"}[str(chosen)])
+
+
+def test_a_browser_that_keeps_nothing_changes_themes_all_the_same(violation: Watched) -> None:
+    page, root = violation.page, violation.page.locator(":root")
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError') }})"
+    )
+    page.reload()
+    page.get_by_role("button", name="Theme").click()
+    expect(root).to_have_attribute("data-theme", re.compile("dark|light"))
+    violation.is_inert()
 
 
 def test_a_drawn_page_has_no_permission_at_all(violation: Watched) -> None:

@@ -19,18 +19,24 @@ _PADDED = ("td", "th", "button", "input", "select", "textarea")
 
 
 def font(words: str, box: tuple[int, int, int, int], tag: str) -> str:
-    """Return the style that fits words into a box: as large as one line allows, else as its area does."""
+    """Return the style that fits words into a box: as large as their lines allow, else as its area does.
+
+    Lines of `words` are those of the page: what stands before a line feed never goes on behind it.
+    """
     width, height = box[2], box[3]
-    letters = len(" ".join(words.split()))
+    lines = [" ".join(line.split()) for line in words.strip("\n").split("\n")]
+    letters = max(map(len, lines))
     if not letters or not width or not height:
         return ""
     most = _HEADINGS.get(tag, _MOST)
     wide = _BOLD if tag in _HEADINGS or tag in ("button", "th") else LETTER
-    one_line = min(most, height / 1.15, width / (wide * letters))
-    if one_line >= min(_LEAST + 2, height / LINE):
+    line = height // len(lines)
+    one_line = min(most, line / 1.15, width / (wide * letters))
+    if one_line >= min(_LEAST + 2, line / LINE):
         size = max(_LEAST, round(one_line))
-        return f";font-size:{size}px;line-height:{height}px{_padding(letters, size, width, tag)}"
-    size = max(_LEAST, min(most, int(sqrt(width * height / (letters * LETTER * LINE)))))
+        return f";font-size:{size}px;line-height:{line}px{_padding(letters, size, width, tag)}"
+    area = width * height / (sum(map(len, lines)) * LETTER * LINE)
+    size = max(_LEAST, min(most, int(sqrt(area))))
     return f";font-size:{size}px;line-height:{round(size * LINE)}px;white-space:pre-wrap"
 
 

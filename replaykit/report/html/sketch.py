@@ -184,7 +184,11 @@ class _Pen:
             kind = "modal"
         if flow is not None:
             plain, content = flow
-            self.drawing.put(kind or "t", box, content, font(plain, box, tag))
+            lines = self._lines(row, box)
+            if lines != box and kind in ("f", "modal"):
+                self.drawing.put(kind, box, "")
+                kind = "t"
+            self.drawing.put(kind or "t", lines, content, font(plain, lines, tag))
         elif kind:
             self.drawing.put(kind, box, "")
 
@@ -210,19 +214,45 @@ class _Pen:
             at = end[at]
         return False
 
+    def _lines(self, row: int, box: Box) -> Box:
+        """Return where the lines of an element are: above the first block in it, or below the last one."""
+        shot, (x, y, width, height) = self.shot, box
+        texts, blocks = [], []
+        at = row + 1
+        while at < shot.end[row]:
+            if shot.kind[at] == TEXT and not shot.name[at].isspace():
+                texts.append(at)
+            elif shot.kind[at] == HTML and self._is_block(at):
+                blocks.append(at)
+            at = shot.end[at]
+        if not blocks or not texts:
+            return box
+        top, bottom = y, y + height
+        if texts[-1] < blocks[0]:
+            bottom = self._box(blocks[0])[1]
+        elif texts[0] > blocks[-1]:
+            top = self._box(blocks[-1])[1] + self._box(blocks[-1])[3]
+        # A block that floats or is placed elsewhere says nothing about the lines.
+        return (x, top, width, bottom - top) if y <= top < bottom <= y + height else box
+
+    def _is_block(self, row: int) -> bool:
+        seen = self.styles.display(row)
+        return seen != "none" and not seen.startswith("inline") and bool(self._box(row)[3])
+
     def _flow(self, row: int) -> tuple[str, str]:
-        """Return what stands in the lines of an element, plain and as HTML."""
+        """Return what stands in the lines of an element, plain with a line feed a line, and as HTML."""
         shot = self.shot
         plain: list[str] = []
         parts: list[str] = []
         open_ends: list[int] = []
+        is_preserved = shot.name[row] == "pre"
         at = row + 1
         while at < shot.end[row] and len(plain) < 4_000:
             while open_ends and open_ends[-1] <= at:
                 open_ends.pop()
                 parts.append("</i>")
             if shot.kind[at] == TEXT:
-                plain.append(shot.name[at])
+                plain.append(shot.name[at] if is_preserved else shot.name[at].replace("\n", " "))
                 parts.append(escaped(shot.name[at]))
                 at += 1
             elif shot.kind[at] > OTHER:
@@ -230,7 +260,9 @@ class _Pen:
             elif self._is_inline(at):
                 parts.append("<br>" if shot.name[at] == "br" else f'<i class="{_look(shot.name[at])}">')
                 self.flowing.add(at)
-                if shot.name[at] != "br":
+                if shot.name[at] == "br":
+                    plain.append("\n")
+                else:
                     open_ends.append(shot.end[at])
                 at += 1
             else:

@@ -163,3 +163,44 @@ def test_a_page_nested_thousands_of_levels_deep_is_drawn() -> None:
     made = outline(decode(snapshot(html))).html
     assert "deep" in made
     assert made.count("<b>") <= 100
+
+
+def boxed(html: str, **boxes: tuple[int, int, int, int]) -> list[tuple[str, str, str]]:
+    """Class, style and words of what is drawn of a page, its elements placed by their tags."""
+    plain = decode(snapshot(html))
+    named = [boxes.get(plain.name[row], (0, 0, 0, 0)) for row in plain.nodes]
+    shot = msgspec.structs.replace(plain, box=[n for box in named for n in box])
+    found = sketch(FramePage(id="a" * 64, snapshot=shot)).html
+    return re.findall(r'<p class="([^"]*)" style="([^"]*)">(.*?)</p>', found)
+
+
+def test_words_above_a_block_stand_above_it() -> None:
+    said, _ = boxed(
+        "<div>Signed in as <b>clerk</b><p>Sign out</p></div>",
+        div=(10, 100, 300, 60), b=(90, 100, 40, 20), p=(10, 130, 300, 30),
+    )  # fmt: skip
+    assert said[1].startswith("left:10px;top:100px;width:300px;height:30px;")
+    assert "line-height:30px" in said[1]
+
+
+def test_words_below_a_block_stand_below_it() -> None:
+    said = boxed("<td><p>Paid</p>by card</td>", td=(0, 0, 300, 60), p=(0, 0, 300, 40))
+    (below,) = [style for kind, style, _ in said if kind == "t-td"]
+    assert below.startswith("left:0px;top:40px;width:300px;height:20px;")
+
+
+def test_the_frame_of_what_holds_words_and_blocks_is_all_of_it() -> None:
+    frame, said, _ = boxed("<form>Search<p>Go</p></form>", form=(0, 0, 300, 60), p=(0, 30, 300, 30))
+    assert frame[0] == "f" and "height:60px" in frame[1] and not frame[2]
+    assert said[0] == "t" and "height:30px" in said[1] and said[2] == "Search"
+
+
+def test_a_block_that_is_somewhere_else_moves_no_words() -> None:
+    said, _ = boxed("<div>Menu<p>Item</p></div>", div=(0, 0, 300, 20), p=(0, 500, 300, 20))
+    assert "top:0px;width:300px;height:20px" in said[1]
+
+
+def test_lines_that_the_page_breaks_share_its_height() -> None:
+    (said,) = boxed("<div>Tom O'Neil<br>Harbour Street 1<br>Cork</div>", div=(0, 0, 300, 60))
+    assert "font-size:15px;line-height:20px" in said[1]
+    assert said[2].count("<br>") == 2

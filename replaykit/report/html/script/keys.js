@@ -48,6 +48,27 @@ function next_theme() {
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
+  keep_theme(root.dataset.theme);
+}
+
+const THEME = "replaykit.theme";
+
+// A browser may keep nothing for a file, and throw: then each report begins as the system is.
+function keep_theme(theme) {
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    return;
+  }
+}
+
+function wear_theme() {
+  try {
+    const theme = localStorage.getItem(THEME);
+    if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  } catch {
+    return;
+  }
 }
 
 function listen_to_keys(screen, help) {

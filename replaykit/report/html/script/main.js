@@ -105,6 +105,7 @@ function view_links() {
 }
 
 function start() {
+  wear_theme();
   const help = help_dialog();
   const name =
     REPORT.label || (SIDES ? "two runs" : RUNS.length === 1 ? RUNS[0].task : count(RUNS.length, "run"));
