@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -295,10 +296,17 @@ def _port(program: Path, process: subprocess.Popen[bytes], profile: Path) -> int
             process.wait(0.01)
             break
     log = (profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
-    said = log[-1] if log else "it said nothing"
+    said = _fault_of(log) or "it said nothing"
     code = process.poll()
     why = f"no endpoint in {START_MAX_S:.0f} s" if code is None else f"exit code {code}"
     raise RecorderError(what=f"browser {program} did not start ({why}): {said}")
+
+
+def _fault_of(log: list[str]) -> str:
+    """The first fault that a log tells of, without its place in the source; else the last line."""
+    # Where there is no message bus, and nobody needs one, every start says so.
+    faults = [line for line in log if ":ERROR:" in line and "dbus" not in line]
+    return re.sub(r"^\[.*?:ERROR:.*?\] ", "", next(iter(faults or log[-1:]), ""))
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

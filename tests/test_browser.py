@@ -142,3 +142,29 @@ def group_lives(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+NOISE = "[1:2:1124/0:ERROR:dbus/bus.cc:405] Failed to connect to the bus: No such file"
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (
+            [NOISE, "[1:1:1124/0:ERROR:x11.cc:257] Missing X server or $DISPLAY", NOISE],
+            "Missing X server or $DISPLAY",
+        ),
+        (["it is broken", "the end"], "the end"),
+        ([], "it said nothing"),
+    ],
+)
+def test_a_browser_that_does_not_start_is_told_by_its_fault(
+    log: list[str], said: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "browser"
+    lines = "".join(f"echo '{line}' >&2\n" for line in log)
+    program.write_text(f"#!/bin/sh\n{lines}exit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(RecorderError) as caught, launch(program):
+        pass
+    assert str(caught.value).endswith(f"did not start (exit code 1): {said}")

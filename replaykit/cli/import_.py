@@ -18,6 +18,7 @@ from replaykit.interop.run import Options
 from replaykit.interop.source import SourceLimits
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
+from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -199,14 +200,12 @@ def _limits(said: tuple[str, ...]) -> SourceLimits:
 def _tools(file: Path | None) -> dict[str, str]:
     if file is None:
         return {}
-    import yaml
-
     try:
-        plain = yaml.safe_load(file.read_text("utf-8"))
+        plain = parsed_yaml(file.read_text("utf-8"))
     except OSError as error:
         raise UsageError(what=f"--tools {file}: {error.strerror}") from error
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        raise UsageError(what=f"--tools {file}: {' '.join(str(error).split())}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(what=f"--tools {file}: {words_of(error)}") from error
     if not isinstance(plain, dict) or not all(isinstance(one, str) for pair in plain.items() for one in pair):
         raise UsageError(what=f"--tools {file}: expected tool name: action")
     return plain

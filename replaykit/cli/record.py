@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
-from replaykit.errors import UsageError
+from replaykit.errors import OutputExists, UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.running import (
     BrowserChoice,
@@ -287,6 +287,8 @@ def _record(actor: Actor, output: Path | None, task_file: str | None, **options:
     out = output or default_name(task, actor.url or actor.cdp)
     if out.is_dir():
         raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
+    if out.exists() and not options["force"]:  # said before a browser starts
+        raise OutputExists(source=str(out), operation="create the bundle")
     return _as_said(actor, suite, task_file, **options)(task, out)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from replaykit.cli.console import detail, notice
+from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
-from replaykit.errors import UsageError
+from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.state_faults import state_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
@@ -51,7 +51,15 @@ def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
 
 
 def _validated(file: str) -> int:
-    """Tell of the faults of a file; return the exit code."""
+    """Tell of the faults of a file, or that it is no task file; return the exit code."""
+    try:
+        return _checked(file)
+    except TaskError as error:
+        click.echo(harmless(f"error: {error.message}"), err=True)
+        return error.exit_code
+
+
+def _checked(file: str) -> int:
     tables = load_mind2web(file)
     if tables is None:
         suite = load_suite(file)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 from msgspec import Struct
 
 from replaykit.errors import TaskError
+from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 
 class UserReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,12 +52,12 @@ class User(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def load_user(source: str | Path) -> User:
     """Read a user file (YAML or JSON). Raises TaskError with the exact path of what is wrong."""
     try:
-        plain = yaml.safe_load(Path(source).read_text("utf-8"))
+        plain = parsed_yaml(Path(source).read_text("utf-8"))
     except OSError as error:
         reason = f"cannot read the user file: {error.strerror}"
         raise TaskError(source=str(source), path="$", reason=reason) from error
-    except (UnicodeError, yaml.YAMLError) as error:
-        reason = f"not a user file: {' '.join(str(error).split())}"
+    except (ValueError, RecursionError) as error:
+        reason = f"not a user file: {words_of(error)}"
         raise TaskError(source=str(source), path="$", reason=reason) from error
     return as_user(plain, str(source))
 

@@ -21,6 +21,7 @@ from replaykit.tasks.task import Task, task_error
 from replaykit.tasks.webarena import read_webarena
 from replaykit.tasks.webarena_verified import read_verified
 from replaykit.tasks.webvoyager import read_webvoyager
+from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 SCHEMA = "replaykit.suite/1"
 """Name and version of the suite file's layout."""
@@ -142,22 +143,13 @@ def _parse(file: Path) -> Any:
         ValueError,
         RecursionError,
     ) as error:
-        reason = f"not a task file: {' '.join(str(error).split())}"
+        reason = f"not a task file: {words_of(error)}"
         raise TaskError(source=file, path="$", reason=reason) from error
     _refuse_bombs(plain, file)
     return plain
 
 
 # Parsers are loaded for files alone: a bundle holds its task, and they take longer to load than it to grade.
-def _yaml(text: str) -> Any:
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
-
-
 def _toml(text: str) -> Any:
     import tomllib
 
@@ -173,8 +165,8 @@ def _json_lines(text: str) -> Any:
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
-    ".yaml": _yaml,
-    ".yml": _yaml,
+    ".yaml": parsed_yaml,
+    ".yml": parsed_yaml,
     ".toml": _toml,
     ".json": _json,
     ".jsonl": _json_lines,

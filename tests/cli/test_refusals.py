@@ -81,9 +81,10 @@ AGENT = ["record", "--agent", "json:loads"]
         (["import", "har", "x.har"], 2, "missing: -o DIR"),
         (["import", "har", "x.har", "-o", "i", "--tools", "none"], 2, "--tools none: No such file"),
         # record: said before a browser is started
+        ([*AGENT, "-o", "a.zst"], 3, "a.zst: cannot create the bundle: it exists"),
         ([*AGENT, "-o", "c.zst", "--mask", ":::"], 2, "--mask: not a CSS selector: ':::'"),
         ([*AGENT, "-o", "c.zst", "--user", "none.yaml"], 3, "none.yaml: cannot read the user file: No such file"),
-        ([*AGENT, "-o", "c.zst", "--user", "bad.yaml"], 3, "bad.yaml: not a user file: while parsing"),
+        ([*AGENT, "-o", "c.zst", "--user", "bad.yaml"], 3, "bad.yaml: not a user file: line 1"),
         (["record", "-o", "c.zst", "--", "/no/such/agent"], 3, "cannot use agent '/no/such/agent': there is no such"),
     ],
 )  # fmt: skip
@@ -151,3 +152,16 @@ def test_why_a_bundle_was_not_graded_is_told_in_words(
     told = capsys.readouterr()
     assert "ERROR NotABundle: c.zst: not a replaykit bundle: found an empty file" in told.out
     assert "not graded: c.zst: not a replaykit bundle: found an empty file" in told.err
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("gradee", "No such command 'gradee'. Did you mean 'grade'?"),
+        ("polices", "No such command 'polices'. Did you mean 'policies'?"),
+        ("xyzzy", "No such command 'xyzzy'.\n"),
+    ],
+)
+def test_a_mistyped_command_is_guessed(word: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([word, "a.zst"]) == 2
+    assert said in capsys.readouterr().err

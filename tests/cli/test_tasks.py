@@ -95,3 +95,13 @@ def test_schemas() -> None:
     assert json.loads(run("schema").output)["$ref"].endswith("SuiteFile")
     assert json.loads(run("schema", "report").output)
     assert run("schema", "nothing").exit_code == 2
+
+
+def test_every_file_is_told_of_though_one_is_none(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("id: [1")
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
+    told = run("validate", tmp_path / "broken.yaml", suite, tmp_path / "binary.yaml")
+    assert told.exit_code == 3
+    assert "suite.yaml: 2 tasks, 0 errors" in told.stdout
+    assert "broken.yaml: not a task file: line 1, column 7: expected ',' or ']'" in told.stderr
+    assert "binary.yaml: not a task file: it is not UTF-8: byte 0xff at 0" in told.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.comparing import CHECKS
@@ -17,6 +16,7 @@ from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.upstream import read_prompts
 from replaykit.grading.judges.upstream_comparisons import read_comparisons
 from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 FILE_MAX = 2**20
 """Bytes of a file of settings, and of a prompt."""
@@ -92,15 +92,14 @@ def _parsed(file: Path) -> Any:
             case ".json":
                 return msgspec.json.decode(text)
             case _:
-                return yaml.safe_load(text)
+                return parsed_yaml(text)
     except (
-        yaml.YAMLError,
         tomllib.TOMLDecodeError,
         msgspec.DecodeError,
         ValueError,
         RecursionError,
     ) as error:
-        raise JudgeError(what=f"{file.name}: not a judge: {' '.join(str(error).split())}") from error
+        raise JudgeError(what=f"{file.name}: not a judge: {words_of(error)}") from error
 
 
 def _bytes(path: Path) -> bytes:

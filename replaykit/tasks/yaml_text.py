@@ -1,0 +1,30 @@
+"""YAML that people write: what it says, or where it is wrong in words without the parser's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def parsed_yaml(text: str) -> Any:
+    """Return what a YAML text says. Raises ValueError with line and column."""
+    # Loaded for files alone: a bundle holds its task, and the parser takes longer to load than it to grade.
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        raise ValueError(f"{where}{error.problem or error.context}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ValueError(f"line {line}: a character that YAML has not, #x{error.character:04x}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def words_of(error: Exception) -> str:
+    """Return what a parser of text complains of, in one line."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start:,}"
+    return " ".join(str(error).split())
