@@ -8,7 +8,7 @@ import click
 
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.errors import UsageError
+from replaykit.errors import UsageError, told
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.options import GradeOptions
@@ -85,7 +85,17 @@ def command(
     notice(f"written: {output} ({counted(len(report.verdicts), 'run')})")
     if opens:
         click.launch(str(output.resolve()))
-    ctx.exit(0 if report.verdicts else 4)
+    if not report.verdicts:
+        ctx.exit(4)
+    ctx.exit(0 if reports else _unread(report))
+
+
+def _unread(report: Report) -> int:
+    """Tell what could not be graded; return 3 where no run could even be read."""
+    for verdict in report.verdicts:
+        if verdict.error is not None:
+            notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
+    return 0 if any(verdict.trajectory for verdict in report.verdicts) else 3
 
 
 def _graded(bundles: list[str], replies: str | None, jobs: int, label: str | None) -> Report:

@@ -108,3 +108,14 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(bundle: Path, tmp_path: 
     assert run(["view", str(tmp_path / "pipe.zst"), str(bundle), "-o", str(tmp_path / "x.html")]) == 0
     verdicts = first_screen(tmp_path / "x.html")["runs"]
     assert len(verdicts) == 2
+
+
+def test_what_cannot_be_read_is_told_and_is_no_success_alone(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.zst").write_text("hello")
+    for sources, code in (((tmp_path / "text.zst",), 3), ((tmp_path / "text.zst", bundle), 0)):
+        assert run(["view", *map(str, sources), "-o", str(tmp_path / "out.html")]) == code
+        told = capsys.readouterr().err
+        assert "not graded: text.zst: not a replaykit bundle: found a file of another kind" in told
+        assert (tmp_path / "out.html").exists()

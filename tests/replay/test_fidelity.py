@@ -66,7 +66,7 @@ def test_the_command_prints_what_differs_and_fails(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["verify", "--fidelity", str(path)])
     assert done.exit_code == 3
     assert (
-        "fidelity (no browser: nothing was drawn, see `replaykit doctor`): 1 pages, 1 live values, 0 elements, 1 disagreements"
+        "fidelity (no browser: nothing was drawn, see `replaykit doctor`): 1 page, 1 live value, 0 elements, 1 disagreement"
         in done.output
     )
     assert "live: string: Three\n    static: string: One two\n" in done.output
