@@ -19,7 +19,10 @@ import pytest
 import replaykit
 from bench.__main__ import NAMES as BENCHMARKS
 from replaykit.cli.main import run
+from replaykit.grading.judges.comparing import asking_of
+from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import named_judge
+from replaykit.grading.request import Asking
 from replaykit.recorder.user import load_user
 from replaykit.tasks.suite import load_policies, load_tasks
 from replaykit.testing import trajectory
@@ -96,7 +99,12 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     found = {}
     for text in blocks("judges.md", "yaml"):
         (folder / "judge.yaml").write_text(text, "utf-8")
-        found[text.split()[1].strip(":")] = named_judge(str(folder / "judge.yaml")).protocol
+        settings = named_judge(str(folder / "judge.yaml"))
+        if settings.protocol == "checks":
+            assert asking_of([settings]) != Asking()
+        else:
+            assert build_judge(settings, "strict").wants
+        found[text.split()[1].strip(":")] = settings.protocol
     assert found == {
         "last.yaml": "webvoyager",
         "ours.yaml": "custom",

@@ -100,13 +100,13 @@ def test_a_block_says_what_it_is_in_a_word_that_is_known() -> None:
 
 
 def commands() -> list[str]:
-    """Every line of a block that calls the program, with what it goes on to in the next lines."""
+    """Every line of a block that calls the program, with what it goes on to in the next lines; no redirections."""
     found = []
     for one in BLOCKS:
         for line in one.text.replace("\\\n", " ").splitlines():
-            called = re.match(r"(?:\$ |[A-Z_]+=\S+ )*(replaykit [a-z].*)", line)
+            called = re.match(r"(?:\s*(?:run: |\$ |Example: )?)(?:[A-Z_]+=\S+ )*(replaykit [a-z].*)", line)
             if called:
-                found.append(called[1])
+                found.append(re.split(" [>|] ", called[1])[0])
     return sorted(set(found))
 
 
