@@ -12,7 +12,7 @@ from replaykit.grading.checks.requests import Missing, is_complete
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.predicates import holds, same
-from replaykit.grading.values.url import EXACT, matches
+from replaykit.grading.values.url import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.states import ExchangeChoice, Predicate, StateHttp, StateScript
@@ -85,7 +85,10 @@ def _miniwob(replay: Replay, terms: Terms, url: str | None) -> Graded:
 
 
 def _same_page(found: str | None, url: str) -> bool:
-    return found is not None and (found.split("#")[0] == url.split("#")[0] or matches(url, found, EXACT))
+    """Say whether the page of the task is still shown; to the peer an anchor in it, even `#`, is another."""
+    if found is None or ("#" in found) is not ("#" in url):
+        return False
+    return found == url or matches(url, found, SAME)
 
 
 def _last(replay: Replay, name: str) -> Script | None:

@@ -57,7 +57,7 @@ def grade() -> Callable[..., CheckResult]:
 
     def grade_one(run: Builder, check: dict[str, Any], mode: str = "strict", **options: Any) -> CheckResult:
         task = {"id": "t", "intent": "Do it.", "checks": [check]}
-        for name in ("dialect", "require_reason", "source_record"):
+        for name in ("dialect", "require_reason", "source_record", "start_urls"):
             if name in options:
                 task[name] = options.pop(name)
         (result,) = grade_checks(decode_task(task), replay_of(run), mode, **options)

@@ -151,6 +151,22 @@ def test_miniwob(grade: Grade, run: Run, raw: float, done: bool, compat: str, st
     assert (found.reason == "not_submitted") is (not done)
 
 
+@pytest.mark.parametrize(
+    ("url", "compat"),
+    [
+        (f"{S}/p", "PASS"),
+        ("http://S.test:80/p", "PASS"),
+        (f"{S}/p#", "FAIL"),
+        (f"{S}/p#x", "FAIL"),
+        (f"{S}/q", "FAIL"),
+    ],
+)
+def test_miniwob_wants_the_page_of_the_task(grade: Grade, run: Run, url: str, compat: str) -> None:
+    ended = rewarded(run().goto(url, ""), 1).answer("ok")
+    assert grade(ended, REWARD, "compat", dialect="miniwob", start_urls=[f"{S}/p"]).outcome == compat
+    assert grade(ended, REWARD, dialect="miniwob", start_urls=[f"{S}/p"]).outcome == "PASS"
+
+
 def test_globals(grade: Grade, run: Run) -> None:
     ended = rewarded(run(), 0.5).answer("ok")
     assert grade(ended, {**REWARD, "op": "gt", "expected": 0}).outcome == "PASS"
