@@ -96,7 +96,7 @@ def _has_word(reference: str, text: str) -> bool:
 
 
 def _whole(text: str) -> int | None:
-    bare = text.strip().replace(",", "")
+    bare = text.replace(",", "").strip()
     return int(bare) if re.fullmatch(r"[+-]?\d{1,300}(?:_\d{1,300})*", bare) else None
 
 

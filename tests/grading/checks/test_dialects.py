@@ -44,6 +44,7 @@ Run = Callable[..., Builder]
         ({"required_values": ["< 700"]}, "many", "FAIL", "FAIL"),
         ({"required_values": ["about 700"]}, "700", "ERROR", "ERROR"),
         ({"required_values": ["<= 7 <= 8"]}, "7", "ERROR", "ERROR"),
+        ({"required_values": ["== 5"]}, " 5 ,", "PASS", "PASS"),
     ],
 )
 def test_answers(
