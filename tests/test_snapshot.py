@@ -125,6 +125,15 @@ WRONG = [
 ]
 
 
+def test_shapes_belong_to_elements() -> None:
+    told = lines(["<p", "=x", 1], shapes=[[0, "."]])
+    assert decode(told).head.shapes == [(0, ".")]
+    assert decode(encode(decode(told))) == decode(told)
+    for number in (-1, 1):
+        with pytest.raises(SnapshotInvalid, match="a shape of an element"):
+            decode(lines(["<p", "=x", 1], shapes=[[number, "."]]))
+
+
 @pytest.mark.parametrize(("tokens", "reason"), WRONG, ids=[str(tokens)[:40] for tokens, _ in WRONG])
 def test_wrong_tokens_are_refused_with_their_place(tokens: Any, reason: str) -> None:
     with pytest.raises(SnapshotInvalid, match=reason) as caught:

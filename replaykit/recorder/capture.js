@@ -42,7 +42,7 @@ function headOf(tree) {
     snapshot: 1, url, base, title, content_type: documentType(document), charset: documentCharset(document),
     compat, ready, doctype: declared, elements: tree.elements, nodes: tree.nodes,
     styles: tree.styling ? [...tree.palette.keys()] : [],
-    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), flags: flagsOf(tree),
+    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), shapes: shapesOf(tree), flags: flagsOf(tree),
   };
 }
 
@@ -52,6 +52,7 @@ function flagsOf(tree) {
   if (!tree.styling) flags.push('no_style');
   if (tree.cut) flags.push('cut');
   if (OPTIONS.main_world) flags.push('main_world');
+  if (tree.pseudos.all) flags.push('unread');
   return flags;
 }
 

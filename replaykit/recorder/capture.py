@@ -38,6 +38,7 @@ SCRIPTS = (
     "pseudos.js",
     "generated.js",
     "letters.js",
+    "shapes.js",
     "rest.js",
     "element.js",
     "arriving.js",

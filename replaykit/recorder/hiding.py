@@ -23,10 +23,10 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite) -> bytes | None:
     try:
         lines = data.split(b"\n")
         head, tokens = msgspec.json.decode(lines[0]), msgspec.json.decode(lines[1])
-        if not isinstance(tokens, list):
+        if not isinstance(tokens, list) or not isinstance(head, dict):
             return None
-        new_head = _rewrite_json(head, rewrite)
         new_tokens = [_rewrite_token(token, rewrite) for token in tokens]
+        new_head = _rewrite_head(head, rewrite, is_changed=_texts(tokens) != _texts(new_tokens))
         # What holds no secret keeps its bytes: equal pages stay one blob.
         lines[0] = lines[0] if new_head == head else msgspec.json.encode(new_head)
         lines[1] = lines[1] if new_tokens == tokens else msgspec.json.encode(new_tokens)
@@ -56,6 +56,16 @@ def hidden_boxes(data: bytes) -> tuple[Box, ...] | None:
     left, top = _scrolled(tokens)
     found = (boxes[4 * number : 4 * number + 4] for number in hidden)
     return tuple(_viewport_box(box, left, top) for box in found if len(box) == 4 and box[2] and box[3])
+
+
+def _rewrite_head(head: dict[str, Any], rewrite: Rewrite, *, is_changed: bool) -> dict[str, Any]:
+    """Rewrite a head; `is_changed`: so was a text, whose length its shape would tell."""
+    new = _rewrite_json({key: part for key, part in head.items() if key != "shapes"}, rewrite)
+    return {key: new.get(key, part) for key, part in head.items() if key in new or not is_changed}
+
+
+def _texts(tokens: list[Any]) -> list[str]:
+    return [token for token in tokens if isinstance(token, str) and token.startswith("=")]
 
 
 def _rewrite_token(token: Any, rewrite: Rewrite) -> Any:

@@ -34,6 +34,7 @@ const matches = method(Element.prototype, 'matches');
 const closest = method(Element.prototype, 'closest');
 const descendants = method(Element.prototype, 'getElementsByTagName');
 const firstElement = getter(Element.prototype, 'firstElementChild');
+const lastElement = getter(Element.prototype, 'lastElementChild');
 const previousElement = getter(Element.prototype, 'previousElementSibling');
 const nextElement = getter(Element.prototype, 'nextElementSibling');
 const childElements = getter(Element.prototype, 'childElementCount');

@@ -1,11 +1,25 @@
 // What the sheets of a page say of pseudo-elements: to ask every element for its own costs as much as all else of it.
 
-// `initials` is 'none', 'known', or 'some' where a sheet cannot be read; so is `all` (any element may have generated
-// content), where a selector is too free to say which elements it means.
-const newPseudos = () => ({ initials: 'none', lines: false, all: documentMode(document) === 'BackCompat', sources: [] });
+// `initials` is 'none', 'known', or 'some' where a sheet cannot be read; so is `all`: any element may have generated
+// content. `chosen` are the elements that selectors mean which name neither class nor tag.
+const newPseudos = () => ({
+  initials: 'none', lines: false, all: documentMode(document) === 'BackCompat', sources: [], chosen: new Set(),
+});
 
 function notePseudos({ pseudos }, root, kind) {
-  for (const sheet of [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)]) addPseudos(pseudos, pseudosIn(sheet));
+  const found = [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)].map(pseudosIn);
+  for (const one of found) addPseudos(pseudos, one);
+  const free = found.flatMap((one) => one?.free ?? []);
+  if (free.length > 0) choose(pseudos, root, kind, free.join(','));
+}
+
+// What a query cannot say (of hosts, slots, parts) may be any element.
+function choose(pseudos, root, kind, selector) {
+  try {
+    for (const element of kind.query(root, selector)) pseudos.chosen.add(element);
+  } catch {
+    pseudos.all = true;
+  }
 }
 
 function addPseudos(pseudos, found) {
@@ -17,10 +31,10 @@ function addPseudos(pseudos, found) {
 }
 
 // Whether a rule that generates content may be meant for the element. Browsers themselves generate quotes.
-function mayGenerate({ sources }, element) {
+function mayGenerate({ sources, chosen }, element) {
   const tag = localName(element);
   // What a shadow tree says of its host is read after the host.
-  if (tag === 'q' || shadowRoot(element) !== null) return true;
+  if (tag === 'q' || chosen.has(element) || shadowRoot(element) !== null) return true;
   if (sources.length === 0) return false;
   const classes = attribute(element, 'class')?.split(/[\t\n\f\r ]+/) ?? [];
   return sources.some((source) => source.tags.has(tag) || classes.some((name) => source.classes.has(name)));
@@ -36,7 +50,9 @@ function pseudosIn(sheet) {
   if (rules === null) return null;
   const before = pseudosKnown.get(sheet);
   if (before?.count === rules.length) return before;
-  const found = { count: rules.length, initials: false, lines: false, all: false, tags: new Set(), classes: new Set() };
+  const found = {
+    count: rules.length, initials: false, lines: false, all: false, free: [], tags: new Set(), classes: new Set(),
+  };
   collectPseudos(rules, found, null);
   pseudosKnown.set(sheet, found);
   return found;
@@ -63,15 +79,27 @@ function notePseudo({ selectorText: selector, style }, found, outer) {
   }
 }
 
-// Selectors of a list whose commas stand outside of brackets; one part that says nothing where they do not.
-const partsOf = (selector) => (/[([].*,/s.test(selector) ? [''] : selector.split(','));
+// Selectors of a list, whose commas stand outside of brackets.
+function partsOf(selector) {
+  const parts = [''];
+  let depth = 0;
+  for (const [piece] of selector.matchAll(/\\.|"(?:\\.|[^"\\])*"|./gs)) {
+    if (/^[([]/.test(piece)) depth += 1;
+    if (/^[)\]]/.test(piece)) depth -= 1;
+    if (piece === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += piece;
+  }
+  return parts;
+}
 
 function noteSubject(selector, found) {
-  const subject = /([^\s>+~]*?)::?(?:before|after)\s*$/.exec(selector)?.[1] ?? '';
+  const whole = /^(.*?)::?(?:before|after)\s*$/s.exec(selector)?.[1] ?? '::';
+  const [subject] = /[^\s>+~]*$/.exec(whole);
   const [, name] = /\.((?:[\w-]|[^\0-\x7f])+)/.exec(subject) ?? [];
   const [tag] = /^[a-z][\w-]*/i.exec(subject) ?? [];
-  if (/[()[\]\\&]/.test(subject)) found.all = true;
+  if (whole.includes('::')) found.all = true;
+  else if (/[()[\]\\&]/.test(subject)) found.free.push(whole);
   else if (name !== undefined) found.classes.add(name);
   else if (tag !== undefined) found.tags.add(tag.toLowerCase());
-  else found.all = true;
+  else found.free.push(subject === '' ? `${whole}*` : whole);
 }

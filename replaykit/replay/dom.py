@@ -9,10 +9,12 @@ from functools import cached_property
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import rendered, source, values
 from replaykit.replay.beginning import beginning
+from replaykit.replay.collector import unsupported
 from replaykit.replay.css import compile_selector
 from replaykit.replay.layout import Layout
 from replaykit.replay.links import resolve
 from replaykit.replay.matching import Selector
+from replaykit.replay.plain import is_plain
 from replaykit.replay.prefilter import Prefilter
 from replaykit.replay.pseudo import disabled
 from replaykit.replay.tree import Tree, ascii_lower
@@ -142,10 +144,18 @@ class Dom:
         page.snapshot = self._lines.beginning(count)
         with suppress(LocatorLimit):  # a smaller page has a smaller limit
             row = next(selector.find(page.tree, 0), -1)
-            if row >= 0 and page.layout(row).is_apart(row):
+            if row >= 0 and page.tells(row):
                 del self._lines
                 return Node(page, row)
         return None
+
+    def tells(self, row: int) -> bool:
+        """Whether an element reads the same if the page ends with it.
+
+        Its lines are its own, and nobody has to ask the shapes of texts, which are those of the whole page.
+        """
+        layout = self.layout(row)
+        return layout.is_apart(row) and (not self.head.shapes or is_plain(layout, row))
 
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)
@@ -169,7 +179,7 @@ class Dom:
         Raises Unsupported where styles were not recorded.
         """
         if self.snapshot.nodes and not self.snapshot.style:
-            raise rendered.unsupported(self.tree, row, "no_style")
+            raise unsupported(self.tree, row, "no_style")
         document = self.tree.document(row)
         if document not in self._layouts:
             frame = self.tree.parent[document]

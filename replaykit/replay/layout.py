@@ -17,6 +17,7 @@ from replaykit.replay.initials import INITIALS, initial_text, with_initial
 from replaykit.replay.letters import transformed
 from replaykit.replay.lines import NOTHING, Lines
 from replaykit.replay.preceding import Preceding
+from replaykit.replay.shapes import Finding
 from replaykit.replay.slots import slotted
 from replaykit.replay.styles import NO_BOX, Style
 from replaykit.replay.tree import SPACES, Tree, words
@@ -24,6 +25,8 @@ from replaykit.snapshot.format import DOCUMENT, HTML, MATHML, OTHER, SVG, TEXT
 
 # Elements that drop their children from the flat tree, so that no ancestor's state reaches these.
 _UNSLOTTED = words("audio img input meter progress textarea video")
+# Inline elements that have a direction of their own without saying so.
+_TURNED = words("bdi bdo output")
 # Blanks that a letter is written beside.
 _BLANKS = frozenset(" \t\n\r")
 # White space that is kept, line breaks included.
@@ -52,6 +55,13 @@ class Layout(Boxes):
         self.secret: set[int] = set()
         #: Blocks whose first line has letters of its own.
         self.wavering: list[int] = []
+        #: Shapes of texts, by row of their element.
+        self.shapes = _shapes(tree, document)
+        #: What came of it where a text was held against its shape.
+        self.heard: dict[int, Finding] = {}
+        #: Texts that were held against one, and what they are where the two differed.
+        self.vouched: set[int] = set()
+        self.mended: dict[int, str] = {}
         #: Letters of the style of a block, by the text that its first letter is in.
         self._initials: dict[int, str] = {}
         self._summaries: dict[int, int] = {}
@@ -272,6 +282,9 @@ class Layout(Boxes):
         if is_special:
             below.is_folded = tree.is_html(row, "details") and not tree.has(row, "open")
             below.is_quoted = tree.is_html(row, "q") and not self._ends_in_blank(row)
+        if style.is_inline and (tree.name[row] in _TURNED or tree.has(row, "dir")):
+            below.is_turned = True
+            below.lines.turn()
         self._begin_lines(row, style, below, is_special)
         below.rows = self.rows(row, style, is_special)
         if style.letters:
@@ -344,7 +357,7 @@ class _Open:
 
     __slots__ = (
         "ends_lines", "gives_items", "holds_text", "is_after_piece", "is_folded", "is_inline", "is_locked",
-        "is_quoted", "is_ruby", "language", "lines", "rows", "style",
+        "is_quoted", "is_ruby", "is_turned", "language", "lines", "rows", "style",
     )  # fmt: skip
 
     def __init__(self, lines: Lines, style: Style) -> None:
@@ -366,14 +379,25 @@ class _Open:
         self.is_inline = False
         #: Whether it is a ruby or part of one: no line breaks are kept in there.
         self.is_ruby = False
+        #: Whether it has a direction of its own.
+        self.is_turned = False
         #: Whether its last box so far is a piece of a table.
         self.is_after_piece = False
 
     def leave(self) -> None:
+        if self.is_turned:
+            self.lines.turn()
         if self.is_quoted or "a" in self.style.letters:
             self.lines.atom()
         if self.ends_lines or "y" in self.style.letters:
             self.lines.end()
+
+
+def _shapes(tree: Tree, document: int) -> dict[int, str]:
+    """Return the shapes of texts that a document holds, by row of their element, in order."""
+    nodes, told = tree.snapshot.nodes, tree.snapshot.head.shapes or ()
+    rows = {nodes[number]: shape for number, shape in told if number < len(nodes)}  # a page may be cut off
+    return {row: rows[row] for row in sorted(rows) if tree.document(row) == document}
 
 
 def _foreign_text(tree: Tree, row: int, style: Style, above: bool) -> bool:

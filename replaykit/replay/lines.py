@@ -23,7 +23,7 @@ class Lines:
     def __init__(self, texts: MutableMapping[int, str]) -> None:
         self.texts = texts
         self.ends_with = NOTHING
-        #: The character before the next text, which `capitalize` looks at.
+        #: The character before the next text.
         self.last = " "
         self._last_row = -1
         self._broke = False
@@ -38,7 +38,7 @@ class Lines:
         else:
             self.texts[row] = text
             self.ends_with = NOTHING if text.endswith("\n") else SOLID
-        self.last = text[-1:] or self.last
+        self.last = self.texts[row][-1:] or self.last
         self._may_wrap = False
 
     def atom(self) -> None:
@@ -52,6 +52,10 @@ class Lines:
     def opportunity(self) -> None:
         """Add a place where the line may break: blanks collapse across it, line breaks beside it vanish."""
         self._may_wrap = True
+
+    def turn(self) -> None:
+        """Begin or end a piece with a direction of its own: what stands beside it is not beside its text."""
+        self.last, self._may_wrap = "", False
 
     def end(self, *, keeps_blank: bool = False) -> None:
         """End the line: a collapsible space before it vanishes, and so do those after it."""

@@ -114,6 +114,8 @@ def _check_columns(head: Head, style: list[int], box: list[int]) -> None:
         refuse("style", f"an index outside the palette of {len(head.styles)}")
     if box and len(box) != 4 * head.elements:
         refuse("box", f"{len(box)} numbers for {head.elements} elements")
+    if any(not 0 <= number < head.elements for number, _ in head.shapes or ()):
+        refuse("head", f"a shape of an element outside of the {head.elements}")
 
 
 def encode(snapshot: Snapshot) -> bytes:

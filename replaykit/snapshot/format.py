@@ -62,8 +62,10 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Palette of computed styles that the style line points into."""
     sheets: list[tuple[str, bool, int, bool]] = []
     """Style sheets: media, disabled, owner element number (-1: adopted), readable."""
+    shapes: list[tuple[int, str]] | msgspec.UnsetType = msgspec.UNSET
+    """Of some elements the rendered text as the browser gave it, without its letters; unset: not taken."""
     flags: list[str] = []
-    """What is missing or unusual: `no_box no_style cut main_world`."""
+    """What is missing or unusual: `no_box no_style cut main_world unread`."""
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True):

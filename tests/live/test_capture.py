@@ -209,6 +209,31 @@ def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> N
     assert watched.ask().palette("far") == "block|visible|collapse|none"
 
 
+def test_shapes_of_bodies_and_shadow_trees(watch: Watch) -> None:
+    watched = watch(mask=(".m",))
+    watched.page.set_content(
+        "<body id=b><p id=p>Two <b>w\u00d6rds\u00a0\U0001f600</b></p><p id=m class=m>secret</p><i>\u01c5</i><input value=Q>"
+        "<div id=h><template shadowrootmode=open>x<u id=u>In</u><s hidden>y</s><svg></svg></template></div>"
+        "<iframe srcdoc='<body id=f>F<p>g'></iframe>"
+    )
+    watched.page.wait_for_selector("iframe >> nth=0")
+    watched.page.frames[1].wait_for_selector("p")
+    taken = watched.ask()
+    named = {number: name for name in "bphuf" if taken.has(name) for number in [taken.number(name)]}
+    shapes = {named.get(number, taken.tag(number)): shape for number, shape in taken.head["shapes"]}
+    assert shapes == {
+        "p": "^.. .^.....",
+        "i": "^",
+        "input": "",
+        "h": "",
+        "iframe": "",
+        "u": "^.",
+        "f": "^\n\n.",
+    }
+    watched.page.set_content("<body>A b")
+    assert watched.ask().head["shapes"] == [[2, "^ ."]]
+
+
 def test_boxes_are_in_document_coordinates(watch: Watch) -> None:
     watched = watch()
     show(

@@ -37,15 +37,6 @@ READ = """(() => {
   return JSON.stringify({push: JSON.parse(push), reads});
 })()"""
 
-# What static reading is known to miss, and why.
-KNOWN = {
-    "generated in a block": "blocks say what is generated if a selector names them; it keeps a blank at the edge",
-    "generated deeper": "without a name, generated content keeps the blank of a text that is no child of its element",
-    "generated block": "without a name, a block generated in an inline element ends the line unseen",
-    "capital beside a change": "a letter keeps its case when what stood before it goes or comes",
-}
-DIFFERS_IN_TEXT = ("generated block", "capital beside a change")
-
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 SHOP = [
     ("/", ""),
@@ -191,27 +182,90 @@ def test_deeply_nested_pages_read_as_live(watch: Watch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "body"),
+    "body",
     [
-        ("generated in a block", '<style>[id]::before{content:"*"}</style><p id=x> Name</p>'),
-        ("generated deeper", '<style>[id]::after{content:"*"}</style><p><b id=x><i>Name </i></b></p>'),
+        '<style>[id]::before{content:"*"}</style><p id=x> Name</p><p id=y> <b> x</b></p>',
+        '<style>[id]::after{content:"*"}</style><p><b id=x><i>Name </i></b></p>',
+        '<style>[id]::after{content:"";display:block}</style><p><b id=x>x</b> <b>y</b></p>',
+        "<style>:is(p,.c)::before,p:not(.x,.y)::after{content:'*'}</style><p> a </p><p class=x> b </p>",
+        "<style>.a\\:b::after,*:empty::before{content:'*'}</style><p><i class=a:b>a </i> b<p>c <i></i> d",
+        "<style>li:not(:last-child)::after{content:', '}</style><ul><li> a <li> b </ul>",
+        "<style>p{&[id]::before{content:'*'}}</style><p id=x> a<p> b",
+        "<x-a><template shadowrootmode=open><style>[id]::before{content:'*'}::slotted(i)::after{content:'x'}</style>"
+        "<p id=x> a</p><slot></slot></template><i>b </i></x-a>",
+    ],
+)
+def test_what_any_selector_generates_reads_as_live(watch: Watch, body: str) -> None:
+    assert differences(*load(watch(), body)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("rule", "body"),
+    [
+        ("p::before{content:'*'}", "<p> Name</p><p><b> x</b></p>"),
+        ("b::after{content:'';display:block}", "<p><b>x</b> <i>y</i></p>"),
+        ("b::before{content:'*'}", "<p>a <b><i> b</i></b> c</p>"),
+        ("p::first-letter{text-transform:uppercase}", "<p>name of</p><p>Name</p>"),
+        ("p::first-letter{text-transform:lowercase}", "<p>Name Of</p>"),
         (
-            "generated block",
-            '<style>[id]::after{content:"";display:block}</style><p><b id=x>x</b> <b>y</b></p>',
-        ),
-        (
-            "capital beside a change",
-            '<p style="text-transform:capitalize"><b>a</b>b</p>'
-            '<script>document.body.offsetTop; document.querySelector("b").remove()</script>',
+            "p::first-line{text-transform:uppercase}",
+            "<p style=width:90px>a first line <b>and others</b></p><p>b",
         ),
     ],
 )
-def test_what_a_snapshot_cannot_tell_differs_as_known(watch: Watch, name: str, body: str) -> None:
-    assert name in KNOWN
-    wrong, blank = differences(*load(watch(), body))
-    assert name in DIFFERS_IN_TEXT or wrong == []
-    # What is known and no longer differs has to leave the list.
-    assert wrong or blank
+def test_what_a_sheet_says_that_nobody_can_read_reads_as_live(
+    watch: Watch, site: Any, rule: str, body: str
+) -> None:
+    site.add("/sheet.css", rule, "text/css")
+    url = site.add("/", f"<!doctype html><link rel=stylesheet href={site.other}/sheet.css>{body}")
+    watched = watch()
+    watched.page.goto(url)
+    answer = msgspec.json.decode(watched.call(READ))
+    dom = Dom(answer["push"]["snapshot"].encode())
+    assert [row[3] for row in dom.head.sheets] == [False]
+    assert differences(dom, answer["reads"]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("body", "change"),
+    [
+        ("<b>a</b>b", "q('b').remove()"),
+        ("<b hidden>a</b>b", "q('b').hidden = false"),
+        ("<i>c </i><b>a</b>", "q('i').firstChild.data = 'c'"),
+        ("<b>a</b>b", "q('b').before('x')"),
+        ("<ul style='list-style:lower-alpha inside'><li>one<li>two</ul>", ""),
+    ],
+)
+def test_letters_beside_a_change_read_as_live(watch: Watch, body: str, change: str) -> None:
+    script = f"const q = (css) => document.querySelector(css); document.body.offsetTop; {change}"
+    capital = f'<div style="text-transform:capitalize">{body}</div><script>{script}</script>'
+    assert differences(*load(watch(), capital)) == ([], [])
+
+
+def test_first_lines_read_as_live(watch: Watch) -> None:
+    styled = "<style>p::first-line{text-transform:uppercase}</style><p>name <b>of</b></p><div>else</div>"
+    assert differences(*load(watch(), styled)) == ([], [])
+
+
+def test_a_text_that_cannot_be_mended_is_no_answer(watch: Watch) -> None:
+    longer = (
+        "<style>p::first-line{text-transform:uppercase}</style><p>stra\u00dfe</p><div>else <i>x</i></div>"
+    )
+    dom, _ = load(watch(), longer)
+    for css in ("p", "body"):
+        found = dom.select(css)
+        assert found is not None
+        with pytest.raises(Unsupported, match="rendered it in another way"):
+            _ = found.text
+    assert [node.text for node in dom.select_all("div, i")] == ["else x", "x"]
+
+
+def test_texts_beside_what_is_masked_read_as_live(watch: Watch) -> None:
+    body = '<style>[id]::before{content:"*"}</style><p id=x> Name</p><p id=m>secret</p><b>b</b>'
+    dom, reads = load(watch(mask=("#m",)), body)
+    assert not any(len("secret") * "." in shape for _, shape in dom.head.shapes or ())
+    for node in dom.select_all("#x, b"):
+        assert node.text == reads[node.number][1]
 
 
 @pytest.mark.parametrize(
@@ -280,19 +334,6 @@ def test_words_are_capitalised_as_live(watch: Watch, body: str) -> None:
 def test_first_letters_read_as_live(watch: Watch, body: str) -> None:
     styled = f"<style>.f::first-letter{{text-transform:uppercase}}</style>{body}"
     assert differences(*load(watch(), styled)) == ([], [])
-
-
-def test_a_first_line_with_letters_of_its_own_is_no_answer(watch: Watch) -> None:
-    styled = "<style>p::first-line{text-transform:uppercase}</style><p>name <b>of</b></p><div>else</div>"
-    dom, _ = load(watch(), styled)
-    for css in ("p", "b", "body"):
-        found = dom.select(css)
-        assert found is not None
-        with pytest.raises(Unsupported, match="first line"):
-            _ = found.text
-    apart = dom.select("div")
-    assert apart is not None
-    assert apart.text == "else"
 
 
 @pytest.mark.parametrize(

@@ -322,6 +322,16 @@ def test_snapshots_are_cleaned_in_their_strings_only() -> None:
     assert json.loads(clean.split(b"\n")[0])["title"] == 'say "⟦secret:PW⟧"'
 
 
+def test_shapes_go_where_a_text_is_cleaned() -> None:
+    redactor = Redactor({"PW": "hunter22", "P": ".... "})
+    head = b'{"snapshot":1,"url":"hunter22","elements":1,"shapes":[[0,".... ...."]],"flags":[]}'
+    for text, is_kept in (("else", True), ("hunter22", False)):
+        data = head + b'\n["<p",{"value":"hunter22"},"=' + text.encode() + b'",1]\n[]\n[]\n'
+        found = json.loads(redactor.blob("application/x-replaykit-dom", data).split(b"\n")[0])
+        assert found.pop("shapes", None) == ([[0, ".... ...."]] if is_kept else None)
+        assert list(found) == ["snapshot", "url", "elements", "flags"]
+
+
 @given(secrets, around)
 def test_a_cleaned_snapshot_is_a_snapshot(secret: str, text: str) -> None:
     redactor = Redactor({"PW": secret}, has_patterns=False)

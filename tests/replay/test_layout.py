@@ -41,9 +41,17 @@ def answers(node: Node) -> tuple[Any, ...]:
         return (str(error),)
 
 
-@given(PAGES, st.randoms(use_true_random=False))
-def test_answers_do_not_depend_on_what_was_asked_before(nodes: list[Any], random: Any) -> None:
-    data = write(Element("html", Element("body", *nodes)))
+SHAPES = st.lists(st.tuples(st.integers(0, 3), st.text(".^ \n", max_size=8)), max_size=3)
+
+
+@given(PAGES, SHAPES, st.randoms(use_true_random=False))
+def test_answers_do_not_depend_on_what_was_asked_before(
+    nodes: list[Any], shapes: list[tuple[int, str]], random: Any
+) -> None:
+    count = Dom(write(Element("html", Element("body", *nodes)))).head.elements
+    data = write(
+        Element("html", Element("body", *nodes)), shapes=[(min(at, count - 1), one) for at, one in shapes]
+    )
     whole = Dom(data)
     whole.layout(0).fill(0)
     expected = {row: answers(Node(whole, row)) for row in whole.snapshot.nodes}
