@@ -10,6 +10,9 @@ from replaykit.replay.shapes import NO_ROW, Finding
 from replaykit.replay.tree import Tree
 from replaykit.snapshot.format import TEXT
 
+# Languages that write letters in the other case by rules of their own (Unicode, SpecialCasing).
+_SPELLED = ("az", "el", "lt", "nl", "tr")
+
 
 def hold(layout: Layout, row: int) -> bool:
     """Hold the text of an element against its shape: mend what it says how, refuse to read what it does not.
@@ -67,7 +70,14 @@ def _hear(layout: Layout, row: int) -> Finding:
         (row if low == NO_ROW else low, tree.end[row] if high == NO_ROW else high)
         for low, high in found.doubts
     ]
+    # There a capital is more than the other case of a letter.
+    doubts += [(at, at) for at in found.texts if _language(tree, at) in _SPELLED]
     return found._replace(doubts=doubts)
+
+
+def _language(tree: Tree, row: int) -> str:
+    told = (tree.language(above) for above in tree.ancestors(row) if tree.is_element(above))
+    return next((found for found in told if found is not None), "").lower().split("-")[0]
 
 
 def _data(tree: Tree, row: int) -> str:

@@ -129,6 +129,16 @@ def test_a_shape_speaks_for_its_own_tree_only(body: Any, el: Any) -> None:
     assert dom.text == "Light y"
 
 
+def test_letters_of_languages_with_rules_of_their_own_are_not_mended(body: Any, el: Any) -> None:
+    for language, is_mended in (("tr", False), ("el-GR", False), ("en", True)):
+        dom = body(el("p", el("b", "in"), lang=language), shapes=[(2, "^^")], flags=UNREAD)
+        if is_mended:
+            assert dom.text == "IN"
+        else:
+            with pytest.raises(Unsupported, match="another way"):
+                _ = dom.text
+
+
 def test_options_are_not_mended(body: Any, el: Any) -> None:
     dom = body(el("select", el("option", "one"), el("option", "two")), shapes=[(2, "...\n^..")])
     with pytest.raises(Unsupported):
