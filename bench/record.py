@@ -17,13 +17,13 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from itertools import count
 from operator import sub
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, sync_playwright
 
 from bench.acts import SITES
 from replaykit.browser import find_browser
@@ -68,11 +68,19 @@ def files(browser: Browser, folder: Path, drive: Drive) -> int:
 
         def keep() -> None:
             name = next(number)
-            page.screenshot(path=folder / f"{name}.png")
+            shoot(page, folder / f"{name}.png")
             (folder / f"{name}.html").write_text(page.content())
 
         drive(page, keep)
     return size_of(folder)
+
+
+def shoot(page: Page, path: Path) -> None:
+    """Take a picture; again where the browser, now and then, has none to give yet."""
+    with suppress(Error):
+        page.screenshot(path=path)
+        return
+    page.screenshot(path=path)
 
 
 def recorded(screenshots: str) -> Callable[[Browser, Path, Drive], int]:
