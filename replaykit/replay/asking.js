@@ -2,7 +2,7 @@
 //
 // Boxes come from another layout, clocks and stores from another machine, globals from scripts that never ran:
 // an answer that touched them would be a guess.
-({ isStyled, isDrawn }) => {
+({ isStyled, isDrawn, isAlike }) => {
   const touched = new Set();
   const touch = (name) => void touched.add(name);
   const VALUE_MAX = 1 << 20;
@@ -94,8 +94,8 @@
   });
   for (const name of words(GLOBALS)) watch(globalThis, name, name);
   if (!isStyled) watch(globalThis, 'getComputedStyle', 'getComputedStyle');
-  // Where neither styles nor the linked sheets were recorded, nobody knows what shows.
-  const shows = isDrawn || document.querySelector('link[rel~="stylesheet" i]') === null;
+  // Where neither styles nor the linked sheets were recorded, or other texts show, nobody knows what does.
+  const shows = isAlike && (isDrawn || document.querySelector('link[rel~="stylesheet" i]') === null);
   if (!shows) {
     for (const name of ['innerText', 'outerText']) watch(HTMLElement.prototype, name, name);
     watch(Element.prototype, 'checkVisibility', 'checkVisibility');

@@ -81,6 +81,8 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     """Palette of styles."""
     style: tuple[int, ...]
     """Per element its palette index; empty where styles were not taken."""
+    shapes: tuple[tuple[int, str], ...]
+    """Element numbers and shapes of rendered texts; empty where they were not taken."""
     sheets: tuple[Sheet, ...]
     """Style sheets in order."""
     images: tuple[tuple[int, int, int], ...]
@@ -183,6 +185,7 @@ def blueprint(
         compat=head.compat,
         styles=tuple(head.styles),
         style=tuple(snapshot.style),
+        shapes=tuple(head.shapes or ()),
         sheets=_sheets(dom, texts),
         images=tuple(_images(dom)),
         pointer=pointer,

@@ -246,7 +246,8 @@ class Rebuilt:
         if plan.frames:
             self.frames = tuple(fill(self._report, plan, skeletons))
             self.faults = (*self.faults, *readable(self._report, plan))
-        page.evaluate(script("asking.js"), known_of(plan, self.style["repaired"]))
+        self._known = known_of(self._report, plan, self.style["repaired"])
+        page.evaluate(script("asking.js"), self._known)
         self._session = page.context.new_cdp_session(page)
 
     def _settle(self) -> None:
@@ -293,7 +294,7 @@ class Rebuilt:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether what shows was recorded: styles, all linked sheets, or that none are linked.
+        """Whether what shows is known (by styles, all linked sheets, or that none are linked) and the same.
 
         For the browser's thread.
         """
@@ -309,7 +310,7 @@ class Rebuilt:
         if filled is not None and filled.faults:
             raise Unsupported(locator=selector, reason=f"of the frame: {filled.faults[0]}")
         if filled is None and not _is_asked(frame):
-            frame.evaluate(script("asking.js"), known_of(self.plan, self.style["repaired"]))
+            frame.evaluate(script("asking.js"), self._known)
 
     def readings(self, inside: Filled | None = None) -> list[list[Any]]:
         """Return tag, innerText, value, checked, selectedIndex, selected of every element in order.

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from replaykit.replay.blueprint import STAND_IN, Blueprint, Framed
+from replaykit.replay.shapes import shape_of
 
 FRAMES_MAX = 100
 """Frames of a page that are built, those in frames included."""
@@ -27,6 +28,10 @@ APART = "sandbox allow-scripts"
 
 FOUND = "(report) => ({lost: report.lost, count: report.count, modes: report.modes})"
 """What a report tells of a document that was built."""
+
+
+SHOWN = "(report, numbers) => numbers.map((number) => report.element(number)?.innerText ?? '')"
+"""What elements of such a document show."""
 
 
 class Skeleton(Struct, frozen=True, kw_only=True):
@@ -104,12 +109,14 @@ def faults_of(found: dict[str, Any], differing: int, url: str, plan: Blueprint) 
         yield f"{differing} elements are styled otherwise"
 
 
-def known_of(plan: Blueprint, repaired: int) -> dict[str, bool]:
+def known_of(report: Any, plan: Blueprint, repaired: int) -> dict[str, bool]:
     """Return what is known of the style of a document: `asking.js` refuses what depends on more."""
     has_sheets = all(sheet.text is not None for sheet in plan.sheets)
+    shown = report.evaluate(SHOWN, [number for number, _ in plan.shapes])
     return {
         "isStyled": not repaired and has_sheets,
         "isDrawn": bool(plan.style) or (has_sheets and bool(plan.sheets)),
+        "isAlike": [shape_of(text) for text in shown] == [shape for _, shape in plan.shapes],
     }
 
 
@@ -142,7 +149,7 @@ def _built(frame: Any, framed: Framed, outer: Blueprint, skeletons: Skeletons) -
         report = frame.evaluate_handle(script("rebuild.js"), plan.plan)
         style = report.evaluate("(report) => report.settle()")
         faults = tuple(faults_of(report.evaluate(FOUND), style["differing"], frame.url, plan))
-        frame.evaluate(script("asking.js"), known_of(plan, style["repaired"]))
+        frame.evaluate(script("asking.js"), known_of(report, plan, style["repaired"]))
     except Error as error:
         return None, (f"it cannot be built: {error.message.splitlines()[0]}",)
     finally:

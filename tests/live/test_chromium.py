@@ -212,6 +212,27 @@ def test_what_a_script_put_into_slots_is_said_to_be_lost(
     rebuilt.close()
 
 
+def test_texts_that_show_otherwise_than_recorded_are_refused(
+    watch: Callable[..., Any], site: Any, offline: Chromium
+) -> None:
+    watched = watch()
+    words = "<p style='text-transform:capitalize'><b id=gone>x</b><i id=left>small</i></p><p id=last>End</p>"
+    watched.page.goto(site.add("/", f"<!doctype html>{words}"))
+    watched.page.evaluate("() => { document.body.innerText; gone.remove() }")
+    answer = msgspec.json.decode(watched.call(READ))
+    # A page that is loaded so begins with a capital.
+    assert [text for tag, text, *_ in answer["reads"] if tag == "i"] == ["small"]
+    rebuilt = built(offline, answer["push"])
+    for selector in ("#left", "#last"):
+        with pytest.raises(Unsupported, match="innerText is not recorded"):
+            rebuilt.read(Wanted(locator="x", selector=selector))
+    with pytest.raises(Unsupported, match="outerText is not recorded"):
+        rebuilt.read(Wanted(locator="document.querySelector('#last').outerText"))
+    assert rebuilt.read(Wanted(locator="document.querySelector('#left').textContent")).value == "small"
+    assert not offline.run(lambda: rebuilt.is_drawn)
+    rebuilt.close()
+
+
 CUSTOM = """<x-i id=a></x-i><x-i id=b disabled></x-i><form id=f><fieldset id=g disabled><x-i id=c><i>c</i></x-i><x-j id=d></x-j>
 </fieldset><x-i id=e></x-i></form><x-s id=s></x-s><script>
 class Control extends HTMLElement { static formAssociated = true }

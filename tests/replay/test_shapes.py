@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from replaykit.errors import Unsupported
 from replaykit.replay.mending import compare
 from replaykit.replay.shapes import NO_ROW, Finding, shape_of, written_as
+from tests.blocks import block
 
 UNREAD = ("unread",)
 TEXTS = st.lists(st.text("ab\u00dfBC \n\t\u01c5", max_size=5), max_size=6)
@@ -24,6 +26,11 @@ def found(items: list[str], shape: str, *, data: list[str] | None = None, one: b
 
 def test_a_shape_keeps_blanks_and_capitals() -> None:
     assert shape_of("Ab \u00c9\u00a0\u01c5-9\U0001f600\n\tx") == "^. ^.^...\n\t."
+
+
+def test_the_example_of_the_document_on_snapshots() -> None:
+    shown = json.loads(block("docs/snapshot-format.md", "[[2").text)
+    assert shown == [[2, shape_of("Pots 3 green\nTotal")]]
 
 
 @pytest.mark.parametrize(
