@@ -9,11 +9,11 @@ from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, OTHER, TEXT
 
 # What browsers give no text, no marks and no lines of their own.
 _TAGS = words(
-    "a abbr address article aside b blockquote body br cite code dd div dl dt em figcaption figure footer "
-    "h1 h2 h3 h4 h5 h6 header i img kbd label li main mark nav ol p s section small span strong sub sup "
-    "td th time u ul var"
+    "a abbr address article aside b blockquote body br button cite code dd div dl dt em figcaption figure "
+    "footer h1 h2 h3 h4 h5 h6 header i img kbd label li main mark nav ol p s section small span strong sub "
+    "sup td th time u ul var"
 )
-_BLOCKS = words("block list-item table-cell")
+_BLOCKS = words("block inline-block list-item table-cell")
 # Letters of a style above that reach into the lines below it.
 _REACHING = frozenset("ulnk")
 # Characters that change what stands beside them.
@@ -28,23 +28,27 @@ def is_plain(layout: Layout, row: int) -> bool:
     while layout.style(row).display == "inline" and tree.up[row] >= 0:
         row = tree.up[row]
     above = (layout.style(other) for other in tree.ancestors(row) if tree.is_element(other))
+    style = layout.style(row)
     return (
-        layout.style(row).display in _BLOCKS
+        style.display in _BLOCKS
         and tree.kind[tree.scope[row]] == DOCUMENT
+        # What floats or is positioned moves with all that is in it.
+        and not set(style.letters) - {"f"}
         and _holds_plain(layout, row)
         and all(_REACHING.isdisjoint(style.letters) for style in above)
     )
 
 
-def _holds_plain(layout: Layout, row: int) -> bool:
-    tree, end = layout.tree, layout.tree.end[row]
+def _holds_plain(layout: Layout, top: int) -> bool:
+    tree, row, end = layout.tree, top, layout.tree.end[top]
     while row < end:
         kind, name = tree.kind[row], tree.name[row]
         if kind <= OTHER and layout.style(row).is_boxless:
             row = tree.end[row]
             continue
         if kind == HTML:
-            if name not in _TAGS or not _is_plain_style(layout.style(row)):
+            style = layout.style(row)
+            if name not in _TAGS or not _is_plain_style(style) or (style.letters and row > top):
                 return False
         elif kind not in (TEXT, COMMENT) or not _ODD.isdisjoint(name):
             return False
@@ -54,9 +58,4 @@ def _holds_plain(layout: Layout, row: int) -> bool:
 
 def _is_plain_style(style: Style) -> bool:
     is_flow = style.display == "inline" or style.display in _BLOCKS
-    return (
-        is_flow
-        and style.is_visible
-        and style.collapse == "collapse"
-        and not (style.transform or style.letters)
-    )
+    return is_flow and style.is_visible and style.collapse == "collapse" and not style.transform
