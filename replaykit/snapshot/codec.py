@@ -50,13 +50,12 @@ class Lines:
     """The four lines of a snapshot, decoded each, before the tokens become rows. Raises SnapshotInvalid."""
 
     def __init__(self, data: bytes, head: Head | None = None) -> None:
-        """Decode them; `head`: the first line, where that was read before."""
-        _check_lines(data)
+        """Decode them; `head`: what `decode_head` returned for the same bytes, which it has checked."""
+        self.head = decode_head(data) if head is None else head
         lines = data.split(LF)
-        self.head = head or _head(lines[0])
-        self.tokens = _line(lines[1], Tokens, "tokens")
-        self._style = _line(lines[2], list[int], "style")
-        self._box = _line(lines[3], list[int], "box")
+        self.tokens = _line(lines[1], _tokens_line, "tokens")
+        self._style = _line(lines[2], _integers_line, "style")
+        self._box = _line(lines[3], _integers_line, "box")
         _check_columns(self.head, self._style, self._box)
 
     def whole(self) -> Snapshot:
@@ -89,22 +88,26 @@ def _check_lines(data: bytes) -> None:
         raise SnapshotInvalid(place="line 1", what=f"four lines expected, found {data.count(LF)} line ends")
 
 
-def _line(line: bytes, kind: type[_Line], place: str) -> _Line:
+def _line(line: bytes, decoder: msgspec.json.Decoder[_Line], place: str) -> _Line:
     try:
-        return msgspec.json.decode(line, type=kind)
+        return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SnapshotInvalid(place=place, what=str(error)) from error
 
 
 def _head(line: bytes) -> Head:
-    version = _line(line, _Version, "head").snapshot
+    version = _line(line, _version_line, "head").snapshot
     if version != VERSION:
         raise SnapshotInvalid(place="head", what=f"version {version}, this release reads {VERSION}")
-    return _line(line, Head, "head")
+    return _line(line, _head_line, "head")
 
 
 class _Version(msgspec.Struct):
     snapshot: int
+
+
+_version_line, _head_line = msgspec.json.Decoder(_Version), msgspec.json.Decoder(Head)
+_tokens_line, _integers_line = msgspec.json.Decoder(Tokens), msgspec.json.Decoder(list[int])
 
 
 def _check_columns(head: Head, style: list[int], box: list[int]) -> None:
