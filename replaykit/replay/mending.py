@@ -123,14 +123,9 @@ class _Mending:
         if place >= len(self.items) or self.rows[place] < 0:
             return False
         data = self.data(self.rows[place])
-        edge = (
-            data[-1:]
-            if place == before
-            else data[:1]
-            if place == after
-            else data.strip(" \t\n\r") or data[:1]
-        )
-        return edge in _COLLAPSIBLE
+        if place == before:
+            return data[-1:] in _COLLAPSIBLE
+        return data[:1] in _COLLAPSIBLE and (place == after or not data.strip(" \t\n\r"))
 
     def _doubt(self, before: int, after: int, *, has_blanks: bool) -> None:
         """Doubt two texts and what is between them; line breaks between them are no part of either."""
