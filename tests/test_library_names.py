@@ -55,7 +55,7 @@ def test_a_report_is_not_compared_with_a_run(swap: bool, tmp_path: Path) -> None
 
 def test_what_is_neither_is_named() -> None:
     with pytest.raises(replaykit.ReplaykitError, match="not dict with dict"):
-        replaykit.diff({}, {})  # type: ignore[call-overload]
+        replaykit.diff({}, {})  # type: ignore[call-overload]  # what a program without types may give
 
 
 # Trying policies
