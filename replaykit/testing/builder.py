@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec.structs import replace
+
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.writer import Journal, seal
 from replaykit.testing.pages import snapshot
@@ -21,6 +23,7 @@ from replaykit.trajectory.action import (
 )
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
+from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import CHANNELS, Ending, Event, Header, Probe, Step, Trajectory
 
@@ -158,6 +161,22 @@ class Builder:
     def gap(self, channel: str, why: str = "timeout") -> Self:
         """Miss something."""
         return self._add(Gap(channel=channel, why=why, t=self._t))
+
+    def claim(self, text: str, of: str = "reply") -> Self:
+        """Let the agent say that the user replied, or that the run ended otherwise."""
+        return self._add(Message(role="agent", kind="claim", text=text, of=of, t=self._t))
+
+    def proof(self, witness: str, closed: bool = True, lacks: tuple[str, ...] = (), **counts: int) -> Self:
+        """Let one witness say what it saw; the header promises it through `witnesses`."""
+        return self._add(Proof(witness=witness, closed=closed, lacks=lacks, counts=counts, t=self._t))
+
+    def proven(self, *witnesses: str) -> Self:
+        """Promise these witnesses (all of them, if none is named) and let each close its proof here."""
+        promised = witnesses or WITNESSES
+        self._header = replace(self._header, witnesses=promised)
+        for witness in promised:
+            self.proof(witness)
+        return self
 
     def probe(
         self, url: str, html: str | None = None, *reads: Read, phase: str = "post", **probe: Any

@@ -122,9 +122,11 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     frame: tuple[N, ...] = ()
     """Frame ordinals; empty = main frame."""
     actor: Word = "agent"
-    """`agent probe`."""
+    """`agent probe`; a request that the agent made without a page has no `page` and initiator `driver`."""
     initiator: Word | None = None
-    """`parser script preload other`."""
+    """`parser script preload other`, or `driver`: the agent's own HTTP client, no page."""
+    source: Word | None = None
+    """Who tells of it: absent = the browser; `netlog` = only the net log; `agent` = the agent answered it."""
     resource: Word = "other"
     """`document stylesheet script image font media xhr fetch websocket eventsource worker other`."""
     http_version: Annotated[str | None, VOLATILE] = None
@@ -179,9 +181,13 @@ class Message(Moment, frozen=True, kw_only=True, tag="message"):
     role: Word
     """`agent user`."""
     kind: Word
-    """`say ask reply answer`."""
+    """`say ask reply answer`, or `claim`: what the agent says that another said; no check reads it."""
     text: str
     """What was said."""
+    of: Word | None = None
+    """Claims: what is claimed, `reply` or `end`."""
+    said_at: Annotated[Ms | None, VOLATILE] = None
+    """When it was said as the agent tells it, ms since recording start; orders nothing."""
     approved: bool | None = None
     """The user's decision, where one was stated."""
     step: N | None = None
@@ -194,7 +200,7 @@ class Gap(Moment, frozen=True, kw_only=True, tag="gap"):
     channel: Word
     """Channel that is incomplete."""
     why: str
-    """`shadow.closed`, `flood`, `timeout` ..."""
+    """A code: `events.unheard`, `document.unclosed`, `target.late`, `flood`, `timeout` ..."""
     start: Annotated[Ms | None, VOLATILE] = None
     """From, ms since recording start."""
     end: Annotated[Ms | None, VOLATILE] = None

@@ -137,6 +137,8 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     """Accessibility tree, `text/yaml` or `application/json`."""
     reads: tuple[Read, ...] = ()
     """Live reads."""
+    source: Word | None = None
+    """`agent`: the agent wrote this document itself (`setContent`); absent = the site."""
     from_last: bool = False
     """A final taken from the page's last `after`: others closed it."""
     repaired: N = 0

@@ -21,6 +21,7 @@ from replaykit.trajectory.exchange import (
     Tab,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
+from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import VOLATILE, Blob, Id, Json, Ms, N, Px, Record, Threw, Word
 
 CHANNELS = (
@@ -123,6 +124,8 @@ class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
     """Options and caps that shape content; no paths, no secrets."""
     channels: dict[str, Word]
     """Channel to `recorded partial absent` (replies also `auto_approve`); missing = absent."""
+    witnesses: Annotated[tuple[Word, ...], VOLATILE] = ()
+    """Witnesses that started, of `page ledger census commands netlog speech`; each owes a `proof`."""
     secrets: tuple[str, ...] = ()
     """Ids of declared secrets, never values."""
     clock: Word = "page"
@@ -170,6 +173,8 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     """Steps of one model turn share it."""
     log: tuple[str, ...] = ()
     """Driver's lines."""
+    said_at: Annotated[Ms | None, VOLATILE] = None
+    """When it was begun as the agent tells it, ms since recording start; orders nothing."""
 
     @property
     def mismatch(self) -> bool:
@@ -256,7 +261,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 Event: TypeAlias = (
     Step | Observation | Tab | Navigation | Dialog | Console | Script | Download
-    | Exchange | Message | Probe | Gap | Imported | Ending
+    | Exchange | Message | Probe | Gap | Proof | Imported | Ending
 )  # fmt: skip
 """Every event but the header, told apart by `type`."""
 

@@ -12,6 +12,7 @@ from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, Click, Element, Fill, Goto, ToolCall, Unknown
 from replaykit.trajectory.exchange import Console, Exchange, Imported, Message
 from replaykit.trajectory.observation import Observation, Read
+from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Ending, Event, Header, Step
 
@@ -52,6 +53,14 @@ events = st.one_of(
     st.builds(Console, level=st.just("log"), text=st.text()),
     st.builds(Exchange, id=counts, method=st.text(), url=st.text(), post=st.none() | ids),
     st.builds(Message, role=st.just("agent"), kind=st.just("say"), text=st.text()),
+    st.builds(Message, role=st.just("agent"), kind=st.just("claim"), of=st.just("reply"), said_at=counts),
+    st.builds(
+        Proof,
+        witness=st.sampled_from(WITNESSES),
+        closed=st.booleans(),
+        lacks=st.lists(st.sampled_from(["target.late", "seq.broken"])).map(tuple),
+        counts=st.dictionaries(st.text(), counts, max_size=3),
+    ),
     st.builds(Imported, kind=st.just("label"), value=json_values),
     st.builds(Ending, kind=st.just("answered"), answer=st.none() | st.text()),
 )  # fmt: skip

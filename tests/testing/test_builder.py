@@ -10,6 +10,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.action import Click, Goto
+from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.step import CHANNELS
 
 
@@ -81,3 +82,11 @@ def test_a_page_made_from_text_reads_as_a_browser_would() -> None:
     assert typed is not None
     assert typed.value == "typed"
     assert typed.attribute("value") == "a"
+
+
+def test_a_proven_run_owes_nothing(tmp_path: Path) -> None:
+    path = trajectory("t").goto("http://a.test/", "<p>x</p>").proven().answer("y").write(tmp_path / "a.zst")
+    with open_bundle(path) as bundle:
+        assert bundle.trajectory.header.witnesses == WITNESSES
+        assert tuple(proof.witness for proof in bundle.trajectory.of_type(Proof) if proof.closed) == WITNESSES
+        assert bundle.trajectory.ending is not None
