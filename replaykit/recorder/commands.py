@@ -24,7 +24,7 @@ from replaykit.recorder.effects import (
 )
 from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
-from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
+from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadPage, Screenshot
 from replaykit.recorder.outlines import outline
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
@@ -37,7 +37,7 @@ PIXELS_MAX = 8_000_000
 CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Http | Open | Close | Pause
+Command: TypeAlias = ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause
 """Outputs of the session that get a reply."""
 
 
@@ -57,6 +57,8 @@ class Commands:
                 return self._screenshot(command)
             case Body():
                 return self._body(command)
+            case Post():
+                return self._post(command)
             case Open():
                 return self._open(command)
             case Close():
@@ -104,21 +106,29 @@ class Commands:
         return picture, scale, at
 
     def _body(self, command: Body) -> Carried:
-        owners = ((tab, tab.network.owner(command.request)) for tab in self._tabs.values())
+        reply = yield from self._ask_owner(command.request, "Network.getResponseBody")
+        return _decoded(reply["body"], is_base64=reply["base64Encoded"])
+
+    def _post(self, command: Post) -> Carried:
+        reply = yield from self._ask_owner(command.request, "Network.getRequestPostData")
+        text: str = reply["postData"]
+        if "base64Encoded" not in reply and "\ufffd" in text:
+            raise Refused("failed")  # a browser of before 2025 gives bytes that are no text away as text
+        return _decoded(text, is_base64=reply.get("base64Encoded", False))
+
+    def _ask_owner(self, request: str, method: str) -> Carried:
+        owners = ((tab, tab.network.owner(request)) for tab in self._tabs.values())
         tab, via = next((one for one in owners if one[1] is not None), (None, None))
         if tab is None or via is None or tab.is_gone:
             raise Refused("gone")
         # A dialog stops the page, not its network: the body can be had all the same.
-        name = command.request.partition("#")[0]
+        wanted = {"requestId": request.partition("#")[0]}
         try:
-            wanted = {"requestId": name}
-            reply = yield Send(tab=tab, method="Network.getResponseBody", params=wanted, via=via)
+            return (yield Send(tab=tab, method=method, params=wanted, via=via))
         except Refused as refused:
             # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
             # of what a frame's process was given before anybody listened.
             raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
-        body: str = reply["body"]
-        return base64.b64decode(body) if reply["base64Encoded"] else body.encode("utf-8", "surrogatepass")
 
     def _open(self, command: Open) -> Carried:
         probes = (tab for tab in self._tabs.values() if tab.actor == "probe" and not tab.is_gone)
@@ -126,6 +136,10 @@ class Commands:
 
     def _close(self, command: Close) -> Carried:
         return (yield CloseTab(tab=self._tab(command.page)))
+
+
+def _decoded(body: str, *, is_base64: bool) -> bytes:
+    return base64.b64decode(body) if is_base64 else body.encode("utf-8", "surrogatepass")
 
 
 def _http(command: Http) -> Carried:

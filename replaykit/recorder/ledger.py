@@ -22,6 +22,7 @@ from replaykit.recorder.messages import (
     Open,
     Output,
     Pause,
+    Post,
     ReadPage,
     Reply,
     Screenshot,
@@ -32,7 +33,7 @@ from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Event, Header
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Http | Open | Close | Pause
+Command: TypeAlias = ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause
 """An output that gets a reply."""
 
 Flow: TypeAlias = Generator[Command, Reply, None]

@@ -392,6 +392,13 @@ class Body(Struct, frozen=True, kw_only=True):
     request: str
 
 
+class Post(Struct, frozen=True, kw_only=True):
+    """Fetch the body of a request that was not told with it. Reply value: bytes."""
+
+    id: int
+    request: str
+
+
 class Http(Struct, frozen=True, kw_only=True):
     """Ask an API. Reply value: (status, media type, bytes)."""
 
@@ -428,7 +435,7 @@ class Seal(Struct, frozen=True, kw_only=True):
 
 
 Output: TypeAlias = (
-    Write | Arm | Disarm | ReadPage | Screenshot | Body | Http | Open | Close | Pause | Seal
+    Write | Arm | Disarm | ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause | Seal
 )  # fmt: skip
 
 

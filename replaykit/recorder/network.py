@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from replaykit.bundle.format import is_media_type
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Body, Failed, Finished, Navigated, Requested, Responded
+from replaykit.recorder.messages import Body, Failed, Finished, Navigated, Post, Requested, Responded
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 
@@ -22,6 +22,11 @@ TEXTS = ("text/", "application/json", "application/xml", "application/x-www-form
 
 LOADING = frozenset({"document", "xhr", "fetch"})
 """Resources that a picture waits for."""
+
+_WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
+"""Methods whose requests state a length, and be it 0, unless they send a stream."""
+
+_BYTES, _PLAIN = "application/octet-stream", "text/plain"
 
 _LEFT_OUT = ("data:", "blob:", "about:", "chrome:", "chrome-extension:", "devtools:", "chrome-error:")
 
@@ -38,6 +43,14 @@ class Request:
         self.blobs: list[Blob] = []
         self.is_over = False
         self.is_written = False
+        self.is_complete = False
+        """Nothing more comes, but for what the request sent."""
+        self.is_asked = False
+        """What it sent is being asked for."""
+        self.sent: int | None = None
+        """Bytes of what it sent, as far as they are known."""
+        self.is_on_wire = False
+        """Its headers are those that went over the wire."""
 
 
 class Network:
@@ -87,6 +100,7 @@ class Network:
         if request is None or request.is_over:
             return
         sent, waited = message.sent_at, message.waited_at
+        request.is_on_wire |= message.request_headers is not None
         request.exchange = replace(
             request.exchange,
             status=message.status if message.status >= 0 else None,
@@ -152,6 +166,7 @@ class Network:
         """Write what is still under way."""
         for request in self._requests.values():
             request.is_over = True
+            request.is_asked = False
             self._write(request)
 
     def _end(self, name: str, at: float) -> Request | None:
@@ -163,14 +178,35 @@ class Network:
         return request
 
     def _post(self, request: Request, message: Requested) -> None:
-        if message.post is None:
-            if message.has_post:
-                request.exchange = replace(request.exchange, post=Omitted(why="cap"))
+        if message.post is not None:
+            self._keep_post(request, message.post)
+        elif message.has_post:
+            request.is_asked = True
+            self._flows.start(self._ask_post(request))
+
+    def _ask_post(self, request: Request) -> Flow:
+        # At once: the browser forgets it with the page.
+        reply = yield Post(id=0, request=request.name)
+        if isinstance(reply.value, bytes):
+            self._keep_post(request, reply.value)
+        else:
+            request.exchange = replace(request.exchange, post=Omitted(why=_why(reply.error)))
+        request.is_asked = False
+        if request.is_complete:
+            self._write(request)
+
+    def _keep_post(self, request: Request, data: bytes) -> None:
+        request.sent = len(data)
+        if len(data) > BODY_MAX or self._kept + len(data) > BODIES_MAX:
+            request.exchange = replace(request.exchange, post=_omitted("cap", data))
             return
-        if len(message.post) > BODY_MAX:
-            request.exchange = replace(request.exchange, post=_omitted("cap", message.post))
+        self._kept += len(data)
+        stated = _header(request.exchange.request_headers or (), "content-type")
+        blob = self._ledger.blob(_PLAIN if stated == _BYTES and _is_utf8(data) else stated, data)
+        found = self._ledger.redactor.scan(blob.data)
+        if found is not None and found.is_declared:
+            request.exchange = replace(request.exchange, post=_omitted("withheld", data))
             return
-        blob = self._ledger.blob(_header(message.headers, "content-type"), message.post)
         request.exchange = replace(request.exchange, post=blob.id)
         request.blobs.append(blob)
 
@@ -205,9 +241,10 @@ class Network:
         request.blobs.append(blob)
 
     def _write(self, request: Request) -> None:
-        if request.is_written:
+        request.is_complete = True
+        if request.is_written or request.is_asked:
             return
-        exchange = request.exchange
+        exchange = _posted(request)
         if exchange.body is None and exchange.status is not None and exchange.redirect_to is None:
             exchange = replace(exchange, body=Omitted(why="type" if self._mode == "bodies" else "off"))
         self._ledger.write(exchange, request.blobs, request.ref)
@@ -215,6 +252,25 @@ class Network:
         request.blobs = []
         # Only id, status and address are asked for later.
         request.exchange = replace(exchange, request_headers=None, response_headers=None)
+
+
+def _posted(request: Request) -> Exchange:
+    """Say of a body what its length on the wire says: that it was too long, a stream, or holds a file."""
+    exchange = request.exchange
+    length = _length(exchange.request_headers or ()) if request.is_on_wire else None
+    if exchange.post is None:
+        is_stream = request.is_on_wire and length is None and exchange.method in _WITH_LENGTH
+        return replace(exchange, post=Omitted(why="stream")) if is_stream else exchange
+    if isinstance(exchange.post, Omitted):
+        is_long = request.sent is None and length is not None and length > BODY_MAX
+        return replace(exchange, post=Omitted(why="cap", n=length)) if is_long else exchange
+    is_less = length is not None and request.sent is not None and request.sent < length
+    return replace(exchange, post_size=length) if is_less else exchange
+
+
+def _length(headers: tuple[tuple[str, str], ...]) -> int | None:
+    found = next((value for name, value in headers if name.lower() == "content-length"), "")
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 16 else None
 
 
 def _omitted(why: str, data: bytes) -> Omitted:
@@ -241,6 +297,14 @@ def _is_redirect(exchange: Exchange) -> bool:
     return exchange.redirect_to is None and exchange.status in (301, 302, 303, 307, 308)
 
 
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _is_text(mime: str) -> bool:
     kind = mime.lower()
     return kind.startswith(TEXTS) or kind.partition(";")[0].endswith(("+json", "+xml"))
@@ -248,7 +312,7 @@ def _is_text(mime: str) -> bool:
 
 def _media_type(mime: str | None) -> str:
     kind = (mime or "").partition(";")[0].strip().lower()
-    return kind if is_media_type(kind) else "application/octet-stream"
+    return kind if is_media_type(kind) else _BYTES
 
 
 def _header(headers: tuple[tuple[str, str], ...], name: str) -> str:

@@ -139,6 +139,8 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """Wire order and case; secrets removed."""
     post: Blob | None = None
     """Request body."""
+    post_size: N | None = None
+    """Bytes of the request body, where `post` holds fewer: files of the disk are left out."""
     body: Blob | None = None
     """Response body."""
     status: N | None = None

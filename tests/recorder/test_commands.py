@@ -18,7 +18,7 @@ from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
 from replaykit.recorder.effects import CloseTab, Effect, Job, OpenTab, Refused, Send, Sleep, Work
 from replaykit.recorder.ledger import Blob
-from replaykit.recorder.messages import Body, Close, Http, Open, Pause, ReadPage, Screenshot
+from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadPage, Screenshot
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Hit, Prep, Read
 from replaykit.trajectory.scalars import Threw
@@ -319,6 +319,36 @@ def test_body(reply: dict[str, Any], body: bytes) -> None:
     assert carry(Body(id=1, request="7"), answer, one).value == body
     assert carry(Body(id=1, request="7"), refuses("failed"), one).error == "gone"
     assert carry(Body(id=1, request="8"), never, one).error == "gone"
+
+
+def _asking(reply: dict[str, Any]) -> Job:
+    one = tab()
+    request = {"url": "http://x.test/", "method": "POST", "headers": {}}
+    sent = {"requestId": "7", "request": request, "wallTime": 1000, "timestamp": 1}
+    list(one.translate("Network.requestWillBeSent", sent))
+
+    def answer(effect: Effect) -> Any:
+        assert isinstance(effect, Send)
+        assert (effect.method, effect.params) == ("Network.getRequestPostData", {"requestId": "7"})
+        return reply
+
+    return carry(Post(id=1, request="7"), answer, one)
+
+
+@pytest.mark.parametrize(
+    ("reply", "body"),
+    [
+        ({"postData": "é\ufffd", "base64Encoded": False}, "é\ufffd".encode()),
+        ({"postData": base64.b64encode(b"\xff\0").decode(), "base64Encoded": True}, b"\xff\0"),
+        ({"postData": "plain"}, b"plain"),
+    ],
+)
+def test_body_of_a_request(reply: dict[str, Any], body: bytes) -> None:
+    assert _asking(reply).value == body
+
+
+def test_a_browser_that_cannot_give_bytes_gives_none() -> None:
+    assert _asking({"postData": "\ufffd\0"}).error == "failed"
 
 
 def test_pause() -> None:

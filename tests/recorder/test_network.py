@@ -91,8 +91,68 @@ def test_posts_are_kept_without_secrets(driver) -> None:
     assert exchange.request_headers == (headers[0], ("Cookie", "⟦header⟧"))
 
 
-def test_a_post_that_the_browser_did_not_tell(driver) -> None:
-    assert load(driver, method="POST", has_post=True).post == Omitted(why="cap")
+def test_a_post_that_was_not_told_is_asked_for(driver) -> None:
+    driver.replies["Post"] = b'{"a":1}'
+    assert driver.blobs[load(driver, method="POST", has_post=True).post] == b'{"a":1}'
+
+
+def test_an_exchange_waits_for_what_it_sent(driver) -> None:
+    driver.hold = True
+    assert load(driver, method="POST", has_post=True, resource="script") is None
+    driver.replies["Post"] = b"later"
+    driver.answer_held()
+    (exchange,) = driver.of(Exchange)
+    assert driver.blobs[exchange.post] == b"later"
+
+
+@pytest.mark.parametrize(("error", "why"), [("gone", "evicted"), ("timeout", "timeout"), ("x", "failed")])
+def test_a_post_that_nobody_has_says_why(driver, error: str, why: str) -> None:
+    driver.errors["Post"] = error
+    assert load(driver, method="POST", has_post=True).post == Omitted(why=why)
+
+
+def sent(driver, method: str = "POST", length: int | None = None, **more) -> Exchange:
+    headers = () if length is None else (("Content-Length", str(length)),)
+    asked = {"request": "1", "page": 0, "method": method, "url": URL, **more}
+    driver.feed(m.Requested(at=1, **asked))
+    driver.feed(m.Responded(at=2, request="1", status=200, request_headers=headers))
+    driver.feed(m.Finished(at=3, request="1"))
+    return driver.of(Exchange)[-1]
+
+
+def test_the_length_on_the_wire_tells_what_a_post_lacks(driver) -> None:
+    assert (
+        sent(driver, length=10, post=b"0123").post_size,
+        sent(driver, length=4, post=b"0123").post_size,
+    ) == (
+        10,
+        None,
+    )
+
+
+def test_a_post_too_long_to_be_asked_for_is_measured(driver) -> None:
+    driver.errors["Post"] = "gone"
+    assert sent(driver, length=BODY_MAX + 1, has_post=True).post == Omitted(why="cap", n=BODY_MAX + 1)
+    assert sent(driver, length=9, has_post=True).post == Omitted(why="evicted")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_a_post_without_a_length_is_a_stream(driver, method: str) -> None:
+    assert sent(driver, method).post == Omitted(why="stream")
+    assert sent(driver, method, length=0).post is None
+    assert sent(driver, "GET").post is None
+
+
+def test_a_post_of_no_stated_kind_is_redacted_as_text(new_driver) -> None:
+    driver = new_driver(SessionOptions(secrets={"pin": "hush-hush"})).open()
+    driver.replies["Post"] = b"it is hush-hush"
+    assert driver.blobs[load(driver, method="POST", has_post=True).post] == "it is ⟦secret:pin⟧".encode()
+
+
+def test_bytes_that_hold_a_secret_are_withheld(new_driver) -> None:
+    driver = new_driver(SessionOptions(secrets={"pin": "hush-hush"})).open()
+    driver.replies["Post"] = b"\xff hush-hush"
+    assert load(driver, method="POST", has_post=True).post == Omitted(why="withheld", n=11)
 
 
 def test_redirects_are_exchanges_of_their_own(driver) -> None:
