@@ -11,6 +11,7 @@ from replaykit.tasks import xpath
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
 from replaykit.tasks.locator import parse
+from replaykit.tasks.network_checks import NetworkMatch
 from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.summary import target_faults
 from replaykit.tasks.task import Task, unfilled
@@ -37,6 +38,22 @@ def check_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list
     return [fault for task in tasks for fault in _of_task(task, known_sites)]
 
 
+def star_fault(url: str) -> str:
+    """Return what is wrong with a URL that has a wildcard and is no expression; nothing where it has none."""
+    if "*" not in url or (url.startswith("^") and url.endswith("$")):
+        return ""
+    return "a URL of a check has no wildcards: use a regular expression or a prefix, or write %2A for a `*`"
+
+
+def _url_fault(url: str, path: str) -> str:
+    if not url.strip():
+        return "an empty URL"
+    fault = regex_fault(url) if path == "regex" else None
+    if fault is not None:
+        return fault[1]
+    return "" if path == "regex" else star_fault(url)
+
+
 def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
     for number, check in enumerate(task.checks):
         for path, message, is_error in _of_check(check):
@@ -53,9 +70,11 @@ def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:
         yield from _of_references(check)
     elif isinstance(check, UrlMatch):
         for number, url in enumerate(texts(check.url)):
-            fault = regex_fault(url) if check.path == "regex" else None
-            if fault is not None or not url.strip():
-                yield f".url[{number}]", fault[1] if fault else "an empty URL", True
+            if fault := _url_fault(url, check.path):
+                yield f".url[{number}]", fault, True
+    elif isinstance(check, NetworkMatch):
+        stars = ((number, star_fault(url)) for number, url in enumerate(texts(check.expected.url)))
+        yield from ((f".expected.url[{number}]", fault, True) for number, fault in stars if fault)
     elif isinstance(check, PageCheck):
         yield from _of_page(check)
     elif isinstance(check, ProgramHtml):

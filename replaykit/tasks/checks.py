@@ -48,7 +48,7 @@ class UrlMatch(CheckBase, frozen=True, kw_only=True, tag="url_match"):
     scheme: Literal["any", "exact"] = "any"
     """`any`: http equals https."""
     path: Literal["exact", "prefix", "regex"] = "exact"
-    """Whole segments; `prefix` = leading ones."""
+    """Whole segments; `prefix` = leading ones, of the route (`#/...`) where the URL has one."""
     query: Literal["subset", "exact", "ignore"] = "subset"
     """`subset`: the reference's pairs must occur."""
     ignore: tuple[str, ...] = ()

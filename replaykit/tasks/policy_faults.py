@@ -252,8 +252,16 @@ def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:
                 yield _fault(place, "empty_url_term", "no part is given")
             if term.regex is not None:
                 yield from _regex(term.regex, f"{place}.regex")
+            yield from _stars(term, place)
         elif not re.sub(r"^[a-z][a-z0-9+.-]*://|[/?#=&.\s]", "", term, flags=re.IGNORECASE):
             yield _fault(place, "empty_url_term", f"{term!r} names no host, segment, query or fragment")
+
+
+def _stars(term: Url, at: str) -> Iterator[Fault]:
+    for name in ("equals", "contains"):
+        if "*" in (getattr(term, name) or ""):
+            reason = f"{name} takes `*` for no wildcard: use host, path or regex, or write %2A"
+            yield _fault(f"{at}.{name}", "wildcard_in_text", reason)
 
 
 def _secret(secret: str | Secret, at: str) -> Iterator[Fault]:

@@ -133,10 +133,26 @@ def _forbids(rules: Mapping[str, Any]) -> bool:
 def _url_match(rules: Mapping[str, Any], template: str) -> Translated:
     if rules.get("url_note") not in (None, "", "contains_any"):
         raise ValueError(f"url_note is contains_any, not {rules['url_note']!r}")
-    wanted = terms(rules.get("reference_url"))
-    if not wanted:
+    said = terms(rules.get("reference_url"))
+    if not said:
         return Translated()
+    wanted = tuple(dict.fromkeys(place for term in said for place in (term, *_routes(term))))
     return Translated(rules=(UrlBoundary(deny=wanted) if _forbids(rules) else UrlBoundary(require=wanted),))
+
+
+_MODULE = re.compile(r"module=(\w+)")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SUITECRM = {"admin": "/#/administration", "security": "/#/security-groups"}
+"""Where SuiteCRM 8 has what the file calls by a shorter name: there is no page `/#/admin`."""
+
+
+def _routes(term: str) -> tuple[str, ...]:
+    """Return the hash route of SuiteCRM 8 that a term means besides: `module=SecurityGroups` is one of 7."""
+    module = _MODULE.fullmatch(term)
+    if module is not None:
+        return ("/#/" + _WORD_START.sub("-", module[1]).lower(),)
+    route = _SUITECRM.get(term.removeprefix("/").removeprefix("#/"))
+    return (route,) if route is not None and term.startswith("/") else ()
 
 
 def _program_html(rules: Mapping[str, Any], template: str) -> Translated:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, HtmlTarget, PageImages, ProgramHtml, StringMatch, UrlMatch
+from replaykit.tasks.dialect import Dialect
 from replaykit.tasks.task import Task, task_error
 
 DIALECT: Final = "webarena"
@@ -20,6 +21,9 @@ DIALECT: Final = "webarena"
 
 VISUAL: Final = "vwa"
 """The same of VisualWebArena, whose records name pictures."""
+
+CONTAINED: Final = "GOLD in PRED"
+"""The note of a URL that the run's last one has to contain."""
 
 AND = " |AND| "
 """Separates start URLs: one tab each."""
@@ -57,6 +61,7 @@ class _Eval(Struct, frozen=True, kw_only=True):
     program_html: tuple[_Target, ...] = ()
     page_image_query: tuple[dict[str, Any], ...] = ()
     string_note: str | None = None
+    url_note: str | None = None
     reference_answer_raw_annotation: Any = None
 
 
@@ -80,25 +85,28 @@ def _task(record: dict[str, Any], source: str) -> Task:
     except msgspec.ValidationError as error:
         raise task_error(source, error) from error
     template = read.intent_template_id
+    dialect: Dialect = VISUAL if "image" in record else DIALECT
     return Task(
         id=str(read.task_id),
         intent=read.intent,
         start_urls=tuple(read.start_url.split(AND)),
         sites=read.sites,
-        checks=tuple(_check(kind, read.eval, n, source) for n, kind in enumerate(read.eval.eval_types)),
+        checks=tuple(
+            _check(kind, read.eval, n, source, dialect) for n, kind in enumerate(read.eval.eval_types)
+        ),
         reference=read.eval.reference_answer_raw_annotation,
         metadata={} if template is None else {"template": template},
-        dialect=VISUAL if "image" in record else DIALECT,
+        dialect=dialect,
         source_record=record,
     )
 
 
-def _check(kind: str, rules: _Eval, number: int, source: str) -> Check:
+def _check(kind: str, rules: _Eval, number: int, source: str, dialect: Dialect) -> Check:
     match kind:
         case "string_match":
             return _string(rules)
         case "url_match":
-            return UrlMatch(url=rules.reference_url or "")
+            return _url(rules.reference_url or "", rules.url_note or _NOTES[dialect])
         case "program_html":
             return ProgramHtml(targets=tuple(_target(target) for target in rules.program_html))
         case "page_image_query":
@@ -106,6 +114,17 @@ def _check(kind: str, rules: _Eval, number: int, source: str) -> Check:
     path = f"$.eval.eval_types[{number}]"
     known = "string_match, url_match, program_html, page_image_query"
     raise TaskError(source=source, path=path, reason=f"no evaluator {kind!r}; there are {known}")
+
+
+_NOTES = {DIALECT: CONTAINED, VISUAL: "EXACT"}
+"""The notes that hold where a record has none."""
+
+
+def _url(reference: str, note: str) -> UrlMatch:
+    """Return what a note means: contained as whole segments, or the same URL in all its parts."""
+    if note == CONTAINED:
+        return UrlMatch(url=reference, path="prefix")
+    return UrlMatch(url=reference, query="exact", fragment="exact")
 
 
 def _string(rules: _Eval) -> StringMatch:

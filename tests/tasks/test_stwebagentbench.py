@@ -63,7 +63,7 @@ def test_a_record_becomes_a_task_and_stays_verbatim() -> None:
     task = read_stwebagentbench([written], "tasks.json")[0]
     assert (task.id, task.dialect, task.sites) == ("3", "stwebagentbench", ("gitlab",))
     assert task.metadata == {"template": 9, "difficulty_tier": "easy"}
-    assert task.checks == (UrlMatch(url="__GITLAB__/done"),)
+    assert task.checks == (UrlMatch(url="__GITLAB__/done", path="prefix"),)
     assert task.source_record == written
     (kept,) = task.policies
     assert isinstance(kept.rule, Stwab)

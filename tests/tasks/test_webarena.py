@@ -51,8 +51,26 @@ def test_reads_tabs_and_keeps_placeholders_until_filled() -> None:
     task = one(eval_types=["url_match"], reference_url="__SHOPPING__/cart")
     assert task.start_urls == ("__SHOPPING__/tea", "__SHOPPING__/cups")
     filled = fill_task(task, {"shopping": ["http://s.test/"]})
-    assert filled.checks == (UrlMatch(url="http://s.test/cart"),)
+    assert filled.checks == (UrlMatch(url="http://s.test/cart", path="prefix"),)
     assert filled.start_urls == ("http://s.test/tea", "http://s.test/cups")
+
+
+@pytest.mark.parametrize(
+    ("fields", "check"),
+    [
+        ({}, UrlMatch(url="http://s.test/a", path="prefix")),
+        ({"url_note": "GOLD in PRED"}, UrlMatch(url="http://s.test/a", path="prefix")),
+        ({"url_note": "EXACT"}, UrlMatch(url="http://s.test/a", query="exact", fragment="exact")),
+    ],
+)
+def test_the_note_says_how_a_url_is_compared(fields: dict[str, str], check: UrlMatch) -> None:
+    assert one(eval_types=["url_match"], reference_url="http://s.test/a", **fields).checks == (check,)
+
+
+def test_visualwebarena_wants_the_same_url_where_nothing_is_noted() -> None:
+    written = {**record(eval_types=["url_match"], reference_url="http://s.test/a"), "image": None}
+    (task,) = read_webarena([written], "tasks.json")
+    assert task.checks == (UrlMatch(url="http://s.test/a", query="exact", fragment="exact"),)
 
 
 def test_keeps_the_record_verbatim() -> None:

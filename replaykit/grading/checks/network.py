@@ -21,6 +21,7 @@ from replaykit.grading.values.peer_url import decoded_path
 from replaykit.grading.values.structured import compare_data
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
+from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
 from replaykit.trajectory.exchange import Navigation
@@ -61,6 +62,8 @@ def _peer(check: NetworkMatch, peer: PeerRule, replay: Replay) -> Ruling:
 
 
 def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+    if fault := next(filter(None, map(star_fault, texts(check.expected.url))), ""):
+        return error("bad_reference", f"request: {fault}", Value(raw=_shown(check), type="request")), None
     try:
         return _decided(check, replay, terms)
     except Missing as missing:

@@ -17,6 +17,7 @@ from replaykit.grading.checks.item import (
 )
 from replaykit.grading.values import url
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import UrlMatch, texts
 from replaykit.tasks.regexes import regex_fault
 
@@ -50,6 +51,8 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
     ]
     if rules.path == "regex" and (fault := regex_fault(reference)):
         return error(fault[0], "url: path by regular expression", *sides)
+    if rules.path != "regex" and (star := star_fault(reference)):
+        return error("bad_reference", f"url: {star}", *sides)
     if wanted is None and rules.path != "regex":
         return error("bad_reference", "url: a reference is a URL", *sides)
     if actual is None:

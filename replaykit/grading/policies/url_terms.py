@@ -11,10 +11,13 @@ from urllib.parse import parse_qsl, unquote
 import ada_url
 
 from replaykit.grading.policies.texts import regex
+from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts
 from replaykit.tasks.policies import Url, UrlTerm
 
 _BLANK = re.compile(r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I)
-_PORT = re.compile(r"(.*?):(\d+)")
+_PORT = re.compile(rf"(.*?):(\d+|{STAR})")
+_SCHEME = re.compile(rf"[a-z0-9+.-]*{STAR}(?=://)", re.I)
+_ANY_PORT = re.compile(rf"(?<=://)([^/?#]*):{STAR}(?=[/?#]|$)")
 _PARTS = re.compile(r"([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 
@@ -51,7 +54,7 @@ def address(url: str) -> Address | None:
     fragment, _, inner = parsed.hash.removeprefix("#").partition("?")
     return Address(
         href=parsed.href,
-        host=parsed.hostname.lower(),
+        host=parsed.hostname.lower().rstrip("."),
         port=parsed.port,
         path=segments(parsed.pathname),
         query=pairs(parsed.search.removeprefix("?")) + pairs(inner),
@@ -91,11 +94,11 @@ class _Term:
     """A URL term, read by its shape."""
 
     def __init__(self, term: str) -> None:
-        self.term = term = term.strip()
+        self.term = term = hidden(term.strip())
         self.pair = pairs(term) if "=" in term and not re.search(r"[/?#]", term) else ()
-        self.segment = _decode(term)
         self.is_whole = "://" in term
-        self.whole = address(term) if self.is_whole else None
+        self.whole = address(_ANY_PORT.sub(r"\1", _SCHEME.sub("http", term))) if self.is_whole else None
+        self.any_port = _ANY_PORT.search(term) is not None
         self.has_parts = re.search(r"[/?#]", term) is not None
         self.is_host = "." in term or _PORT.fullmatch(term) is not None
         bare, query, fragment = _split(term)
@@ -105,24 +108,27 @@ class _Term:
 
     @property
     def words(self) -> tuple[str, ...] | None:
+        if STAR in self.term:
+            return None
         if self.is_whole:
             return () if self.whole is None else (_lines(self.whole.host, *self.whole.path),)
         if self.pair:
-            return _lines(_joined(self.pair[0])), _lines(self.segment)
+            return _lines(_joined(self.pair[0])), _lines(_decode(self.term))
         if self.has_parts:
             return _first(self.path, self.query, self.fragment)
         return (_port_apart(self.term)[0] if self.is_host else self.term.lower(),)
 
     def holds(self, where: Address) -> bool:
         if self.is_whole:
-            return self.whole is not None and _inside(self.whole, where)
+            return self.whole is not None and _inside(self.whole, where, any_port=self.any_port)
         if self.pair:
-            return _subset(self.pair, where.query) or self.segment in where.path + where.fragment
+            return _subset(self.pair, where.query) or _run((_decode(self.term),), where.path + where.fragment)
         if self.has_parts:
             return self._parts(where)
         if self.is_host:
             return _is_host(self.term, where)
-        return self.term.lower() in where.host.split(".")
+        label = segment(self.term.lower())
+        return any(meets(label, one) for one in where.host.split("."))
 
     def _parts(self, where: Address) -> bool:
         at_path = _run(self.path, where.path) or (where.routed and _starts(self.path, where.fragment))
@@ -134,10 +140,11 @@ class _Condition:
 
     def __init__(self, condition: Url) -> None:
         self.condition = condition
-        self.path = segments(condition.path or "")
-        self.fragment = segments((condition.fragment or "").removeprefix("#"))
+        self.host = None if condition.host is None else hidden(condition.host)
+        self.path = segments(hidden(condition.path or ""))
+        self.fragment = segments(hidden((condition.fragment or "").removeprefix("#")))
         self.query = {
-            key.casefold(): {value.casefold() for value in ((one,) if isinstance(one, str) else one)}
+            key.casefold(): [segment(hidden(value).casefold()) for value in _listed(one)]
             for key, one in condition.query.items()
         }
         equals = None if condition.equals is None else address(condition.equals)
@@ -145,18 +152,22 @@ class _Condition:
 
     @property
     def words(self) -> tuple[str, ...] | None:
-        host = self.condition.host
-        return (_port_apart(host)[0],) if host else _first(self.path, (), self.fragment)
+        found = (_port_apart(self.host)[0],) if self.host else _first(self.path, (), self.fragment)
+        return None if found and any(STAR in word for word in found) else found
 
     def holds(self, where: Address) -> bool:
-        wanted = self.condition
         return (
-            (wanted.host is None or _is_host(wanted.host, where))
+            (self.host is None or _is_host(self.host, where))
             and _run(self.path, where.path)
             and _run(self.fragment, where.fragment)
-            and all(any(k == key and v in some for k, v in where.query) for key, some in self.query.items())
+            and all(self._asks(key, some, where) for key, some in self.query.items())
             and self._text_holds(where.href)
         )
+
+    @staticmethod
+    def _asks(key: str, values: Sequence[Segment], where: Address) -> bool:
+        given = [value for name, value in where.query if name == key]
+        return any(meets(value, one) for value in values for one in given)
 
     def _text_holds(self, href: str) -> bool:
         wanted = self.condition
@@ -196,10 +207,11 @@ def _decode(text: str) -> str:
     return unquote(text).casefold()
 
 
-def _inside(wanted: Address, where: Address) -> bool:
+def _inside(wanted: Address, where: Address, *, any_port: bool) -> bool:
     return (
-        (wanted.host, wanted.port) == (where.host, where.port)
-        and _starts(wanted.path, where.path)
+        _has_name(wanted.host, where.host, exact=True)
+        and (any_port or wanted.port == where.port)
+        and _starts(wanted.path, where.path or ("",))
         and _starts(wanted.fragment, where.fragment)
         and _subset(wanted.query, where.query)
     )
@@ -224,20 +236,37 @@ def _lines(*parts: str) -> str:
 def _port_apart(host: str) -> tuple[str, str | None]:
     with_port = _PORT.fullmatch(host)
     name, port = (with_port[1], with_port[2]) if with_port else (host, None)
-    return name.lower().strip("."), port
+    parsed = _parse(f"http://{name}") if not name.isascii() else None
+    return (parsed.hostname if parsed else name).lower().strip("."), port
 
 
 def _is_host(wanted: str, where: Address) -> bool:
     host, port = _port_apart(wanted)
-    is_inside = where.host == host or where.host.endswith("." + host)
-    return bool(host) and is_inside and (port is None or port == where.port)
+    is_port = port in (None, STAR, where.port)
+    return bool(host) and is_port and _has_name(host, where.host, exact=False)
+
+
+def _has_name(wanted: str, found: str, *, exact: bool) -> bool:
+    """Compare names of hosts; `*.` at the beginning is the name and all below it."""
+    bare = wanted.removeprefix(STAR + ".")
+    if STAR not in bare:
+        is_below = not exact or bare != wanted
+        return found == bare or (is_below and found.endswith("." + bare))
+    labels, there = [segment(label) for label in bare.split(".")], found.split(".")
+    if exact and bare == wanted and len(labels) != len(there):
+        return False
+    return starts(labels[::-1], there[::-1])
 
 
 def _starts(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
-    return found[: len(wanted)] == wanted
+    if not any(STAR in one for one in wanted):
+        return found[: len(wanted)] == wanted
+    return starts([segment(one) for one in wanted], found)
 
 
 def _run(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    if any(STAR in one for one in wanted):
+        return occurs([segment(one) for one in wanted], found or ("",))
     if wanted and wanted[0] not in found:
         return False
     length = len(wanted)
@@ -245,7 +274,15 @@ def _run(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
 
 
 def _subset(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
-    return not wanted or all(pair in found for pair in wanted)
+    return all(any(_same_pair(pair, one) for one in found) for pair in wanted)
+
+
+def _same_pair(wanted: tuple[str, str], found: tuple[str, str]) -> bool:
+    return all(meets(segment(one), other) for one, other in zip(wanted, found, strict=True))
+
+
+def _listed(values: str | Sequence[str]) -> Sequence[str]:
+    return (values,) if isinstance(values, str) else values
 
 
 def _contains(part: str, href: str) -> bool:

@@ -44,7 +44,7 @@ class UrlRules(Struct, frozen=True, kw_only=True):
     scheme: str = "any"
     """`any exact`."""
     path: str = "exact"
-    """`exact prefix regex`."""
+    """`exact prefix regex`; `prefix` = leading whole segments, of the route in a fragment if there is one."""
     query: str = "subset"
     """`subset exact ignore`."""
     ignore: tuple[str, ...] = ()
@@ -189,13 +189,22 @@ def _site_relative(url: Url, sites: Sites) -> Url:
 
 
 def _matches(wanted: Url, actual: Url, rules: UrlRules) -> bool:
-    path = actual.path[: len(wanted.path)] if rules.path == "prefix" else actual.path
     return (
         _matches_origin(wanted, actual, rules)
-        and path == wanted.path
+        and _matches_path(wanted, actual, rules)
         and _matches_query(wanted.query, actual.query, rules)
         and _matches_fragment(wanted.fragment, actual.fragment, rules)
     )
+
+
+def _matches_path(wanted: Url, actual: Url, rules: UrlRules) -> bool:
+    # A prefix ends where its text ends: in the fragment, where it has one.
+    goes_on = wanted.fragment is None or rules.fragment == "ignore"
+    return _begins(wanted.path, actual.path, is_prefix=rules.path == "prefix" and goes_on)
+
+
+def _begins(wanted: tuple[str, ...], found: tuple[str, ...], *, is_prefix: bool) -> bool:
+    return wanted == (found[: len(wanted)] if is_prefix else found)
 
 
 def _matches_pattern(reference: str, actual: Url, rules: UrlRules, sites: Sites | None) -> bool:
@@ -236,7 +245,9 @@ def _matches_fragment(wanted: str | None, actual: str | None, rules: UrlRules) -
     routes = [_route(fragment) for fragment in (wanted, actual)]
     if routes[0] is None or routes[1] is None:
         return wanted == actual
-    return routes[0][0] == routes[1][0] and _matches_query(routes[0][1], routes[1][1], rules)
+    (path, query), (found, pairs_found) = routes[0], routes[1]
+    is_prefix = rules.path == "prefix"
+    return _begins(path, found, is_prefix=is_prefix) and _matches_query(query, pairs_found, rules)
 
 
 def _route(fragment: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]] | None:

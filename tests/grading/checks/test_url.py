@@ -35,6 +35,8 @@ def test_evidence_names_page_and_both_urls(grade: Grade, run: Run) -> None:
     [
         ({"url": [f"{S}/x", f"{S}/a"]}, "PASS", None),
         ({"url": ""}, "ERROR", "bad_reference"),
+        ({"url": f"{S}/*"}, "ERROR", "bad_reference"),
+        ({"url": f"{S}/.*", "path": "regex"}, "PASS", None),
         ({"url": f"{S}/(a+)+b", "path": "regex"}, "ERROR", "unsafe_regex"),
         ({"url": f"{S}/[a-z]", "path": "regex"}, "PASS", None),
         ({"url": f"{S}/a", "query": "exact"}, "FAIL", "differs"),

@@ -68,6 +68,29 @@ def test_strict_by_parts(reference: str, found: str, expected: bool) -> None:
         (UrlRules(scheme="exact"), "http://s.test/", "https://s.test/", False),
         (UrlRules(path="prefix"), "http://s.test/a/b", "http://s.test/a/b/c", True),
         (UrlRules(path="prefix"), "http://s.test/a/b", "http://s.test/a/bc", False),
+        (
+            UrlRules(path="prefix"),
+            "http://s.test/f/cats",
+            "http://s.test./f/cats/12/a-slug/?sort=new#c1",
+            True,
+        ),
+        (UrlRules(path="prefix"), "http://s.test/f/cats/12", "http://s.test/f/cats/", False),
+        (UrlRules(path="prefix"), "http://s.test/id/1/", "http://s.test/id/1/key/0a3f/", True),
+        (UrlRules(path="prefix"), "http://s.test/id/1/", "http://s.test/id/10/key/0a3f/", False),
+        (
+            UrlRules(path="prefix"),
+            "http://s.test/r/?q=usb+hub",
+            "http://s.test/r/index/?p=2&q=usb%20hub",
+            True,
+        ),
+        (UrlRules(path="prefix"), "http://s.test/r/?l%5B%5D=a%20b", "http://s.test/r?s=1&l[]=a+b", True),
+        (UrlRules(path="prefix"), "http://s.test/r/?q=usb", "http://s.test/r/?q=usb+hub", False),
+        (UrlRules(path="prefix"), "http://s.test/f/cats", "http://cats.s.test/f/cats", False),
+        (UrlRules(path="prefix"), "http://s.test/#/admin", "http://s.test/#/admin/users?x=1", True),
+        (UrlRules(path="prefix"), "http://s.test/#/admin", "http://s.test/#/administration", False),
+        (UrlRules(path="prefix"), "http://s.test/#/admin", "http://s.test/app#/admin", False),
+        (UrlRules(path="prefix"), "http://s.test/a#top", "http://s.test/a#top-2", False),
+        (UrlRules(), "http://s.test/a", "http://s.test./a", True),
         (UrlRules(path="regex"), r"http://s.test/orders/\d+", "http://s.test/orders/17/?x=1", True),
         (UrlRules(path="regex"), r"http://s.test/orders/\d+", "http://s.test/orders/17/edit", False),
         (UrlRules(path="regex"), r"orders/\d+", "http://s.test/orders/17", False),
@@ -108,6 +131,21 @@ def test_a_root_is_no_text_prefix() -> None:
 )
 def test_post_url(url: str, post: str) -> None:
     assert post_url(url) == post
+
+
+PART = st.text(alphabet="abz-_.09", min_size=1, max_size=4).filter(lambda part: part.strip("."))
+
+
+@given(st.lists(PART, max_size=3), st.lists(PART, max_size=3), st.booleans())
+def test_a_prefix_is_what_the_peer_finds_that_ends_with_a_segment(
+    path: list[str], more: list[str], has_end: bool
+) -> None:
+    reference = "http://s.test/" + "/".join(path)
+    found = "/".join(["http://s.test", *path, *more]) + "/" * has_end
+    assert matches(reference, found, UrlRules(path="prefix"))
+    assert peer_matches(reference, found)
+    if path:
+        assert not matches(reference, f"http://s.test/{'/'.join(path)}x", UrlRules(path="prefix"))
 
 
 @given(st.text(max_size=60))
