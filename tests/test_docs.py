@@ -200,9 +200,9 @@ def test_links_between_documents_resolve() -> None:
             assert "://" in target or (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-def test_decisions_are_numbered_without_gap() -> None:
-    numbers = sorted(int(path.name[:4]) for path in (DOCS / "decisions").glob("*.md"))
-    assert numbers == list(range(1, len(numbers) + 1))
+def test_every_decision_has_a_number_of_its_own() -> None:
+    numbers = [int(path.name[:4]) for path in (DOCS / "decisions").glob("*.md")]
+    assert len(set(numbers)) == len(numbers) > 0
 
 
 @pytest.fixture

@@ -153,8 +153,10 @@ def written(tmp_path: Path, *records: Any) -> Path:
 
 def test_a_placeholder_without_a_root_is_named_by_its_path(tmp_path: Path) -> None:
     path = written(tmp_path, record(policy()))
-    assert load(path)[0].checks == (UrlMatch(url="__GITLAB__/done"),)
-    assert load(path, {"gitlab": "http://g.test"})[0].checks == (UrlMatch(url="http://g.test/done"),)
+    assert load(path)[0].checks == (UrlMatch(url="__GITLAB__/done", path="prefix"),)
+    assert load(path, {"gitlab": "http://g.test"})[0].checks == (
+        UrlMatch(url="http://g.test/done", path="prefix"),
+    )
     with pytest.raises(TaskError) as caught:
         load(path, {"reddit": "http://r.test"})
     assert caught.value.fields["path"] == "$.eval.reference_url"
