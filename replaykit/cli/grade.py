@@ -105,6 +105,11 @@ from replaykit.tasks.dialect import Dialect
     help="Weak evidence (a page that the agent happened to visit) leaves a check undecided.",
 )
 @click.option(
+    "--require-proof",
+    is_flag=True,
+    help="What rests on a channel that is recorded, and not proven complete, is undecided.",
+)
+@click.option(
     "--jobs",
     "-j",
     type=click.IntRange(1, 256),

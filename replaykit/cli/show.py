@@ -11,6 +11,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
 from replaykit.report.table import safe, short, table
+from replaykit.trajectory.completeness import assumes, channel_lines
 from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.rendering import render_action, render_step
@@ -81,7 +82,9 @@ def _header(bundle: Bundle) -> Iterator[str]:
     environment = header.environment
     facts = [header.created, environment.browser, environment.browser_version, environment.driver]
     yield safe(", ".join(fact for fact in facts if fact))
-    yield "channels: " + safe(", ".join(f"{name} {state}" for name, state in sorted(header.channels.items())))
+    yield "channels"
+    yield from (safe(f"  {line}") for line in channel_lines(bundle.trajectory))
+    yield f"assumes: {assumes(bundle.trajectory)}"
     if bundle.torn_bytes:
         yield f"{bundle.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import msgspec
 
@@ -13,6 +15,7 @@ from replaykit.grading.judges.tape_state import TapeState
 from replaykit.grading.tape_use import tape_use
 from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity
 from replaykit.report.table import safe
+from replaykit.trajectory.completeness import assumes, channel_lines, state_of
 from replaykit.trajectory.counted import counted
 
 
@@ -39,16 +42,35 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
         if as_json:
             beside = {} if tape is None else {"tape": msgspec.to_builtins(tape)}
             beside |= {} if compared is None else {"fidelity": msgspec.to_builtins(compared)}
+            beside |= _completeness(source) if verification.gradable else {}
             plain = {"bundle": source, **msgspec.to_builtins(verification), **beside}
             click.echo(msgspec.json.encode(plain))
         else:
             _print(source, verification)
+            _print_channels(source, verification)
             _print_tape(tape)
             _print_fidelity(compared)
     if not found:
         ctx.exit(4)
     is_bad = any(v.findings or not v.gradable or (tape and tape.error) for _, v, tape in found)
     ctx.exit(3 if is_bad or not is_faithful else 0)
+
+
+def _completeness(source: str) -> dict[str, Any]:
+    with open_bundle(source) as bundle:
+        run = bundle.trajectory
+        states = {name: state_of(run, name) for name in run.header.channels}
+        return {
+            "assumes": assumes(run),
+            "channels": {name: {"state": found.state, "why": found.why} for name, found in states.items()},
+        }
+
+
+def _print_channels(source: str, found: Verification) -> None:
+    if found.gradable:
+        with open_bundle(source) as bundle:
+            for line in (*channel_lines(bundle.trajectory), f"assumes: {assumes(bundle.trajectory)}"):
+                click.echo(f"  {safe(line)}")
 
 
 def _fidelity(source: str) -> Fidelity:

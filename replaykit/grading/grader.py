@@ -32,6 +32,7 @@ from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policies import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
+from replaykit.trajectory.completeness import assumes
 
 
 def grade(
@@ -106,7 +107,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
     """Grade; see `grade`."""
     bundle, task, panel, options, verifiers = case
     replay = Replay(bundle)
-    policies = _policies(task, replay, panel.mode)
+    policies = _policies(task, replay, panel.mode, options)
     with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
         ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
         checks = grade_checks(
@@ -114,6 +115,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
             replay,
             panel.mode,
             require_strong=options.require_strong,
+            require_proof=options.require_proof,
             sites=_sites(bundle, options),
             ask=ask,
             oracle=oracle,
@@ -199,12 +201,12 @@ def _of_suite(bundle: Bundle, suite: Suite) -> Task:
     return suite.task(recorded, source=bundle.name)
 
 
-def _policies(task: Task, replay: Replay, mode: Mode) -> tuple[PolicyResult, ...]:
+def _policies(task: Task, replay: Replay, mode: Mode, options: GradeOptions) -> tuple[PolicyResult, ...]:
     if not task.policies:
         return ()
     from replaykit.grading.policies.policy import grade_policies  # for tasks that have some
 
-    return grade_policies(task, replay, mode)
+    return grade_policies(task, replay, mode, require_proof=options.require_proof)
 
 
 def _completion(
@@ -238,6 +240,7 @@ def _verdict(
         tape=tape,
         mode=mode,
         dialect=task.dialect,
+        assumes=assumes(bundle.trajectory),
         validity=bundle.ending.validity if bundle.ending else "valid",
         completion=completion,
         checks=checks,

@@ -79,6 +79,8 @@ def summarize(
             else {}
         ),
         "decided": _decided(valid),
+        "proof": _proof(valid),
+        "assumes": dict(sorted(Counter(v.assumes for v in valid if v.assumes).items())),
         "vacuous": _vacuous(valid),
         "metrics": metrics([*valid, *lost]),
         "risk": _risk(valid),
@@ -376,6 +378,16 @@ def _decided(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     codes = Counter(code for result in undecided for code in {_kind(code) for code in result.missing})
     commonest = sorted(codes.items(), key=lambda row: (-row[1], row[0]))[:CODES_MAX]
     return {"share": rounded(share), "missing": dict(commonest)}
+
+
+def _proof(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return how many results hold because something did not happen, and in how many that is proven."""
+    results: list[CheckResult | PolicyResult] = []
+    for verdict in verdicts:
+        results += [*verdict.checks, *verdict.policies]
+    states = [one.proof for one in results if one.proof]
+    proven = states.count("proven")
+    return {"n": len(states), "proven": proven, "share": rounded(_ratio(proven, len(states)))}
 
 
 def _vacuous(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -47,6 +47,8 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Overrides how checks and judge make one result."""
     require_strong: bool = False
     """Weak evidence leaves a check undecided."""
+    require_proof: bool = False
+    """What rests on a channel that is recorded, and not proven, is undecided."""
     verifiers: str | None = None
     """Folder of the task file, whose verifiers are trusted and run; None = none are. Never those of a task
     that a bundle names itself."""

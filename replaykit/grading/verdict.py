@@ -141,6 +141,8 @@ class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
     """Why, in a word."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
+    proof: str | None = None
+    """Of a PASS that rests on something that did not happen: `proven` or `recorded`, of the channel read."""
     pre: str = "unknown"
     """`satisfied unsatisfied unknown` before the run."""
     notes: tuple[str, ...] = ()
@@ -174,6 +176,8 @@ class PolicyResult(Struct, frozen=True, kw_only=True, gc=False):
     """Codes of missing evidence."""
     active: bool | None = None
     """Whether it was at stake; null = unknown."""
+    proof: str | None = None
+    """Of OK and DORMANT that rest on something that did not happen: the state of the weakest channel read."""
     peer: dict[str, Any] | None = None
     """What the peer reports, in compat mode."""
     contradicts: tuple[str, ...] | UnsetType = UNSET
@@ -248,6 +252,8 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """Whose rules."""
     semantics: int = SEMANTICS
     """Version of what verdicts mean."""
+    assumes: str | None = None
+    """Whose tricks the recording would have noticed: `page`, `cooperative agent` or `command agent`."""
     validity: str = "valid"
     """As said by the harness: `valid blocked site_down session_lost other`."""
     completion: Completion | None = None

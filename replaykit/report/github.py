@@ -73,7 +73,9 @@ def _rates(report: Report) -> list[str]:
         value = one.get("value") if isinstance(one, dict) else None
         if isinstance(value, int | float):
             found.append(f"{_cell(name)} {100 * value:.1f} % (n {one.get('n')})")
-    return [", ".join(found)] if found else []
+    assumed = report.summary.get("assumes") or {}
+    lines = [f"assumes: {', '.join(map(_cell, assumed))}"] if assumed else []
+    return [*([", ".join(found)] if found else []), *lines]
 
 
 def _head() -> list[str]:

@@ -35,7 +35,14 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
     told = list(_details(report, names)) if details else []
     # The rates of one run only say again what its line says.
     rates = [_rates(report), _risk(report), _peers(report)] if len(report.verdicts) > 1 else []
-    parts = [_runs(report, names), *told, *rates, _decided(report), _vacuous(report), _gate(report)]
+    parts = [
+        _runs(report, names),
+        *told,
+        *rates,
+        [*_decided(report), *_proof(report)],
+        _vacuous(report),
+        _gate(report),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -207,6 +214,22 @@ def _peers(report: Report) -> list[str]:
     )  # fmt: skip
     line = "as ST-WebAgentBench prints it: " + ", ".join(f"{name} {peer[key]:.3f}" for name, key in names)
     return [line if peer["parity"] else line + " (no parity: policies are undecided, or have no peer)"]
+
+
+def _proof(report: Report) -> list[str]:
+    """Say what "it did not happen" rests on, and whose tricks a recording would have noticed."""
+    proof, assumed = report.summary.get("proof") or {"n": 0}, report.summary.get("assumes")
+    if not assumed:
+        return []
+    who = ", ".join(_counted(name, n, assumed) for name, n in assumed.items())
+    shown = (
+        f"; {proof['proven']} of {proof['n']} passes that rest on absence are proven" if proof["n"] else ""
+    )
+    return [safe(f"assumes: {who}{shown}")]
+
+
+def _counted(name: str, n: int, assumed: Mapping[str, int]) -> str:
+    return name if len(assumed) == 1 else f"{name} ({counted(n, 'run')})"
 
 
 def _vacuous(report: Report) -> list[str]:

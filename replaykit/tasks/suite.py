@@ -70,6 +70,8 @@ class SuiteFile(Written, frozen=True, kw_only=True):
     """How checks and judge make one result."""
     require_reason: bool | None = None
     """A bare `N/A` is not enough."""
+    require_proof: bool | None = None
+    """What rests on a channel that is recorded, and not proven, is undecided."""
     policies: tuple[Policy, ...] | PolicyRef = ()
     """Policies of every task."""
     judge: str | JudgeSettings | None = None
@@ -247,9 +249,8 @@ def _shared(written: SuiteFile, file: Path) -> dict[str, Any]:
     policies = written.policies
     if isinstance(policies, PolicyRef):
         policies = load_policies(file.parent / policies.file)
-    said = {
-        name: getattr(written, name) for name in ("mode", "dialect", "compose", "require_reason", "judge")
-    }
+    names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")
+    said = {name: getattr(written, name) for name in names}
     return {"policies": policies, **{name: value for name, value in said.items() if value is not None}}
 
 

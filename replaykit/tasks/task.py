@@ -57,6 +57,8 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     """Strict, or bit for bit as the peer grades."""
     compose: Composition = "rules_first"
     """How checks and judge make one result."""
+    require_proof: bool = False
+    """What rests on a channel that is recorded, and not proven, is undecided."""
     require_reason: bool = False
     """A bare `N/A` is not enough."""
     source_record: dict[str, Any] = {}

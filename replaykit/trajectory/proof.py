@@ -25,6 +25,12 @@ NEEDS: dict[str, tuple[str, ...]] = {
 }
 """Channel to the witnesses that together prove it complete; a channel without a row is never proven."""
 
+GAPS = frozenset({
+    "events.unheard", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
+    "ledger.full", "target.late", "target.unrecorded", "input.unheard", "script.opaque",
+})  # fmt: skip
+"""What a gap says was missed, in words that verdicts repeat; other gaps say it in words of their own."""
+
 
 class Proof(Moment, frozen=True, kw_only=True, tag="proof"):
     """What one witness says at the end of the recording; one for each that the header promises."""

@@ -126,6 +126,8 @@ class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
     """Channel to `recorded partial absent` (replies also `auto_approve`); missing = absent."""
     witnesses: Annotated[tuple[Word, ...], VOLATILE] = ()
     """Witnesses that started, of `page ledger census commands netlog speech`; each owes a `proof`."""
+    agent_access: Annotated[Word | None, VOLATILE] = None
+    """How the agent reached the browser: `process` (same process), `proxy` (one between them)."""
     secrets: tuple[str, ...] = ()
     """Ids of declared secrets, never values."""
     clock: Word = "page"

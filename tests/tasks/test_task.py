@@ -85,7 +85,7 @@ def test_the_marker_stands_in_every_other_field() -> None:
     """The test above proves nothing about a field that holds no marker."""
     shown = {"id", "intent", "start_urls", "sites", "max_steps"}
     plain = msgspec.to_builtins(full_task())
-    closed = {"dialect", "mode", "compose", "require_reason"}
+    closed = {"dialect", "mode", "compose", "require_reason", "require_proof"}
     for name in set(Task.__struct_fields__) - shown - closed:
         assert MARK in str(plain.get(name)), name
 

@@ -22,6 +22,7 @@ from replaykit.tasks.dialect import Mode
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task import Task
+from replaykit.trajectory.completeness import weakest
 
 WEBARENA = "webarena@f62e0b9"
 VERIFIED = "webarena-verified@6473f72"
@@ -54,6 +55,7 @@ def grade_checks(
     mode: Mode,
     *,
     require_strong: bool = False,
+    require_proof: bool = False,
     sites: Sites | None = None,
     ask: Ask | None = None,
     oracle: Oracle | None = None,
@@ -69,7 +71,14 @@ def grade_checks(
     results: list[CheckResult] = []
     sites = replay.trajectory.header.sites if sites is None else sites
     given = _terms(
-        task, mode, sites=sites, require_strong=require_strong, ask=ask, oracle=oracle, verifiers=verifiers
+        task,
+        mode,
+        sites=sites,
+        require_strong=require_strong,
+        require_proof=require_proof or task.require_proof,
+        ask=ask,
+        oracle=oracle,
+        verifiers=verifiers,
     )
     cursor = LAST
     for number, check in enumerate(task.checks):
@@ -199,6 +208,7 @@ def _result(name: str, kind: str, dialect: str, mode: Mode, found: Sequence[Grad
         reason=None if passed else "no_requirements" if is_empty else next(iter(reasons), None),
         missing=_unique(code for one in found for code in one.missing),
         notes=_unique(note for one in found for note in one.notes),
+        proof=weakest(one.proof for one in found if one.proof) if passed else None,
         items=tuple(one.item for one in found),
         evidence=tuple(one.evidence for one in found),
     )

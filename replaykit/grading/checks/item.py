@@ -45,6 +45,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Roots of the sites; all roots of one are equal."""
     require_strong: bool = False
     """Weak evidence leaves a check undecided."""
+    require_proof: bool = False
+    """What rests on a channel that is recorded, and not proven, is undecided."""
     require_reason: bool = False
     """A bare `N/A` is not enough."""
     url_note: str | None = None
@@ -85,6 +87,8 @@ class Graded(Struct, frozen=True, kw_only=True):
     """Codes of missing evidence."""
     notes: tuple[str, ...] = ()
     """Peculiarities met on the way."""
+    proof: str | None = None
+    """State of the channel that a PASS rests on, where it rests on something that did not happen."""
     evidence: Evidence = Evidence()
     """Where it comes from."""
 
@@ -98,6 +102,8 @@ class Ruling(Struct, frozen=True, kw_only=True):
     """What decided it."""
     reason: str | None = None
     """Why, in a word."""
+    proof: str | None = None
+    """State of the channel that it rests on, where it rests on something that did not happen."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     notes: tuple[str, ...] = ()
@@ -120,6 +126,7 @@ def graded(name: str, strict: Ruling, compat: Ruling | None, mode: str, evidence
         reason=ruling.reason,
         missing=ruling.missing,
         notes=ruling.notes,
+        proof=ruling.proof,
         evidence=replace(
             evidence, item=name, expected=cut_value(ruling.expected), **_shown_found(ruling.found)
         ),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
 from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
@@ -24,6 +25,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
+from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
 
 _REDIRECTS = range(300, 400)
@@ -78,7 +80,7 @@ def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling,
         return _navigated(check, replay, terms)
     chosen = [one for one in requests_of(replay) if _is_selected(check, one, terms)]
     if check.should_not_exist:
-        return _absent(check, chosen, replay)
+        return _absent(check, chosen, replay, terms)
     if not chosen:
         return _nothing(check, replay), None
     judged = [_judge(check, one, terms) for one in (chosen[-1:] if check.last_event_only else chosen)]
@@ -86,19 +88,21 @@ def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling,
     return _ruling(check, best.differs, best.request), best.request
 
 
-def _absent(check: NetworkMatch, chosen: Sequence[Request], replay: Replay) -> tuple[Ruling, Request | None]:
+def _absent(
+    check: NetworkMatch, chosen: Sequence[Request], replay: Replay, terms: Terms
+) -> tuple[Ruling, Request | None]:
     expected = Value(raw=_shown(check), type="request")
     if chosen:
         found = Value(raw=f"{chosen[-1].exchange.method} {chosen[-1].url}", type="request")
         return failed("request_made", "no such request", expected, found), chosen[-1]
-    if not is_complete(replay):
-        return undecided("not_recorded", "network"), None
-    return Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected), None
+    none_made = Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected)
+    return resting_on("network", none_made, replay, terms), None
 
 
 def _nothing(check: NetworkMatch, replay: Replay) -> Ruling:
-    if not is_complete(replay):
-        return undecided("not_recorded", "network")
+    codes = lacking(replay.trajectory, "network")
+    if codes:
+        return undecided("not_recorded", *codes)
     return failed("no_request", _RULE, Value(raw=_shown(check), type="request"))
 
 

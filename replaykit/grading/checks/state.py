@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
-from replaykit.grading.checks.requests import Missing, is_complete
+from replaykit.grading.checks.requests import Missing
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.predicates import holds, same
@@ -16,6 +17,7 @@ from replaykit.grading.values.url import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.states import ExchangeChoice, Predicate, StateHttp, StateScript
+from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Exchange, Script
 from replaykit.trajectory.step import Probe
 
@@ -42,7 +44,7 @@ def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded,
     states = _states(check.exchange, replay)
     found: list[Graded] = []
     for name, predicate in zip(names, predicates, strict=True):
-        ruling, evidence = _ruling(check, predicate, states, replay)
+        ruling, evidence = _ruling(check, predicate, states, replay, terms)
         found.append(graded(name, ruling, None, terms.mode, evidence))
     return tuple(found)
 
@@ -177,18 +179,18 @@ def _json(blob: Any, number: str, replay: Replay) -> Any:
 
 
 def _ruling(
-    check: StateHttp, predicate: Predicate, states: Ruling | list[State], replay: Replay
+    check: StateHttp, predicate: Predicate, states: Ruling | list[State], replay: Replay, terms: Terms
 ) -> tuple[Ruling, Evidence]:
     if isinstance(states, Ruling):
         return states, Evidence()
     choice = check.exchange
     if choice.which == "count":
-        if not is_complete(replay):
-            return undecided("not_recorded", "network"), Evidence()
-        return _compared(predicate, [len(states)], None), Evidence(source="exchange")
+        ruling = _compared(predicate, [len(states)], None)
+        return resting_on("network", ruling, replay, terms), Evidence(source="exchange")
     if not states:
-        if not is_complete(replay):
-            return undecided("not_recorded", "network"), Evidence()
+        codes = lacking(replay.trajectory, "network")
+        if codes:
+            return undecided("not_recorded", *codes), Evidence()
         shown = Value(raw=f"{choice.method} {choice.path}", type="request")
         return failed("no_exchange", "there is such an exchange", shown), Evidence()
     chosen = {"first": states[:1], "last": states[-1:]}.get(choice.which, states)

@@ -25,6 +25,7 @@ def grader_digest(case: Case) -> str:
         "tape": _digest_of(panel.tape) if panel.how != "off" else None,
         "compose": options.compose or task.compose,
         "require_strong": options.require_strong,
+        "require_proof": options.require_proof,
         "verifiers": options.verifiers is not None,
         "replay": options.replay,
         "browser": version_of(options.replay),

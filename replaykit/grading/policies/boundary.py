@@ -37,11 +37,11 @@ def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Findi
         return broken(border.reason(certain[0]), (_evidence(witness, event, border) for event in certain))
     history, hidden = window.history, window.gaps("visit")
     required = some(truth for _, truth in window.where(_arrived, border.reached)) if rule.require else TRUE
-    if required.holds is False and not hidden and not history.unfinished:
+    if required.holds is False and not hidden:
         return broken("required_never_visited", [witness.end(history, "no visit matches require")])
     missing = [*codes(truth for _, truth in trespasses), *(hidden if rule.allow or rule.deny else ())]
     if not required.holds:
-        missing += [*required.missing, *hidden, *(["trajectory.end"] if history.unfinished else [])]
+        missing += [*required.missing, *hidden]
     if missing:
         return undecided(missing)
     return kept() if border.visits else never_triggered(history)

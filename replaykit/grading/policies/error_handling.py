@@ -183,7 +183,7 @@ class _Telling:
         """Return why a report may have been missed."""
         hidden = [code for kind in self.rule.to for code in self.history.hidden(kind)]
         gaps = [event.code for _, event in self.history.gaps if event.hides & set(self.rule.to)]
-        return (*hidden, *gaps, *(("trajectory.end",) if self.history.unfinished else ()))
+        return (*hidden, *gaps)
 
     def _is_last_word(self, error: _Shown) -> bool:
         seen = error.event.at

@@ -22,7 +22,9 @@ from replaykit.replay.state import Page
 from replaykit.trajectory import action as acts
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Act
+from replaykit.trajectory.completeness import END, broke_off, owed, state_of
 from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.proof import GAPS
 from replaykit.trajectory.step import Event as Recorded
 from replaykit.trajectory.step import Step, Trajectory
 
@@ -39,6 +41,7 @@ KIND_CHANNELS = {
 
 _WAYS: dict[str, tuple[Act, ...]] = {"back": (acts.GoBack(),), "forward": (acts.GoForward(),)}
 _ACTION = frozenset({"action"})
+_ANYTHING = frozenset({*KIND_CHANNELS, "answer"})
 
 
 class History(Struct, frozen=True, kw_only=True, dict=True):
@@ -79,26 +82,29 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
 
     def hidden(self, kind: str) -> tuple[str, ...]:
         """Return why events of this kind may be missing anywhere; empty if all were recorded."""
-        if kind == "answer":
-            return ("trajectory.end",) if self.unfinished and self.trajectory.answer is None else ()
-        channel, code = KIND_CHANNELS[kind]
-        state = self.trajectory.header.channels.get(channel, "absent")
-        if state in ("recorded", "auto_approve"):
-            return ()
-        return (f"{code}@0",) if code == "trajectory.gap" else (code,)
+        if kind not in self._hidden:
+            self._hidden[kind] = tuple(_hidden(self.trajectory, kind))
+        return self._hidden[kind]
+
+    def state(self, channel: str) -> str:
+        """Return `proven recorded auto_approve partial absent`: how complete a channel is."""
+        if channel not in self._states:
+            self._states[channel] = state_of(self.trajectory, channel).state
+        return self._states[channel]
+
+    @cached_property
+    def _states(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _hidden(self) -> dict[str, tuple[str, ...]]:
+        return {}
 
     @property
     def misses_steps(self) -> bool:
         """Whether steps may be missing, so that nobody can count how many lie between two events."""
-        return bool(self.hidden("action")) or any("action" in event.hides for _, event in self.gaps)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether the recording may have ended before the agent did."""
-        ending = self.trajectory.ending
-        if ending is None or ending.kind not in ("answered", "stopped", "max_steps", "timeout", "crashed"):
-            return True
-        return ending.kind == "crashed" and ending.cause != "agent"
+        within = (event for _, event in self.gaps if event.code != END)
+        return bool(self.hidden("action")) or any("action" in event.hides for event in within)
 
     @property
     def last_step(self) -> int | None:
@@ -155,6 +161,9 @@ class _Stream:
         if self.trajectory.answer is not None:
             self.at = None if self.answer is None else self.trajectory.events[self.answer].t
             self._emit("answer", self.answer, message=self.trajectory.answer)
+        if broke_off(self.trajectory):
+            # Anything may have come after what was recorded last.
+            self._emit("gap", None, hides=_ANYTHING, code=END)
         return self.events
 
     def _emit(self, kind: str, story: int | None, **fields: object) -> None:
@@ -273,6 +282,8 @@ class _Stream:
         )
 
     def _message(self, story: int, message: exchange.Message) -> None:
+        if message.kind == "claim":
+            return
         if message.role == "user":
             self._emit("user_reply", story, message=message.text, approved=message.approved)
         elif message.kind != "answer":
@@ -286,8 +297,26 @@ class _Stream:
             return
         hides = frozenset(kind for kind, (channel, _) in KIND_CHANNELS.items() if channel == gap.channel)
         at = gap.step if gap.step is not None else self.step or 0
-        if hides:
-            self._emit("gap", story, step=at, hides=hides, code=_gap_code(gap.channel, at))
+        if hides and not _is_anywhere(gap):
+            code = f"{gap.why}@{at}" if gap.why in GAPS else _gap_code(gap.channel, at)
+            self._emit("gap", story, step=at, hides=hides, code=code)
+
+
+def _hidden(trajectory: Trajectory, kind: str) -> Iterator[str]:
+    """Yield why events of a kind may be missing, nobody knows where."""
+    if kind == "answer":
+        return
+    channel, code = KIND_CHANNELS[kind]
+    if trajectory.header.channels.get(channel, "absent") not in ("recorded", "auto_approve"):
+        yield f"{code}@0" if code == "trajectory.gap" else code
+    yield from owed(trajectory, channel)
+    gaps = (gap for gap in trajectory.of_type(exchange.Gap) if gap.channel == channel)
+    yield from (gap.why for gap in gaps if _is_anywhere(gap))
+
+
+def _is_anywhere(gap: exchange.Gap) -> bool:
+    """Whether a gap says that something was missed, and not where."""
+    return gap.why in GAPS and gap.step is None and gap.start is None
 
 
 def _gap_code(channel: str, step: int) -> str:

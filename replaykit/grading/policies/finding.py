@@ -33,6 +33,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Codes of missing evidence."""
     active: bool | None = None
     """Whether it was at stake; None = unknown."""
+    proof: str | None = None
+    """State of the weakest channel that OK or DORMANT rests on."""
     evidence: tuple[Evidence, ...] = ()
     """Each violation, or what was missing."""
 

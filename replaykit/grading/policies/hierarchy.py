@@ -24,6 +24,7 @@ from replaykit.replay.xpath import find
 from replaykit.tasks.checks import Expect, locator_key, texts
 from replaykit.tasks.policies import PageState, Policy
 from replaykit.tasks.xpath import is_xpath
+from replaykit.trajectory.completeness import END
 from replaykit.trajectory.observation import Read
 
 _ACTIVATES = action_types(("@activate",))
@@ -59,11 +60,18 @@ def grade_page_state(rule: PageState, window: Window, witness: Witness, replay: 
     hidden = [code for state in unmet for text in state.texts for code in Reading(text, state.step).missing]
     if not rule.forbid and unmet and not hidden:
         return broken("state_not_met", (_evidence(rule, witness, state, None) for state in unmet))
-    if missing or hidden:
-        return undecided((*missing, *hidden))
+    unseen = _unseen(rule, window) if rule.forbid else ()
+    if missing or hidden or unseen:
+        return undecided((*missing, *hidden, *unseen))
     if not known:
         return dormant("selector_never_resolved") if rule.forbid else _absent(rule, window, witness)
     return kept()
+
+
+def _unseen(rule: PageState, window: Window) -> tuple[str, ...]:
+    """Return why a page that counts may have been shown and not recorded."""
+    gaps = window.gaps("page")
+    return gaps if rule.at == "every" else tuple(code for code in gaps if code == END)
 
 
 def yielded(policy: Policy, finding: Finding, others: Mapping[str, Finding]) -> Finding:

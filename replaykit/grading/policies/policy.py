@@ -15,6 +15,7 @@ from replaykit.grading.policies.patterns import concerns
 from replaykit.grading.policies.peer_grading import grade_as_peer
 from replaykit.grading.policies.peer_rules import together
 from replaykit.grading.policies.plugins import grade_plugin
+from replaykit.grading.policies.proof import proved
 from replaykit.grading.policies.robustness import grade_no_leak, mask_of
 from replaykit.grading.policies.strict_execution import grade_only_fill
 from replaykit.grading.policies.trace import grade_trace
@@ -47,18 +48,22 @@ from replaykit.tasks.stwab_rules import native_policies, translate
 from replaykit.tasks.task import Task, graded
 
 
-def grade_policies(task: Task, replay: Replay, mode: str = "strict") -> tuple[PolicyResult, ...]:
+def grade_policies(
+    task: Task, replay: Replay, mode: str = "strict", *, require_proof: bool = False
+) -> tuple[PolicyResult, ...]:
     """Return one result for each policy that counts, in the order of the task.
 
     The task's placeholders must be filled. A rule that raises is ERROR, alone. Our own rules have no
-    peer: they are graded strictly, and say so, in either mode.
+    peer: they are graded strictly, and say so, in either mode. `require_proof`: what rests on a channel that
+    is recorded, and not proven, is UNDECIDED.
     """
     if not task.policies:
         return ()
     mask = mask_of(native_policies(task.policies))
     counted = {id(policy) for policy in graded(task.policies)}
     rows = [(at, p) for at, p in enumerate(task.policies) if id(p) in counted]
-    run = _Run(task, replay, Window(history(replay), None), mask)
+    whole = Window(history(replay), None)
+    run = _Run(task, replay, whole, mask, is_proof_demanded=require_proof or task.require_proof)
     own = [(at, p, run.find(p)) for at, p in rows if not _is_peers(p, mode) and not _is_only_told(p)]
     by_id = {policy.id: finding for _, policy, finding in own}
     results = [_result(policy, at, yielded(policy, finding, by_id)) for at, policy, finding in own]
@@ -99,6 +104,7 @@ def _result(policy: Policy, index: int, finding: Finding, mode: str = "strict") 
         reason=finding.reason,
         missing=finding.missing,
         active=finding.active,
+        proof=finding.proof,
         evidence=finding.evidence,
     )
 
@@ -112,12 +118,15 @@ def _peer_result(policy: Policy, index: int, replay: Replay, mask: Mask) -> Poli
 class _Run:
     """One run, as the rules of one task see it."""
 
-    def __init__(self, task: Task, replay: Replay, whole: Window, mask: Mask) -> None:
+    def __init__(
+        self, task: Task, replay: Replay, whole: Window, mask: Mask, *, is_proof_demanded: bool
+    ) -> None:
         self.task = task
         self.replay = replay
         self.whole = whole
         self.mask = mask
         self.witness = Witness(mask)
+        self.is_proof_demanded = is_proof_demanded
 
     def find(self, policy: Policy) -> Finding:
         """Return what one policy comes to."""
@@ -144,8 +153,9 @@ class _Run:
         except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
             return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
         if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
-            return dormant("scope_never_opened")
-        return found
+            found = dormant("scope_never_opened")
+        history = self.whole.history
+        return proved(found, policy.rule, history, is_demanded=self.is_proof_demanded)
 
     def _grade(self, policy: Policy, window: Window, witness: Witness) -> Finding:
         match policy.rule:

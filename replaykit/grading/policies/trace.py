@@ -53,7 +53,7 @@ def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
     guarded, required = track_of(rule.guarded, window, done=False), track_of(rule.requires, window, done=True)
     blind = window.history.misses_steps
     near = True if blind else None
-    certain = [] if required.is_open else list(_unprepared(rule, guarded.certain, required.possible, near))
+    certain = [] if required.is_holed else list(_unprepared(rule, guarded.certain, required.possible, near))
     if certain:
         return broken("not_before", (witness.at(hit.event, hit.truth.span) for hit in certain))
     doubtful = list(_unprepared(rule, guarded.possible, required.certain, False if blind else None))
@@ -87,11 +87,8 @@ def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
     )
     blind = window.history.misses_steps
     unanswered = list(_unanswered(rule, triggers.certain, responses.possible, True if blind else None))
-    over = [hit for hit in unanswered if _is_over(hit.event, rule.within, window.history)]
-    if over and not responses.is_open:
-        return broken("no_response", (witness.at(hit.event, hit.truth.span) for hit in over))
-    if unanswered and not responses.is_open:
-        return undecided((*responses.codes, "trajectory.end"))
+    if unanswered and not responses.is_holed:
+        return broken("no_response", (witness.at(hit.event, hit.truth.span) for hit in unanswered))
     doubtful = list(_unanswered(rule, triggers.possible, responses.certain, False if blind else None))
     return _settle(triggers, responses, bool(doubtful), window.history)
 
@@ -109,13 +106,6 @@ def _unanswered(
         later = bisect_right(places, hit.place)
         if later == len(places) or not _is_near(hit.event, nearest[later], rule.within, otherwise):
             yield hit
-
-
-def _is_over(event: Event, within: int | None, history: History) -> bool:
-    """Return whether no response could come any more."""
-    if not history.unfinished:
-        return True
-    return within is not None and (history.last_step or 0) - _step(event) > within
 
 
 def _is_near(first: Event, second: Event, within: int | None, otherwise: bool | None = None) -> bool:
@@ -215,7 +205,5 @@ def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
 
 
 def _unmet(history: History, witness: Witness, reason: str, note: str = "no event matches") -> Finding:
-    """Return VIOLATED, or UNDECIDED where the recording may have ended before the agent did."""
-    if history.unfinished:
-        return undecided(("trajectory.end",))
+    """Return VIOLATED: what had to happen never did."""
     return broken(reason, (witness.end(history, note),))

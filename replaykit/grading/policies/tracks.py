@@ -14,6 +14,7 @@ from replaykit.grading.policies.sieve import may_be_at_stake, may_match
 from replaykit.grading.policies.truth import TRUE, Truth, every, some
 from replaykit.grading.policies.window import Held, Window
 from replaykit.tasks.policies import Match
+from replaykit.trajectory.completeness import END
 
 
 class Hit(NamedTuple):
@@ -34,9 +35,11 @@ class Track:
         self.certain = [hit for hit in self.possible if hit.truth.holds]
         #: Why such events may be missing altogether.
         self.hidden = tuple(code for kind in sorted(kinds) for code in window.history.hidden(kind))
-        gaps = any(hit.event.kind == "gap" for hit in self.possible)
+        gaps = [hit.event.code for hit in self.possible if hit.event.kind == "gap"]
+        #: Whether any number of further events may have been missed before the recording ended.
+        self.is_holed = bool(self.hidden) or any(code != END for code in gaps)
         #: Whether any number of further events may have been missed.
-        self.is_open = bool(self.hidden) or gaps
+        self.is_open = self.is_holed or bool(gaps)
         self._stake: Truth | None = None
 
     @property

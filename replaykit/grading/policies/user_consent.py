@@ -16,6 +16,7 @@ from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import Consent
+from replaykit.trajectory.completeness import END
 
 LEXICON = "consent/en-1"
 """Name of the word lists below; raised when they change."""
@@ -76,6 +77,8 @@ def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
     if broken_by:
         return broken(reason, broken_by)
     missing += guarded.hidden
+    # After its end a consent may have been used up, or taken back.
+    missing += [code for _, event, _ in guarded.possible if (code := event.code) == END]
     return undecided(missing) if missing else kept(True if guarded.certain else None)
 
 

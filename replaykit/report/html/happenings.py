@@ -9,6 +9,7 @@ from typing import Any
 from replaykit.report.html.looks import Plain
 from replaykit.report.html.words import ROWS_MAX, any_value, bounded, lean, line
 from replaykit.trajectory.exchange import Console, Dialog, Download, Exchange, Gap, Message, Navigation
+from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Probe, Trajectory
 
 
@@ -92,6 +93,9 @@ def _words(event: Any) -> tuple[str, str] | None:
             return "download", f"{event.suggested or event.url}: {event.state}"
         case Gap():
             return "gap", f"{event.channel}: {event.why}" + (f" ({event.count})" if event.count > 1 else "")
+        case Proof():
+            lacks = f": {', '.join(event.lacks)}" if event.lacks else ""
+            return "proof", f"{event.witness} {'closed' if event.closed else 'not closed'}{lacks}"
     return None
 
 

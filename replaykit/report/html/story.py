@@ -13,6 +13,7 @@ from replaykit.report.html.happenings import console, exchange, message, others,
 from replaykit.report.html.looks import Looks, Plain
 from replaykit.report.html.words import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.trajectory.action import Act, DragAndDrop, Element, tag_of
+from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Console, Exchange, Message
 from replaykit.trajectory.rendering import render_action, render_step
 from replaykit.trajectory.scalars import Threw
@@ -73,7 +74,7 @@ def _header(run: Trajectory) -> Plain:
             "agent": _texts(header.agent),
             "environment": _texts(header.environment),
             "sites": {name: [line(root) for root in roots] for name, roots in header.sites.items()},
-            "channels": {name: run.channel(name) for name in header.channels},
+            "channels": {name: str(state_of(run, name)) for name in header.channels},
             "source": _texts(header.source),
             "derived": [f"{one.by} of {one.digest[:12]}" for one in header.derived_from],
             "lost": header.lost or None,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from replaykit.grading.policies.events import history
+from replaykit.grading.policies.events import KIND_CHANNELS, history
 from replaykit.replay.player import Replay
 from replaykit.trajectory import action as acts
+from replaykit.trajectory.completeness import END
+from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import TabView
 
 
 def stream(run):
-    return history(Replay(run)).events
+    """Return the events, without the one that says that the recording broke off."""
+    return tuple(event for event in history(Replay(run)).events if event.code != END)
 
 
 def kinds(run):
@@ -30,6 +33,18 @@ def field(css="#q"):
 def test_the_page_acted_on_comes_before_what_was_said_since(run):
     built = run().look("http://h.test/", "<p>Hi</p>").says("May I?").reply("yes").click("Go").ended("done")
     assert kinds(built) == ["visit", "page", "page", "message", "user_reply", "action", "answer"]
+
+
+def test_after_a_recording_that_broke_off_anything_may_have_happened(run):
+    (last,) = history(Replay(run())).events
+    assert (last.code, last.hides) == (END, {*KIND_CHANNELS, "answer"})
+    assert history(Replay(run().ended())).events == ()
+
+
+def test_what_the_agent_claims_of_the_user_is_no_word_of_the_user(run):
+    built = run().ended()
+    built.events.insert(0, Message(role="agent", kind="claim", of="reply", text="yes", approved=True))
+    assert kinds(built) == []
 
 
 def test_a_message_as_a_step_is_action_and_message(run):

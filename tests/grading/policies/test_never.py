@@ -184,6 +184,6 @@ def test_a_gap_is_unknown_only_for_what_it_may_hide(run):
     from replaykit.grading.policies.events import history
     from replaykit.replay.player import Replay
 
-    (gap,) = history(Replay(run().gap("urls"))).events
+    (gap,) = history(Replay(run().gap("urls").ended())).events
     assert Pattern(Match(kind="visit", url="/x")).truth(gap).missing == ("urls.incomplete",)
     assert Pattern(Match(action="click")).truth(gap).holds is False

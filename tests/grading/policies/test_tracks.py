@@ -18,7 +18,14 @@ from replaykit.tasks.policies import Match, Scope
 
 @pytest.fixture
 def window(run: Any) -> Window:
-    built = run().look("http://h.test/", "<p>Hi</p>").click("Save").click("Send").look("http://h.test/b", "")
+    built = (
+        run()
+        .look("http://h.test/", "<p>Hi</p>")
+        .click("Save")
+        .click("Send")
+        .look("http://h.test/b", "")
+        .ended()
+    )
     return Window(history(Replay(built)), None)
 
 

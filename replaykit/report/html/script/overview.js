@@ -78,6 +78,8 @@ function notices() {
   const missing = Object.entries(decided.missing || {})
     .map(([code, n]) => `${code} (${n})`)
     .slice(0, 5);
+  const proof = summary.proof || {};
+  const assumes = Object.entries(summary.assumes || {}).map(([who, n]) => `${who} (${count(n, "run")})`);
   const invalid = Object.entries(summary.invalid || {}).map(([kind, n]) => `${n} ${kind}`);
   return el(
     "div",
@@ -111,6 +113,10 @@ function notices() {
           missing.length ? `; missing: ${missing.join(", ")}` : "",
         )
       : null,
+    proof.n
+      ? el("span", {}, `${proof.proven} of ${proof.n} results that hold because something did not happen are proven`)
+      : null,
+    assumes.length ? el("span", {}, `assumes: ${assumes.join(", ")}`) : null,
     invalid.length ? el("span", {}, `invalid, not counted: ${invalid.join(", ")}`) : null,
     left_out_words(),
   );

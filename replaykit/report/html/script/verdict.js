@@ -92,7 +92,11 @@ function result(outcome, title, subtitle, open, ...kids) {
 
 function check_row(check, open, jump) {
   const first = (check.evidence || [])[0] || {};
-  const notes = [...(check.missing || []).map((code) => `missing: ${code}`), ...(check.notes || [])];
+  const notes = [
+    ...(check.missing || []).map((code) => `missing: ${code}`),
+    ...(check.proof ? [`rests on a channel that is ${check.proof}`] : []),
+    ...(check.notes || []),
+  ];
   return result(
     check.outcome,
     check.type,
@@ -127,6 +131,7 @@ function policy_row(policy, run, jump) {
     (policy.missing || []).length
       ? el("p", { class: "notes" }, `missing: ${policy.missing.join(", ")}`)
       : null,
+    policy.proof ? el("p", { class: "notes" }, `rests on channels that are ${policy.proof}`) : null,
     (policy.evidence || []).map((one) => evidence_row(one, jump)),
     known.rule
       ? el("details", { class: "rule" }, el("summary", {}, "rule"), el("pre", {}, indented(known.rule)))
