@@ -127,6 +127,7 @@ def _terms(task: Task, mode: Mode, **more: Any) -> Terms:
     return Terms(
         mode=mode,
         require_reason=task.require_reason,
+        has_record=bool(rules),
         url_note=str(rules["url_note"]) if "url_note" in rules else None,
         after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
         named=_named(rules.get("program_html")),

@@ -49,6 +49,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """What rests on a channel that is recorded, and not proven, is undecided."""
     require_reason: bool = False
     """A bare `N/A` is not enough."""
+    has_record: bool = False
+    """Whether the checks come from a record of WebArena or one of its relatives."""
     url_note: str | None = None
     """`url_note` of a WebArena record."""
     after_fuzzy: tuple[str, ...] | None = None

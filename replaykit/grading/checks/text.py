@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from replaykit.grading.checks import dialects
 from replaykit.grading.checks.dialects import cleaned
@@ -22,9 +25,9 @@ from replaykit.grading.checks.item import (
 )
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.judged_replies import Kind
-from replaykit.grading.values.numbers import shown, whole_number
+from replaykit.grading.values.numbers import only_number, shown, whole_number
 from replaykit.grading.values.text import normal
-from replaykit.grading.values.typed import compare, compare_part
+from replaykit.grading.values.typed import Comparison, compare, compare_part
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import StringMatch, texts
@@ -138,12 +141,10 @@ def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Rulin
         return error("empty_reference", "a reference is a text", _text(one.reference), _text(answer))
     match one.kind:
         case "exact":
-            return of_comparison(compare(one.reference, answer, check.value_type, check.tolerance))
+            return of_comparison(_compare_whole(check, one.reference, answer, terms))
         case "one_of":
             parts = one.reference.split(OR)
-            return any_of(
-                [of_comparison(compare(part, answer, check.value_type, check.tolerance)) for part in parts]
-            )
+            return any_of([of_comparison(_compare_whole(check, part, answer, terms)) for part in parts])
         case "must_include":
             return includes(one.reference, answer, check.value_type)
         case "must_exclude":
@@ -151,6 +152,22 @@ def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Rulin
         case "required_values":
             return fulfilled(one.reference, answer)
     return _strict_fuzzy(check, one, answer, terms)
+
+
+def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms) -> Comparison:
+    """Compare the whole answer; a number may stand in a sentence that says no other one.
+
+    Not where a record of WebArena asks for the answer in a form, which a sentence has not.
+    """
+    whole = compare(reference, answer, check.value_type, check.tolerance)
+    said = only_number(answer) if whole.reason in _NO_NUMBER and not terms.has_record else None
+    if said is None:
+        return whole
+    inside = compare(reference, said.raw, check.value_type, check.tolerance)
+    return replace(inside, rule=f"{inside.rule}, the only number of the answer")
+
+
+_NO_NUMBER = ("not_a_number", "not_a_currency")
 
 
 def includes(reference: str, text: str, value_type: str = "auto") -> Ruling:
@@ -173,12 +190,12 @@ def excludes(reference: str, text: str, value_type: str = "auto") -> Ruling:
 def fulfilled(reference: str, text: str) -> Ruling:
     """Rule strictly on a number that has to fulfil an inequality."""
     expected = Value(raw=reference, type="number")
-    number = whole_number(text)
-    found = Value(raw=text, normal=shown(number[0]) if number else None, type="number")
+    number = _said_number(text)
+    found = Value(raw=text, normal=None if number is None else shown(number), type="number")
     if number is None:
         return failed("not_a_number", "number: fulfils an inequality", expected, found)
     try:
-        matches = dialects.fulfils(reference, float(number[0]))
+        matches = dialects.fulfils(reference, float(number))
     except dialects.PeerRaises as fault:
         return error("bad_reference", str(fault), expected, found)
     return Ruling(
@@ -188,6 +205,15 @@ def fulfilled(reference: str, text: str) -> Ruling:
         expected=expected,
         found=found,
     )
+
+
+def _said_number(text: str) -> Decimal | None:
+    """Return the number that a text is, or the only one that it says."""
+    whole = whole_number(text)
+    if whole is not None:
+        return whole[0]
+    said = only_number(text)
+    return None if said is None else said.value
 
 
 def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:

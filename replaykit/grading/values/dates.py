@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date
 
 from msgspec import Struct
@@ -97,6 +98,28 @@ def read_date(text: str) -> PartialDate | None:
     There a month must be stated, and a day or a year.
     """
     return parse_date(text) or _in_other_forms(normal(text))
+
+
+def dates_in(text: str) -> Iterator[PartialDate]:
+    """Yield the dates that stand in a text, each in one of the forms that `parse_date` reads."""
+    text = normal(text)
+    for form in _FORMS:
+        for found in form.finditer(text):
+            read = _read(found) if _is_whole(text, found) else None
+            named = _NAMED_DAY.search(text[max(0, found.start() - _BEFORE) : found.start()])
+            if read and not (named and not _is_weekday(read, _WEEKDAYS[named["weekday"]])):
+                yield read
+
+
+_BEFORE = 12
+"""Characters before a date where its weekday may stand."""
+
+
+def _is_whole(text: str, found: re.Match[str]) -> bool:
+    """Whether a date is no part of a longer number, word or date."""
+    before, after = text[max(0, found.start() - 2) : found.start()], text[found.end() : found.end() + 2]
+    goes_on = re.match(r"\w|[-/.]\d", after) and not re.match(r"t\d", after)
+    return not (before[-1:].isalnum() or re.search(r"\d[-/.]$", before) or goes_on)
 
 
 def month_number(text: str) -> int | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
 
 from replaykit.grading.values.text import fold, normal
 
@@ -37,6 +39,12 @@ CURRENCIES: dict[str, frozenset[str]] = {
     "us$": frozenset({"usd"}),
     "€": frozenset({"eur"}),
     "£": frozenset({"gbp"}),
+    "a$": frozenset({"aud"}),
+    "c$": frozenset({"cad"}),
+    "hk$": frozenset({"hkd"}),
+    "nz$": frozenset({"nzd"}),
+    "s$": frozenset({"sgd"}),
+    "r$": frozenset({"brl"}),
     "¥": frozenset({"jpy", "cny"}),
     "₹": frozenset({"inr"}),
     "₽": frozenset({"rub"}),
@@ -51,8 +59,21 @@ _UNITS = (
     "km|m|cm|mm|mi|ft|yd|in|nmi|h|hr|hrs|min|mins|s|sec|secs|ms|kg|g|mg|lb|lbs|oz|l|ml|kb|mb|gb|tb|mah|w|kw"
     "|kwh|v|px"
 )
+UNITS = frozenset(_UNITS.split("|"))
+"""Units that may stand behind a number without a blank."""
+
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
-_WORD = re.compile(r"[^\s()\[\]{}<>\"“”|*=~#&;!?…]+")
+_WORD = re.compile(r"[^\s()\[\]{}<>\"“”|*=~#&;!?…`]+")
+_FOOTNOTES = re.compile("[\u00b2\u00b3\u00b9\u2070\u2074-\u2079\ufe0f]")
+_JOINING_DASH = re.compile(r"(?<=\S)[–—―](?=\S)")
+_EAST_ASIAN_DATE = re.compile(r"\d{2,4}年\d{1,2}月(?:\d{1,2}日)?")
+_LETTERS_WITHOUT_BLANKS = re.compile(
+    "(?![\u767e\u5343\u4e07\u842c\u4ebf\u5104\u5146])"  # hundred, thousand and more: part of the number
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+)
+_DECADE = re.compile(r"\d{3}0s|'\d0s")
+_KEPT_SIGNS = "−⁄‐‑‒–'‘’‚‛′ʼ"
+"""Signs that belong to a number: minus, fraction, hyphen, separators of thousands."""
 _TOKEN = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>(?:{_SYMBOLS})?)(?P<number>[+-]?[\d.,']+)"
     rf"(?P<after>(?:%|{_SYMBOLS}|{_UNITS}|-[a-z]+)?)",
@@ -63,12 +84,14 @@ _TOKEN = re.compile(
 class Found:
     """A number that occurs in a text."""
 
-    __slots__ = ("codes", "raw", "value")
+    __slots__ = ("codes", "raw", "unit", "value")
 
-    def __init__(self, raw: str, value: Decimal, codes: frozenset[str] | None) -> None:
+    def __init__(self, raw: str, value: Decimal, codes: frozenset[str] | None, unit: str = "") -> None:
         self.raw = raw
         self.value = value
         self.codes = codes
+        #: As it is written: `%`, `km` ...; empty = none.
+        self.unit = unit
 
 
 def plain_number(text: str) -> Decimal | None:
@@ -108,10 +131,48 @@ def is_identifier(text: str) -> bool:
 def numbers_in(text: str) -> list[Found]:
     """Return the numbers that stand in a text as words of their own.
 
-    Leading zeros, thousands separators, a currency sign, `%` and a unit are allowed; `2/3`, `1-2`, clock
-    times, versions and dates are no numbers.
+    Leading zeros, thousands separators, a currency sign, `%` and a unit are allowed, and both ends of a range
+    of amounts (`$2.56-$649.99`, `5–10`); `2/3`, `1-2`, clock times, versions, dates and decades are none.
     """
-    return [number for word in _WORD.findall(fold(text)) for number in _numbers_of(word)]
+    return [number for word in _WORD.findall(fold(_apart(text))) for number in _numbers_of(word)]
+
+
+@lru_cache(maxsize=4)
+def numbers_by_value(text: str) -> dict[Decimal, list[Found]]:
+    """Return the same by their values: many parts are looked for in one answer."""
+    found: dict[Decimal, list[Found]] = {}
+    for number in numbers_in(text):
+        found.setdefault(number.value, []).append(number)
+    return found
+
+
+def only_number(text: str) -> Found | None:
+    """Return the number that a sentence says, None where it says none, several, or what it is not."""
+    found = list(numbers_by_value(text).values())
+    is_denied = _DENIAL.search(fold(text)) is not None
+    return found[0][0] if len(found) == 1 and not is_denied else None
+
+
+_DENIAL = re.compile(r"\b(?:not|no|never|neither|nor|cannot|unable|without)\b|n't\b")
+
+
+def _apart(text: str) -> str:
+    """Return the text with blanks where a number ends though no blank is written."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", _FOOTNOTES.sub(" ", text))
+    text = _LETTERS_WITHOUT_BLANKS.sub(" ", _EAST_ASIAN_DATE.sub(" ", _JOINING_DASH.sub(" ", text)))
+    return "".join(" " if _is_sign(char) else char for char in text)
+
+
+def _is_sign(char: str) -> bool:
+    """Whether a character is a sign that no number is written with: an arrow, a bullet, a picture."""
+    if char.isascii() or char in _KEPT_SIGNS:
+        return False
+    return unicodedata.category(char) in _SIGNS
+
+
+_SIGNS = frozenset({"So", "Sm", "Sk", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
 
 
 def shown(number: Decimal) -> str:
@@ -151,9 +212,14 @@ def _sum_of_words(words: list[str]) -> int | None:
 
 
 def _numbers_of(word: str) -> list[Found]:
-    word = word.strip("'.,:").removesuffix("/") if not word.startswith(".") else word.rstrip("'.,:")
+    if _DECADE.fullmatch(word):
+        return []
+    word = word.strip("'.,:_") if not word.startswith(".") else word.rstrip("'.,:_")
+    word = _PER.sub("", word).removesuffix("+")
     if (number := _token(word)) is not None:
         return [number]
+    if ends := _range(word):
+        return ends
     if "," in word:
         return [found for part in word.split(",") if part for found in _numbers_of(part)]
     label, colon, rest = word.rpartition(":")
@@ -161,14 +227,37 @@ def _numbers_of(word: str) -> list[Found]:
     return _numbers_of(rest) if colon and label[-1:].isalpha() else []
 
 
+_PER = re.compile(r"/(?:[a-z].*)?$", re.DOTALL)
+"""What an amount is for: `$20/month`."""
+
+
+def _range(word: str) -> list[Found]:
+    """Read `$2.56-$649.99`: what is measured, or has decimals and grows, is a range; `1-2` may be a score."""
+    left, dash, right = word[1:].partition("-")
+    if not dash or len(word) > _RANGE_MAX:
+        return []
+    low, high = _token(word[0] + left), _token(right)
+    if low is None or high is None:
+        return []
+    is_measured = bool(low.codes or high.codes or low.unit or high.unit)
+    grows = "." in low.raw and "." in high.raw and low.value < high.value
+    return [low, high] if is_measured or grows else []
+
+
+_RANGE_MAX = 200
+"""Characters of a range."""
+
+
 def _token(word: str) -> Found | None:
     found = _TOKEN.fullmatch(word)
-    if found is None or (found["sign"] and found["number"][0] in "+-"):
+    if found is None or (found["sign"] and found["number"][0] in "+-") or _DECADE.fullmatch(word):
         return None
     value = plain_number(found["sign"] + found["number"])
     if value is None:
         return None
-    return Found(word, value, CURRENCIES.get(found["before"]) or CURRENCIES.get(found["after"]))
+    codes = CURRENCIES.get(found["before"]) or CURRENCIES.get(found["after"])
+    unit = "" if found["after"] in CURRENCIES or found["after"].startswith("-") else found["after"]
+    return Found(word, value, codes, unit)
 
 
 def whole_number(text: str) -> tuple[Decimal, str] | None:

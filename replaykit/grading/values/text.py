@@ -43,19 +43,21 @@ def fold(text: str) -> str:
 def normal(text: str) -> str:
     """Return the strict normal form: folded, outer quotes and a final full stop dropped; idempotent."""
     # Each type that a value may have asks for it, and references come back with every run of their task.
-    return _kept(text) if len(text) <= SHORT else _normal(text)
+    return _kept(text) if len(text) <= SHORT else _long(text)
 
 
 def _normal(text: str) -> str:
     text = fold(text)
-    while (bare := _unwrap(text)) != text:
-        text = bare
-    return text
+    start, end = 0, len(text)
+    while (inner := _unwrapped(text, start, end)) != (start, end):
+        start, end = inner
+    return text[start:end]
 
 
 SHORT = 200
 """Characters of a text of which what was found out is kept."""
 _kept = lru_cache(maxsize=4096)(_normal)
+_long = lru_cache(maxsize=4)(_normal)  # many parts are looked for in one answer
 
 
 def includes(part: str, text: str) -> bool:
@@ -79,11 +81,28 @@ def _fold_once(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def _unwrap(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1].strip()
-    is_sentence_end = text.endswith(".") and not text.endswith("..")
-    return text[:-1].rstrip() if is_sentence_end else text
+_MARKS = ("'", '"', "```", "`", "***", "**", "*", "__", "_")
+"""What an answer may be wrapped in: quotes, marks of code and of emphasis in Markdown."""
+
+
+def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return what is inside of a pair of marks, or before a final full stop, without blanks around it."""
+    for mark in _MARKS:
+        size = len(mark)
+        is_pair = end - start > 2 * size or (size == 1 and mark in "'\"" and end - start == 2)
+        if is_pair and text.startswith(mark, start, end) and text.endswith(mark, start, end):
+            return _trimmed(text, start + size, end - size)
+    if text.endswith(".", start, end) and not text.endswith("..", start, end):
+        return _trimmed(text, start, end - 1)
+    return start, end
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] == " ":
+        start += 1
+    while start < end and text[end - 1] == " ":
+        end -= 1
+    return start, end
 
 
 def _is_edge(text: str, position: int, char: str) -> bool:

@@ -6,6 +6,7 @@ Every comparison says what it did: raw and normal form of both sides, the rule, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -13,13 +14,14 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.grading.values import url
-from replaykit.grading.values.dates import PartialDate, month_number, parse_date, read_date
+from replaykit.grading.values.dates import PartialDate, dates_in, month_number, parse_date, read_date
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     EXACT,
+    UNITS,
     close,
     is_identifier,
-    numbers_in,
+    numbers_by_value,
     plain_number,
     shown,
     whole_number,
@@ -48,7 +50,7 @@ _SECONDS = {
     "m": "60", "min": "60", "minute": "60", "s": "1", "sec": "1", "second": "1", "ms": "0.001",
     "millisecond": "0.001",
 }  # fmt: skip
-_QUANTITY = re.compile(r"([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
+_QUANTITY = re.compile(r"(?<![\d.,'])([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
 _LENGTH = re.compile(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _HOURS = re.compile(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
@@ -149,18 +151,17 @@ def compare(
 
 
 def compare_part(reference: str, text: str, value_type: str = "auto") -> Comparison:
-    """Look for a reference inside a text: a number as a number, anything else by its normal form."""
+    """Look for a reference inside a text.
+
+    A number is looked for as a number, a date as a date where it is said to be one, a quantity with its unit;
+    anything else by its normal form.
+    """
+    if value_type == "date":
+        return _compare_date_part(reference, text)
     wanted = None if value_type == "text" else _as_amount(reference)
     if wanted is None:
-        part, whole = normal(reference), normal(text)
-        return Comparison(
-            matches=includes(part, whole),
-            rule="text: contained, whole words",
-            expected=Value(raw=reference, normal=part, type="text"),
-            found=Value(raw=text, normal=whole, type="text"),
-            reason=None if includes(part, whole) else "not_contained",
-        )
-    equal = (number for number in numbers_in(text) if number.value == wanted.amount)
+        return _compare_text_part(reference, text, is_plain=value_type == "text")
+    equal = numbers_by_value(text).get(wanted.amount, [])
     hit = next((number for number in equal if _same_codes(wanted.codes, number.codes)), None)
     return Comparison(
         matches=hit is not None,
@@ -168,6 +169,56 @@ def compare_part(reference: str, text: str, value_type: str = "auto") -> Compari
         expected=_value(reference, wanted, "number"),
         found=Value(raw=text, normal=hit.raw if hit else None, type="number" if hit else "text"),
         reason=None if hit else "not_contained",
+    )
+
+
+def _compare_text_part(reference: str, text: str, *, is_plain: bool) -> Comparison:
+    part, whole = normal(reference), normal(text)
+    matches = includes(part, whole) or includes(part, _unmarked(whole))
+    matches = matches or (not is_plain and _has_quantity(part, whole))
+    return Comparison(
+        matches=matches,
+        rule="text: contained, whole words",
+        expected=Value(raw=reference, normal=part, type="text"),
+        found=Value(raw=text, normal=whole, type="text"),
+        reason=None if matches else "not_contained",
+    )
+
+
+def _unmarked(text: str) -> str:
+    """Return a text without the marks of Markdown for strong emphasis and code."""
+    return text.replace("**", "").replace("`", "") if "**" in text or "`" in text else text
+
+
+def _has_quantity(part: str, text: str) -> bool:
+    """Say whether a text holds a number with its unit, however the two are parted: `557 m` for `557m`."""
+    wanted = _QUANTITY.fullmatch(part)
+    number = plain_number(wanted[1]) if wanted and wanted[2] in UNITS else None
+    if wanted is None or number is None:
+        return False
+    return any(plain_number(found[1].strip("',.")) == number for found in _quantities(text, wanted[2]))
+
+
+def _quantities(text: str, unit: str) -> Iterator[re.Match[str]]:
+    return (found for found in _QUANTITY.finditer(text) if found[2] == unit and _stands_alone(text, found))
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    return found.start() == 0 or not (text[found.start() - 1].isalnum() or text[found.start() - 1] in "-/:")
+
+
+def _compare_date_part(reference: str, text: str) -> Comparison:
+    wanted = read_date(reference)
+    if wanted is None:
+        return _unparsed("date", reference, text, None, None)
+    hit = next((found for found in dates_in(text) if found.covers(wanted)), None)
+    return Comparison(
+        matches=hit is not None,
+        rule="date: contained, every part of the reference is stated and equal",
+        expected=_value(reference, wanted, "date"),
+        found=Value(raw=text, normal=hit.shown if hit else None, type="date" if hit else "text"),
+        reason=None if hit else "not_contained",
+        notes=_notes(wanted, *([hit] if hit else [])),
     )
 
 

@@ -212,3 +212,17 @@ def test_peer_rules_never_raise(reference: str, answer: str, is_only: bool) -> N
 def test_any_answer_equals_itself(answer: str) -> None:
     assert cleaned(answer, "webarena") == cleaned(answer.strip(), "webarena")
     assert counts_as_no_answer(Ending(kind="stopped"))
+
+
+def test_a_record_asks_for_the_answer_in_a_form(grade: Grade, run: Run) -> None:
+    answered = run().answer("There are 42 of them.")
+    check = {"type": "string_match", "exact": "42"}
+    assert grade(answered, check).outcome == "PASS"
+    record = {"eval": {"reference_answers": {"exact_match": "42"}}}
+    assert grade(answered, check, source_record=record).outcome == "FAIL"
+
+
+@pytest.mark.parametrize("answer", ["There are not 42.", "42 of 50", "none", "I couldn't find 42."])
+def test_a_sentence_says_one_number_or_none(grade: Grade, run: Run, answer: str) -> None:
+    assert grade(run().answer(answer), {"type": "string_match", "exact": "42"}).outcome == "FAIL"
+    assert grade(run().answer(answer), {"type": "string_match", "required_values": "== 42"}).outcome == "FAIL"

@@ -129,6 +129,52 @@ def test_a_named_type_decides() -> None:
     assert compare("soon", "2023-06-05", "date").reason == "bad_reference"
 
 
+MARKS = st.sampled_from(["**{}**", "*{}*", "_{}_", "__{}__", "`{}`", "```\n{}\n```", "'{}'", '"{}"', "{}."])
+
+
+@given(st.sampled_from(["42", "Blue Kettle", "$5.00", "2023-06-05", "3.2km"]), st.lists(MARKS, max_size=4))
+def test_marks_around_an_answer_are_no_part_of_it(reference: str, marks: list[str]) -> None:
+    answer = reference
+    for mark in marks:
+        answer = mark.format(answer) if not answer.endswith(".") or mark != "{}." else answer
+    assert compare(reference, answer).matches
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sent on 2023-06-05 at 10:30", True),
+        ("2023-06-05T10:30:00Z", True),
+        ("Monday, June 5th, 2023: done", True),
+        ("the 5th of June 2023", True),
+        ("Tuesday, June 5, 2023", False),
+        ("June 15, 2023", False),
+        ("June 5", False),
+        ("id 12023-06-05-7", False),
+        ("soon", False),
+    ],
+)
+def test_a_date_inside_of_a_text(text: str, expected: bool) -> None:
+    assert compare_part("June 5, 2023", text, "date").matches is expected
+
+
+def test_a_date_that_is_none_is_no_part() -> None:
+    assert compare_part("soon", "June 5, 2023", "date").reason == "bad_reference"
+
+
+@given(st.dates(min_value=date(1971, 1, 1), max_value=date(2068, 1, 1)), st.sampled_from("-/"))
+def test_every_date_is_found_in_a_sentence(day: date, mark: str) -> None:
+    text = f"It was sent on {day:%Y}{mark}{day:%m}{mark}{day:%d}, and came."
+    assert compare_part(day.isoformat(), text, "date").matches
+
+
+@given(st.decimals(0, 10**6, places=2), st.decimals(0, 10**6, places=2))
+def test_both_ends_of_a_range_of_amounts_are_said(low: Decimal, high: Decimal) -> None:
+    for text in (f"${low}–${high}", f"${low}-${high}", f"{low}–{high} €"):
+        assert compare_part(str(low), text).matches
+        assert compare_part(str(high), text).matches
+
+
 def test_tolerance_is_absolute() -> None:
     assert compare("10", "10.4", "number", 0.5).matches
     assert not compare("10", "10.6", "number", 0.5).matches
@@ -164,6 +210,32 @@ def test_notes_dates_with_two_readings() -> None:
         ("cat", "a catalogue", False),
         ("Blue Kettle", "the “Blue  kettle”.", True),
         ("06516", "zip 6516", False),
+        ("2", "2–7 items, from $2", True),
+        ("7", "2–7 items", True),
+        ("7", "2-7 items", False),
+        ("10", "5-10km", True),
+        ("2.5", "2.5-7.25", True),
+        ("7.25", "7.25-2.5", False),
+        ("555", "555-1234", False),
+        ("42", "計42件です", True),
+        ("42", "총 42개", True),
+        ("3", "3万", False),
+        ("2023", "2023年6月5日", False),
+        ("42", "✔️42 → done", True),
+        ("5", "area: 5²", True),
+        ("1", "½ cup", False),
+        ("-5", "now −5°C", True),
+        ("100", "100+ results", True),
+        ("20", "S$20/month", True),
+        ("S$20", "US$20", False),
+        ("1990", "the 1990s and the 1990's", False),
+        ("90", "the '90s", False),
+        ("1990s", "the 1990s", True),
+        ("557m", "it is 557 m.", True),
+        ("557 m", "it is 557m", True),
+        ("557m", "1,557 m", False),
+        ("557m", "557 min", False),
+        ("Blue Kettle", "the **Blue** `Kettle`", True),
     ],
 )
 def test_parts(reference: str, text: str, expected: bool) -> None:
