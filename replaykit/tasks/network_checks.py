@@ -56,8 +56,8 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     """The URL, alternatives, or an expression between `^` and `$`."""
     http_method: str = "GET"
     """HTTP method."""
-    response_status: int = 200
-    """HTTP status; -1 = no response."""
+    response_status: int | None = None
+    """HTTP status; -1 = no response. Default: 200; any where the request must not exist."""
     headers: dict[str, Any] | None = None
     """Request headers by name."""
     query_params: dict[str, Any] | None = None
@@ -69,6 +69,10 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     response_cookies: dict[str, Any] | None = None
     """Cookies that the response sets, by name."""
 
+    def status(self, *, is_absent: bool = False) -> int | None:
+        """Return the status that is meant; None = any."""
+        return 200 if self.response_status is None and not is_absent else self.response_status
+
 
 class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):
     """A request that the run has to have made, or may not have made."""
@@ -78,7 +82,7 @@ class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):
     last_event_only: bool = True
     """Only the last request to that URL counts."""
     should_not_exist: bool = False
-    """There may be no request to that URL."""
+    """There may be no such request: what is given of URL, status, headers, bodies and cookies is compared."""
     is_navigation: bool = False
     """The page that the run ended on counts, where a GET is expected."""
     ignored_query_params: tuple[str, ...] = ()

@@ -53,13 +53,19 @@ def state_of(run: Trajectory, channel: str) -> ChannelState:
     if said not in ("recorded", "auto_approve"):
         return ChannelState(said)
     gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel]
-    lacks = tuple(dict.fromkeys((*gaps, *owed(run, channel), *((END,) if broke_off(run) else ()))))
+    end = (END,) if broke_off(run) and not _is_whole(run, channel) else ()
+    lacks = tuple(dict.fromkeys((*gaps, *owed(run, channel), *end)))
     if lacks:
         return ChannelState("partial", lacks)
     silent = [witness for witness in NEEDS.get(channel, ()) if witness not in run.header.witnesses]
     if said == "recorded" and channel in NEEDS and not silent:
         return ChannelState("proven")
     return ChannelState(said, tuple(f"{_UNWATCHED}{name}" for name in silent) if said == "recorded" else ())
+
+
+def _is_whole(run: Trajectory, channel: str) -> bool:
+    """Whether the channel ends with its file: a HAR is written when a session closes, and knows no answer."""
+    return channel == "network" and run.header.source is not None and run.header.source.format == "har"
 
 
 def lacking(run: Trajectory, channel: str) -> tuple[str, ...]:

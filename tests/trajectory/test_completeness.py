@@ -18,7 +18,7 @@ from replaykit.trajectory.completeness import (
     weakest,
 )
 from replaykit.trajectory.proof import NEEDS, WITNESSES, Proof
-from replaykit.trajectory.step import CHANNELS, Trajectory
+from replaykit.trajectory.step import CHANNELS, Source, Trajectory
 
 
 def proven(*witnesses: str) -> Trajectory:
@@ -113,3 +113,9 @@ def test_losing_a_proof_never_strengthens_a_channel(promised: list[str], lost: s
 def test_the_weakest_counts() -> None:
     assert weakest(["proven", "recorded", "proven"]) == "recorded"
     assert weakest([]) is None
+
+
+def test_an_archive_of_a_network_ends_with_its_file() -> None:
+    run = trajectory(source=Source(format="har")).end("unknown").build()
+    assert lacking(run, "network") == ()
+    assert "trajectory.end" in lacking(run, "urls")

@@ -35,10 +35,11 @@ _RULE = "request: URL, method, status, and what else is named"
 
 
 class _Judged(NamedTuple):
-    """What one request comes to: the field that differs, None where none does."""
+    """What one request comes to: the field that differs, None where none does, and what is not known."""
 
-    request: Request | None
+    request: Request
     differs: str | None
+    missing: str = ""
 
 
 def grade_network(check: NetworkMatch, peer: PeerRule, replay: Replay, terms: Terms) -> Graded:
@@ -83,8 +84,12 @@ def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling,
         return _absent(check, chosen, replay, terms)
     if not chosen:
         return _nothing(check, replay), None
-    judged = [_judge(check, one, terms) for one in (chosen[-1:] if check.last_event_only else chosen)]
-    best = next((one for one in judged if one.differs is None), judged[-1])
+    judged = [_known(check, one, terms) for one in (chosen[-1:] if check.last_event_only else chosen)]
+    best = next((one for one in judged if one.differs is None), None)
+    unknown = next((one.missing for one in judged if one.missing), "")
+    if best is None and unknown:
+        raise Missing(unknown)
+    best = best or judged[-1]
     return _ruling(check, best.differs, best.request), best.request
 
 
@@ -92,9 +97,13 @@ def _absent(
     check: NetworkMatch, chosen: Sequence[Request], replay: Replay, terms: Terms
 ) -> tuple[Ruling, Request | None]:
     expected = Value(raw=_shown(check), type="request")
-    if chosen:
-        found = Value(raw=f"{chosen[-1].exchange.method} {chosen[-1].url}", type="request")
-        return failed("request_made", "no such request", expected, found), chosen[-1]
+    judged = [_known(check, one, terms) for one in reversed(chosen)]
+    made = next((one.request for one in judged if one.differs is None), None)
+    if made is not None:
+        found = Value(raw=f"{made.exchange.method} {made.url}", type="request")
+        return failed("request_made", "no such request", expected, found), made
+    if unknown := next((one.missing for one in judged if one.missing), ""):
+        raise Missing(unknown)
     none_made = Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected)
     return resting_on("network", none_made, replay, terms), None
 
@@ -127,15 +136,16 @@ def _page_difference(
     check: NetworkMatch, page: Navigation, request: Request | None, replay: Replay, terms: Terms
 ) -> str | None:
     expected = check.expected
-    hop = _hop(expected.response_status, request, replay)
+    wanted = expected.status() or 200
+    hop = _hop(wanted, request, replay)
     url = hop.url if hop is not None and hop is not request else page.url
     if not _has_url(check, url, terms):
         return "url"
     status = hop.status if hop is not None else page.status
     if status is None:
         # A change within the document asks nobody; only success can be meant.
-        return None if page.same_document and expected.response_status in range(200, 300) else "status"
-    if status != expected.response_status:
+        return None if page.same_document and wanted in range(200, 300) else "status"
+    if status != wanted:
         return "status"
     return _named_difference(check, hop, terms) if hop is not None else _unseen(expected)
 
@@ -171,14 +181,23 @@ def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
     return referer is None or found is None or _is_url(check, texts_of(referer), found, terms, query="ignore")
 
 
-def _judge(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
+def _known(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
+    """Judge one of several requests: what is not known of it need not matter."""
+    try:
+        return _Judged(request, _difference(check, request, terms))
+    except Missing as missing:
+        return _Judged(request, "unknown", str(missing))
+
+
+def _difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:
     if not _has_url(check, request.url, terms):
-        return _Judged(request, "url")
-    if request.exchange.method != check.expected.http_method.upper():
-        return _Judged(request, "method")  # `put` is another method than `PUT`
-    if request.status != check.expected.response_status:
-        return _Judged(request, "status")
-    return _Judged(request, _named_difference(check, request, terms))
+        return "url"
+    if not check.should_not_exist and request.exchange.method != check.expected.http_method.upper():
+        return "method"  # `put` is another method than `PUT`
+    wanted = check.expected.status(is_absent=check.should_not_exist)
+    if wanted is not None and request.status != wanted:
+        return "status"
+    return _named_difference(check, request, terms)
 
 
 def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:
@@ -188,20 +207,33 @@ def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> st
         if not _has_header(check, name, wanted, request, terms):
             return f"headers.{name}"
     sides: tuple[tuple[str, Mapping[str, Any] | None, Callable[[], Any]], ...] = (
-        ("post_data", _unignored(check), lambda: request.fields),
-        ("response_content", expected.response_content, lambda: request.content),
-        ("response_cookies", expected.response_cookies, lambda: request.cookies),
+        ("post_data", _unignored(check), lambda: request.sent),
+        ("response_content", expected.response_content, lambda: request.answered),
+        ("response_cookies", expected.response_cookies, lambda: _cookies(request)),
     )
     for field, wanted_fields, read in sides:
         if wanted_fields:
             schema = (check.post_data_schema or {}) if field == "post_data" else {}
-            fields = read() or {}
+            fields = read() or _nothing_of(check, field, request)
             differs = _fields_difference(wanted_fields, fields, schema, terms)
             if differs is None and field == "response_content":
                 differs = _kinds_difference(wanted_fields, fields)
             if differs is not None:
                 return f"{field}.{differs}"
     return None
+
+
+def _cookies(request: Request) -> dict[str, str]:
+    request.require_cookies()
+    return request.cookies
+
+
+def _nothing_of(check: NetworkMatch, field: str, request: Request) -> dict[str, Any]:
+    """Return no fields; raises `Missing` for a body that nobody can read and that may be forbidden."""
+    body = {"post_data": request.exchange.post, "response_content": request.exchange.body}.get(field)
+    if check.should_not_exist and body is not None:
+        raise Missing(f"body:{request.exchange.id}")
+    return {}
 
 
 def _unignored(check: NetworkMatch) -> dict[str, Any]:
@@ -251,6 +283,8 @@ def _hits(key: str, found: Mapping[str, Any]) -> list[Any]:
 def _has_header(check: NetworkMatch, name: str, wanted: Any, request: Request, terms: Terms) -> bool:
     found = request.header(name)
     if found is None:
+        if name.lower() == "cookie":
+            request.require_cookies()
         return False
     if name.lower() in ("referer", "redirect_url"):
         return _is_url(check, texts_of(wanted), found, terms)
@@ -267,7 +301,9 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def _has_url(check: NetworkMatch, found: str, terms: Terms) -> bool:
-    return _is_url(check, texts(check.expected.url), found, terms, params=check.expected.query_params)
+    query = "given" if check.should_not_exist else "exact"
+    params = check.expected.query_params
+    return _is_url(check, texts(check.expected.url), found, terms, query=query, params=params)
 
 
 def _has_base(check: NetworkMatch, found: str, terms: Terms) -> bool:
@@ -298,7 +334,10 @@ def _is_url(
             else wanted is not None and urls.same_place(wanted, actual)
         )
         query_wanted = _as_lists(params) if params is not None else _grouped(given)
-        if same and (query == "ignore" or _same_query(check, query_wanted, _grouped(pairs), terms)):
+        there = _grouped(pairs)
+        if query == "given":  # what is forbidden is no other request for one more parameter
+            there = {key: values for key, values in there.items() if key in query_wanted}
+        if same and (query == "ignore" or _same_query(check, query_wanted, there, terms)):
             return True
     return False
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.checks.requests import Request
+from replaykit.grading.checks.requests import Missing, Request
 from replaykit.grading.values.bodies import with_decoded_texts
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.values.matching import found_in, start_match
@@ -65,7 +65,14 @@ def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
     if peer.rule.get("should_not_exist"):
         return not chosen
     found = [_found(peer, request, wanted) for request in chosen]
-    return any(equal(wanted, one, allows_more=True) for one in found)
+    if any(equal(wanted, one, allows_more=True) for one, missing in found if not missing):
+        return True
+    # What is not known matters only where all that is known is as expected.
+    for one, missing in found:
+        known = {name: value for name, value in wanted.items() if name not in missing}
+        if missing and equal(known, one, allows_more=True):
+            raise next(iter(missing.values()))
+    return False
 
 
 def _require_readable(requests: Sequence[Request]) -> None:
@@ -134,8 +141,10 @@ def _expected(peer: PeerRule) -> dict[str, Any]:
     return wanted
 
 
-def _found(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    expected = peer.expected
+def _found(
+    peer: PeerRule, request: Request, wanted: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Missing]]:
+    """Return the fields of a request, and why some are not known."""
     found: dict[str, Any] = {
         "url": _url(peer, request.url, is_expected=False),
         "http_method": request.exchange.method,
@@ -144,22 +153,45 @@ def _found(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[
         "response_content": None,
         "response_cookies": None,
     }
-    if expected.get("headers"):
-        headers = {name: request.header(name) for name in expected["headers"]}
-        present = {name: value for name, value in headers.items() if value is not None}
-        if present:
-            found["headers"] = _headers(peer, present, is_expected=False)
-    if expected.get("post_data"):
-        keys = [key.strip() for key in wanted["post_data"] or ()]
-        found["post_data"] = _post(peer, request.fields, keys)
-    if expected.get("response_content"):
-        keys = [key.strip() for key in expected["response_content"]]
-        found["response_content"] = _content(request.content, keys)
-    if expected.get("response_cookies"):
-        cookies = request.cookies
-        present = {name: cookies[name] for name in expected["response_cookies"] if name in cookies}
-        found["response_cookies"] = _texts(present, peer.options) or None
-    return found
+    missing: dict[str, Missing] = {}
+    for name, read in _READERS.items():
+        if peer.expected.get(name):
+            try:
+                found |= read(peer, request, wanted)
+            except Missing as fault:
+                found.pop(name, None)
+                missing[name] = fault
+    return found, missing
+
+
+def _read_headers(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    headers = {name: request.header(name) for name in peer.expected["headers"]}
+    present = {name: value for name, value in headers.items() if value is not None}
+    return {"headers": _headers(peer, present, is_expected=False)} if present else {}
+
+
+def _read_post(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    keys = [key.strip() for key in wanted["post_data"] or ()]
+    return {"post_data": _post(peer, request.fields, keys)}
+
+
+def _read_content(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    keys = [key.strip() for key in peer.expected["response_content"]]
+    return {"response_content": _content(request.content, keys)}
+
+
+def _read_cookies(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    cookies = request.cookies
+    present = {name: cookies[name] for name in peer.expected["response_cookies"] if name in cookies}
+    return {"response_cookies": _texts(present, peer.options) or None}
+
+
+_READERS: dict[str, Callable[[PeerRule, Request, Mapping[str, Any]], dict[str, Any]]] = {
+    "headers": _read_headers,
+    "post_data": _read_post,
+    "response_content": _read_content,
+    "response_cookies": _read_cookies,
+}
 
 
 def _url(peer: PeerRule, value: Any, *, is_expected: bool, query: Any = None) -> Any:

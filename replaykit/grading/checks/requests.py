@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from msgspec import Struct
 
-from replaykit.grading.values.bodies import body_fields
+from replaykit.grading.values.bodies import body_fields, read_fields
 from replaykit.replay.player import Replay
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.scalars import Omitted
@@ -68,6 +68,27 @@ class Request(Struct, frozen=True, kw_only=True):
         return body_fields(self.headers.get("content-type", ""), self._text(self.exchange.post))
 
     @property
+    def sent(self) -> dict[str, Any] | None:
+        """Fields of the request body, read by what it holds; None where it has none. Raises `Missing`."""
+        return self._read(self.exchange.post, self._sent_type())
+
+    @property
+    def answered(self) -> dict[str, Any] | None:
+        """Fields of the response body, read by what it holds; None where it has none. Raises `Missing`."""
+        return self._read(self.exchange.body, self.exchange.mime or "")
+
+    def _read(self, blob: str | Omitted | None, media_type: str) -> dict[str, Any] | None:
+        return None if blob is None else read_fields(media_type, self._text(blob))
+
+    def _sent_type(self) -> str:
+        """Return the type that the headers say, else the one that the body was kept with."""
+        headers = self.exchange.request_headers or ()
+        said = next((value for name, value in headers if name.lower() == "content-type"), "")
+        kept = self.exchange.post
+        is_kept = isinstance(kept, str) and kept in self.replay.bundle
+        return said or (self.replay.bundle.blob_type(kept) if is_kept and isinstance(kept, str) else "")
+
+    @property
     def content(self) -> dict[str, Any] | None:
         """Fields of the response body. Raises `Missing`."""
         if self.exchange.body is None:
@@ -84,6 +105,11 @@ class Request(Struct, frozen=True, kw_only=True):
             raise Missing(f"headers:{self.exchange.id}")
         pairs = (line.partition("=") for value in set_ones for line in value.split(";")[:1])
         return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+
+    def require_cookies(self) -> None:
+        """Raise `Missing` where an imported run shows no cookie: exports often leave them out."""
+        if self.replay.trajectory.header.source is not None and not self.replay.memo(_has_cookies):
+            raise Missing("cookies")
 
     def _text(self, blob: str | Omitted) -> str:
         if not isinstance(blob, str) or blob not in self.replay.bundle:
@@ -119,6 +145,13 @@ def _all(replay: Replay) -> Iterator[tuple[int, Exchange]]:
     for place, event in enumerate(replay.trajectory.events):
         if isinstance(event, Exchange) and event.actor != "probe":
             yield place, event
+
+
+def _has_cookies(replay: Replay) -> bool:
+    every = [event for _, event in _all(replay)]
+    headers = [header for event in every for header in event.response_headers or ()]
+    headers += [header for event in every for header in event.request_headers or ()]
+    return any(name.lower() in ("cookie", "set-cookie") for name, _ in headers)
 
 
 def _is_page(navigation: Navigation) -> bool:

@@ -25,6 +25,17 @@ def body_fields(media_type: str, text: str) -> dict[str, Any] | None:
     return _parts(text, boundary[1]) if boundary else None
 
 
+def read_fields(media_type: str, text: str) -> dict[str, Any] | None:
+    """Return the fields of a body by what it holds where its type does not say: JSON sent as text, say."""
+    bare = text.strip()
+    found = json_value(text) if bare.startswith("{") and bare.endswith("}") else None
+    if isinstance(found, dict):
+        return found
+    if bare.startswith("--") and "boundary=" not in media_type and media_type.startswith("multipart/"):
+        media_type = f"multipart/form-data; boundary={bare.split(maxsplit=1)[0][2:]}"
+    return body_fields(media_type, text)
+
+
 def json_value(text: str) -> Any:
     """Return what a text says as JSON; None where it says nothing."""
     try:

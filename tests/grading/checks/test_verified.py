@@ -12,6 +12,8 @@ import pytest
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.scalars import Omitted
+from replaykit.trajectory.step import Source
 
 S = "http://s.test"
 PAGE = (("Accept", "text/html,*/*"),)
@@ -332,3 +334,115 @@ def test_the_dialect_is_named(grade: Grade, run: Run) -> None:
     assert grade(ended, request()).dialect == "native"
     assert grade(ended, request(), "compat").dialect == "webarena-verified@6473f72"
     assert grade(ended, request(), dialect="webarena-verified").dialect == "webarena-verified@6473f72"
+
+
+@pytest.mark.parametrize(
+    ("media", "text", "field", "outcome"),
+    [
+        ("text/plain;charset=UTF-8", '{"qty": 3}', 3, "PASS"),
+        ("text/plain;charset=UTF-8", '{"qty": 3}', 4, "FAIL"),
+        ("application/merge-patch+json", '{"qty": 3}', 3, "PASS"),
+        ("", ' {"qty": 3}\n', 3, "PASS"),
+        ("application/x-www-form-urlencoded", '{"qty": 3}', 3, "PASS"),
+        ("application/x-www-form-urlencoded", "qty=3", "3", "PASS"),
+        ("text/plain", "qty=3", "3", "FAIL"),
+        ("text/plain", '{"qty": 3', 3, "FAIL"),
+    ],
+)
+def test_a_body_is_read_by_what_it_holds(
+    grade: Grade, run: Run, media: str, text: str, field: Any, outcome: str
+) -> None:
+    builder = run()
+    post = builder.keep(media or "application/octet-stream", text)
+    headers = (("Content-Type", media),) if media else ()
+    ended = builder.request("POST", f"{S}/save", request_headers=headers, post=post).answer("ok")
+    assert grade(ended, request(post_data={"qty": field})).outcome == outcome
+
+
+@pytest.mark.parametrize("media", ["application/json", "application/vnd.api+json", "text/plain"])
+def test_an_answer_is_read_by_what_it_holds(grade: Grade, run: Run, media: str) -> None:
+    builder = run()
+    body = builder.keep(media, '{"id": 7}')
+    ended = builder.request("POST", f"{S}/save", body=body, mime=media).answer("ok")
+    assert grade(ended, request(response_content={"id": 7})).outcome == "PASS"
+    assert grade(ended, request(response_content={"id": 8})).outcome == "FAIL"
+
+
+def test_a_type_kept_with_the_body_stands_for_headers_that_are_not_in_the_file(
+    grade: Grade, run: Run
+) -> None:
+    builder = run()
+    post = builder.keep("application/json", '{"qty": 3}')
+    ended = builder.request("POST", f"{S}/save", request_headers=None, post=post).answer("ok")
+    assert grade(ended, request(post_data={"qty": 3})).outcome == "PASS"
+    boundary = '--x\r\nContent-Disposition: form-data; name="qty"\r\n\r\n3\r\n--x--\r\n'
+    builder = run()
+    post = builder.keep("multipart/form-data", boundary)
+    ended = builder.request("POST", f"{S}/save", request_headers=None, post=post).answer("ok")
+    assert grade(ended, request(post_data={"qty": "3"})).outcome == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "outcome"),
+    [
+        ({}, "FAIL"),
+        ({"post_data": {"qty": 3}}, "FAIL"),
+        ({"post_data": {"qty": 4}}, "PASS"),
+        ({"response_status": 201}, "FAIL"),
+        ({"response_status": 200}, "PASS"),
+        ({"url": f"{S}/save?id=1"}, "FAIL"),
+        ({"url": f"{S}/save?id=2"}, "PASS"),
+        ({"query_params": {"id": "2"}}, "PASS"),
+        ({"headers": {"X-Mode": "draft"}}, "PASS"),
+    ],
+)
+def test_another_request_is_not_the_one_that_must_not_exist(
+    grade: Grade, run: Run, wanted: dict[str, Any], outcome: str
+) -> None:
+    ended = sent(run(), {"qty": 3}, f"{S}/save?id=1&t=9", status=201).answer("ok")
+    assert grade(ended, request(**wanted, should_not_exist=True)).outcome == outcome
+
+
+def test_a_body_that_nobody_knows_may_be_the_forbidden_one(grade: Grade, run: Run) -> None:
+    check = request(post_data={"qty": 4}, should_not_exist=True)
+    hidden = run().request("POST", f"{S}/save", post=Omitted(why="off"))
+    assert grade(hidden.answer("ok"), check).outcome == "UNDECIDED"
+    both_sent = sent(run().request("POST", f"{S}/save", post=Omitted(why="off")), {"qty": 4})
+    assert grade(both_sent.answer("ok"), check).outcome == "FAIL"
+    builder = run()
+    opaque = builder.request("POST", f"{S}/save", post=builder.keep("application/x-protobuf", "\x08\x03"))
+    assert grade(opaque.answer("ok"), check).outcome == "UNDECIDED"
+    elsewhere = run().request("POST", f"{S}/other", post=Omitted(why="off"))
+    assert grade(elsewhere.answer("ok"), check).outcome == "PASS"
+
+
+def test_one_request_that_is_known_decides_beside_one_that_is_not(grade: Grade, run: Run) -> None:
+    check = request(post_data={"qty": 4}, last_event_only=False)
+    both_sent = sent(run().request("POST", f"{S}/save", post=Omitted(why="off")), {"qty": 4})
+    assert grade(both_sent.answer("ok"), check).outcome == "PASS"
+    other = sent(run().request("POST", f"{S}/save", post=Omitted(why="off")), {"qty": 5})
+    assert grade(other.answer("ok"), check).outcome == "UNDECIDED"
+
+
+def test_an_export_without_any_cookie_says_nothing_about_cookies(grade: Grade, run: Run) -> None:
+    check = request(response_cookies={"sid": "7"})
+    har = {"source": Source(format="har")}
+    assert grade(sent(run(**har)).answer("ok"), check).outcome == "UNDECIDED"
+    assert grade(sent(run(), response_headers=()).answer("ok"), check).outcome == "FAIL"
+    others = run(**har).request("GET", f"{S}/", response_headers=(("Set-Cookie", "a=b"),))
+    assert grade(sent(others, response_headers=()).answer("ok"), check).outcome == "FAIL"
+    wants_sent = request(headers={"Cookie": "sid=7"})
+    assert grade(sent(run(**har)).answer("ok"), wants_sent).outcome == "UNDECIDED"
+
+
+def test_a_hidden_header_matters_only_where_all_else_is_as_expected(grade: Grade, run: Run) -> None:
+    hidden = (("Cookie", "⟦header⟧"),)
+    check = request(f"{S}/save?q=1", headers={"Cookie": "a=b"})
+    other = sent(run(), url=f"{S}/save?q=2", headers=hidden).answer("ok")
+    assert both(grade, other, check) == ("FAIL", "FAIL")
+    same = sent(run(), url=f"{S}/save?q=1", headers=hidden).answer("ok")
+    assert both(grade, same, check) == ("UNDECIDED", "UNDECIDED")
+
+
+def test_a_url_with_a_wildcard_is_refused(grade: Grade, run: Run) -> None:
+    assert grade(sent(run()).answer("ok"), request(f"{S}/*")).outcome == "ERROR"
