@@ -14,7 +14,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.serving.freshness import Freshness
 from replaykit.serving.headers import destination, recorded
 from replaykit.serving.origins import Site, choose
-from replaykit.serving.states import LOOKED_MAX, Holding, Pushed, Replied, holding, parsed
+from replaykit.serving.states import LOOKED_MAX, Holding, Pushed, Replied, canonical, holding, parsed
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe
@@ -118,9 +118,10 @@ class Answers:
         # The newest says what is there now; an older one would contradict it.
         newest = max(sources, key=lambda one: (-1 if one.t is None else one.t, one.place))
         own = newest.event if isinstance(newest.event, Exchange) else None
-        fault = self._fresh.fault(newest.t, newest.place, own)
-        reply = fault or self._reply(newest)
         path = target.partition("?")[0]
+        state = self._state(path, newest)
+        fault = self._fresh.fault(newest.t, newest.place, own, lambda one: self._pushes(one, path, state))
+        reply = fault or self._reply(newest)
         if newest.kind == "pushed" and isinstance(reply, Reply) and self._holding(path) == "likely":
             self.assumed[path] = None
         return reply if isinstance(reply, Reply) else self._miss(method, target, reply)
@@ -174,6 +175,18 @@ class Answers:
                 self._fresh,
             )
         return self._held[path]
+
+    def _state(self, path: str, source: _Source) -> str | None:
+        """Return the state that a source shows, as canonical JSON; None where the path holds none."""
+        if self._holding(path) == "no":
+            return None
+        return canonical(self._json(source.event.post if source.kind == "pushed" else source.event.body))
+
+    def _pushes(self, exchange: Exchange, path: str, state: str | None) -> bool:
+        """Say whether a request sends this state to the path: overlapping or aborted, it leaves the same."""
+        if state is None or exchange.method.upper() not in PUSHES or self.site.target(exchange.url) != path:
+            return False
+        return canonical(self._json(exchange.post)) == state
 
     def _json(self, blob: Any) -> Any:
         body = self._body(blob)

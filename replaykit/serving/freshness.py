@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from replaykit.replay.player import mutates
@@ -32,10 +34,17 @@ class Freshness:
             if isinstance(event, Exchange) and mutates(event)
         ]
 
-    def fault(self, t: int | None, place: int, own: Exchange | None = None) -> str | None:
+    def fault(
+        self,
+        t: int | None,
+        place: int,
+        own: Exchange | None = None,
+        leaves_it: Callable[[Exchange], bool] = lambda _: False,
+    ) -> str | None:
         """Say why what was asked for at a time (ms), or a place, may be out of date; None: it is not.
 
         `own`: the exchange itself, which may be a change, and the redirect that led to it is none after it.
+        `leaves_it`: whether a change leaves what was there, as one that sends the same once more.
         """
         if own is not None and own.resource in _FIXED and not mutates(own):
             return None
@@ -43,7 +52,8 @@ class Freshness:
             return "the network was not recorded as a whole, so that nobody knows what changed since"
         if own is not None and own.from_cache:
             return "it came out of the browser's cache, however old"
-        later = next((one for one in reversed(self._changes) if _is_later(one, t, place, own)), None)
+        changes = (one for one in reversed(self._changes) if _is_later(one, t, place, own))
+        later = next((one for one in changes if not leaves_it(one.exchange)), None)
         if later is None:
             return None
         return f"{later.exchange.method} {later.exchange.url} may have changed it since"

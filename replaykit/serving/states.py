@@ -47,6 +47,14 @@ def parsed(body: bytes | None) -> Any:
         return UNREAD
 
 
+def canonical(value: Any) -> str | None:
+    """Return JSON with sorted keys; None for what is none."""
+    try:
+        return None if value is UNREAD else json.dumps(value, sort_keys=True)
+    except RecursionError:
+        return None
+
+
 def holding(pushes: Sequence[Pushed], replies: Sequence[Replied], fresh: Freshness) -> Holding:
     """Say whether a path answers GET with the last JSON that was sent to it.
 
@@ -81,9 +89,5 @@ def _is_alike(sent: Any, body: Any) -> bool:
 
 def _is_equal(sent: Any, body: Any) -> bool:
     """Compare JSON values; `1` and `true`, which Python takes for equal, are not."""
-    if sent is UNREAD or body is UNREAD:
-        return False
-    try:
-        return json.dumps(sent, sort_keys=True) == json.dumps(body, sort_keys=True)
-    except RecursionError:
-        return False
+    text = canonical(sent)
+    return text is not None and text == canonical(body)

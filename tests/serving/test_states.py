@@ -223,3 +223,49 @@ def body_of(found: Reply | Miss) -> Any:
 @pytest.fixture
 def story() -> Story:
     return Story()
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"t": 22},
+        {"t": 22, "status": None, "error": "net::ERR_ABORTED", "reply": None},
+        {"t": 22, "status": None, "ended": None, "reply": None},
+        {"t": 18, "ended": 40},
+        {"t": 18, "ended": 40, "status": None, "error": "net::ERR_ABORTED", "reply": None},
+    ],
+)
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_the_same_sent_twice_leaves_one_state(
+    method: str, second: dict[str, Any], story: Story, tmp_path: Path
+) -> None:
+    story.said("GET", PATH, 10, b'{"a": 1, "b": 0}')
+    more = dict(second)
+    sends = [(20, {}), (more.pop("t"), more)]
+    for t, facts in sorted(sends, key=lambda one: one[0]):
+        story.said(method, PATH, t, sent=b'{"a": 2, "b": 1}', **facts)
+    assert body_of(story.ask(tmp_path, "GET", PATH)) == {"a": 2, "b": 1}
+
+
+def test_what_was_read_and_is_sent_again_is_what_is_there(story: Story, tmp_path: Path) -> None:
+    story.said("PUT", PATH, 10, sent=b'{"a": 2}')
+    story.said("GET", PATH, 20, b'{"a": 2}')
+    story.said("PUT", PATH, 30, sent=b'{ "a" : 2 }', status=None, error="net::ERR_ABORTED", reply=None)
+    assert body_of(story.ask(tmp_path, "GET", PATH)) == {"a": 2}
+
+
+@pytest.mark.parametrize("sent", [b'{"a": 3}', b'{"a": true}', b"a=2", None])
+def test_what_else_was_sent_meanwhile_may_have_come_last(
+    sent: bytes | None, story: Story, tmp_path: Path
+) -> None:
+    story.said("GET", PATH, 10, b'{"a": 1}')
+    story.said("PUT", PATH, 18, sent=sent, status=None, error="net::ERR_ABORTED", reply=None, ended=40)
+    story.said("PUT", PATH, 20, sent=b'{"a": 2}')
+    assert isinstance(story.ask(tmp_path, "GET", PATH), Miss)
+
+
+def test_the_same_sent_elsewhere_is_another_change(story: Story, tmp_path: Path) -> None:
+    story.said("GET", PATH, 10, b'{"a": 1}')
+    story.said("PUT", PATH, 20, sent=b'{"a": 2}')
+    story.said("PUT", "/api/other", 22, sent=b'{"a": 2}')
+    assert isinstance(story.ask(tmp_path, "GET", PATH), Miss)
