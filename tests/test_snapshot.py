@@ -18,7 +18,7 @@ from tests.blocks import ROOT, blocks_of
 HEAD = {
     "snapshot": 1, "url": "http://x.test/", "base": "http://x.test/", "title": "T", "content_type": "text/html",
     "charset": "UTF-8", "compat": "CSS1Compat", "ready": "complete", "doctype": ["html", "", ""], "elements": 0,
-    "nodes": 0, "styles": [], "sheets": [["", False, -1, True]], "flags": [],
+    "nodes": 0, "styles": [], "sheets": [["", False, -1, True, -1]], "flags": [],
 }  # fmt: skip
 
 

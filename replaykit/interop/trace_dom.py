@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.snapshot.attributes import serialized
 from replaykit.snapshot.format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
 
 OWN = "__playwright_"
@@ -90,7 +91,9 @@ class _Writer:
         name = rows.name[row]
         flat = rows.attributes.get(row, [])
         said = {
-            key: value for key, value in zip(flat[::2], flat[1::2], strict=True) if key[:2].lower() != "on"
+            serialized(key, rows.kind[row]): value
+            for key, value in zip(flat[::2], flat[1::2], strict=True)
+            if key[:2].lower() != "on"
         }
         state = rows.state.get(row, State())
         attributes = {**self._live(row, name, said, state), **said}

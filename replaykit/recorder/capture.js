@@ -58,12 +58,19 @@ function flagsOf(tree) {
 
 function sheetsOf(tree, root, kind) {
   const owner = (sheet) => tree.numbers.get(sheet.ownerNode) ?? -1;
+  const hanger = hangerOf(tree, root);
   const row = (sheet, number) => {
     tree.sheets.push(sheet);
-    return [sheet.media.mediaText, sheet.disabled, number, rulesOf(sheet) !== null];
+    return [sheet.media.mediaText, sheet.disabled, number, rulesOf(sheet) !== null, hanger];
   };
   const linked = Array.from(kind.styleSheets(root), (sheet) => row(sheet, owner(sheet)));
   return linked.concat(Array.from(kind.adoptedStyleSheets(root), (sheet) => row(sheet, -1)));
+}
+
+// Number of the element that a tree hangs on: the host of a shadow root, the frame of an inner document.
+function hangerOf(tree, root) {
+  const hanger = root === document ? null : isShadowRoot(root) ? shadowHost(root) : frameOf(root);
+  return hanger === null ? -1 : (tree.numbers.get(hanger) ?? -1);
 }
 
 // ---- Walk ------------------------------------------------------------------------------------------------------
@@ -387,7 +394,7 @@ function takeMask(tree, element, html, number, owner) {
 function takeAttributes(tree, element, html, mask) {
   const names = attributeNames(element);
   if (names.length === 0) return;
-  const pairs = isOdd(names, html) ? oddAttributes(element) : plainAttributes(element, names);
+  const pairs = plainAttributes(element, names, html) ?? spelledAttributes(element, html);
   if (mask !== null) maskAttributes(element, html, pairs, mask.isMuted);
   for (let index = 1; index < pairs.length; index += 2) {
     if (pairs[index].length > STRING_MAX) pairs[index] = cutText(pairs[index], STRING_MAX, tree.onCut);
@@ -396,23 +403,40 @@ function takeAttributes(tree, element, html, mask) {
   emit(tree, pairs);
 }
 
-function plainAttributes(element, names) {
+// Null where one has a namespace, or looks so, or two have one name.
+function plainAttributes(element, names, html) {
   const pairs = [];
-  for (const name of names) pairs.push(name, attribute(element, name));
+  for (let index = 0; index < names.length; index += 1) {
+    const content = plainAttribute(element, null, names[index]);
+    if (content === null || names.indexOf(names[index]) !== index) return null;
+    if (html === '' && (names[index] === 'xmlns' || names[index].includes(':'))) return null;
+    pairs.push(names[index], content);
+  }
   return pairs;
 }
 
-// `getAttribute` lower-cases its argument on HTML elements, and of equal names it finds the first.
-function isOdd(names, html) {
-  for (let index = 0; index < names.length; index += 1) {
-    if (names.indexOf(names[index]) !== index) return true;
-    if (html !== '' && names[index] !== names[index].toLowerCase()) return true;
-  }
-  return false;
+function spelledAttributes(element, html) {
+  return Array.from(attributeNodes(element)).flatMap((node) => [spelledName(node, html), node.value]);
 }
 
-function oddAttributes(element) {
-  return Array.from(attributeNodes(element)).flatMap((node) => [node.name, node.value]);
+const XML_PREFIXES = {
+  __proto__: null, xlink: 'http://www.w3.org/1999/xlink', xml: 'http://www.w3.org/XML/1998/namespace',
+  xmlns: 'http://www.w3.org/2000/xmlns/',
+};
+
+// The namespace is spelled out where the name does not say it: foreign elements have the usual prefixes.
+function spelledName({ name, namespaceURI: uri }, html) {
+  const [prefix, local] = name.split(':');
+  const said = html === '' && (local !== undefined || name === 'xmlns') ? XML_PREFIXES[prefix] : undefined;
+  return (uri ?? '') === (said ?? '') ? name : `^${uri ?? ''} ${name}`;
+}
+
+const namedAttributes = (element) => Array.from(attributeNodes(element)).flatMap((node) => [serializedName(node), node.value]);
+
+// As page source has it.
+function serializedName({ name, localName: local, namespaceURI: uri }) {
+  const [prefix] = Object.keys(XML_PREFIXES).filter((known) => XML_PREFIXES[known] === uri);
+  return prefix === undefined || (prefix === 'xmlns' && local === 'xmlns') ? name : `${prefix}:${local}`;
 }
 
 // Frameworks keep copies of a value, and links of their text: attributes that hold them are masked, too.
@@ -421,7 +445,8 @@ function maskAttributes(element, html, pairs, isMuted) {
   const longest = pairs.reduce((most, { length }) => Math.max(most, length), 0);
   const text = isMuted ? textUpTo(element, longest).trim() : '';
   for (let index = 1; index < pairs.length; index += 2) {
-    const isTold = pairs[index - 1] === 'value' || (isMuted && TOLD.has(pairs[index - 1]));
+    const name = pairs[index - 1].replace(/^.*[ :]/, '');
+    const isTold = name === 'value' || (isMuted && TOLD.has(name));
     if (isTold || values.has(pairs[index]) || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
   }
 }

@@ -130,8 +130,11 @@ class PagePush(Struct, frozen=True, kw_only=True):
     """Fields that changed without an event since the push before: CSS path, value before, value after."""
     frames: tuple[PageFrame, ...] = ()
     """Frames that the page cannot read, by the ordinal that the snapshot gives them."""
-    sheets: tuple[str | None, ...] | None = None
-    """Style sheets in the order of the head, None for one that cannot be read; absent = as told before."""
+    sheets: tuple[str | N | None, ...] | None = None
+    """Style sheets in the order of the head; absent = as told before.
+
+    Each a text, the place of the same sheet before it, or None for one that cannot be read.
+    """
     hidden: N = 0
     """Closed shadow roots that the browser did not show; filled in by whoever asked it."""
 

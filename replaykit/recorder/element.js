@@ -316,7 +316,7 @@ function valueBefore(field, tag) {
 }
 
 function attributePairs(element) {
-  const pairs = oddAttributes(element);
+  const pairs = namedAttributes(element);
   const html = isHTML(element) ? localName(element) : '';
   if (isMasked(element)) maskAttributes(element, html, pairs, isMuted(element));
   return Array.from({ length: pairs.length / 2 }, (_, index) => [pairs[2 * index], pairs[2 * index + 1]]);

@@ -28,6 +28,7 @@ const localName = getter(Element.prototype, 'localName');
 const namespaceURI = getter(Element.prototype, 'namespaceURI');
 const attributeNames = method(Element.prototype, 'getAttributeNames');
 const attribute = method(Element.prototype, 'getAttribute');
+const plainAttribute = method(Element.prototype, 'getAttributeNS');
 const hasAttribute = method(Element.prototype, 'hasAttribute');
 const attributeNodes = getter(Element.prototype, 'attributes');
 const matches = method(Element.prototype, 'matches');

@@ -49,13 +49,20 @@ function pseudosIn(sheet) {
   const rules = rulesOf(sheet);
   if (rules === null) return null;
   const before = pseudosKnown.get(sheet);
-  if (before?.count === rules.length) return before;
+  if (before !== undefined && isSameRules(before.rules, rules)) return before;
   const found = {
-    count: rules.length, initials: false, lines: false, all: false, free: [], tags: new Set(), classes: new Set(),
+    rules: Array.from(rules), initials: false, lines: false, all: false, free: [], tags: new Set(), classes: new Set(),
   };
   collectPseudos(rules, found, null);
   pseudosKnown.set(sheet, found);
   return found;
+}
+
+// A sheet whose text was replaced has other rules, be they as many.
+function isSameRules(before, rules) {
+  if (before.length !== rules.length) return false;
+  for (let at = 0; at < rules.length; at += 1) if (rules[at] !== before[at]) return false;
+  return true;
 }
 
 function collectPseudos(rules, found, outer) {

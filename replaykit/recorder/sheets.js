@@ -12,15 +12,19 @@ function rulesOf(sheet) {
   }
 }
 
-// In the order of the head, for the last look at a page; a sheet that cannot be read, or is too long, is null itself.
+// In the order of the head, for the last look at a page; a sheet that cannot be read, or is too long, is null itself,
+// one that was told before (components share theirs) the place of its text.
 function newSheets(tree, purpose) {
   if (globalThis.parent !== globalThis || purpose !== 'final') return null;
+  const places = new Map();
   let left = SHEETS_MAX;
-  return tree.sheets.map((sheet) => {
+  return tree.sheets.map((sheet, place) => {
+    if (places.has(sheet)) return places.get(sheet);
     const text = sheetText(sheet, 0);
-    if (text === null || text.length > Math.min(left, SHEET_MAX)) return null;
-    left -= text.length;
-    return text;
+    const isTold = text !== null && text.length <= Math.min(left, SHEET_MAX);
+    places.set(sheet, isTold ? place : null);
+    left -= isTold ? text.length : 0;
+    return isTold ? text : null;
   });
 }
 

@@ -92,13 +92,19 @@ class Viewer:
             paint=hidden_boxes(blob.data) if self._paints else (),
             views=self._tabs.views(),
             status=tab.status if is_present else None,
-            sheets=tuple(self._sheet(text) for text in push.sheets or ()),
+            sheets=self._sheets(push.sheets or ()),
         )
         tab.sights.add(shown)
         return shown
 
-    def _sheet(self, text: str | None) -> Blob | None:
-        return None if text is None else self._ledger.blob(CSS, text.encode("utf-8", "replace"))
+    def _sheets(self, told: tuple[str | int | None, ...]) -> tuple[Blob | None, ...]:
+        found: list[Blob | None] = []
+        for one in told:
+            if isinstance(one, str):
+                found.append(self._ledger.blob(CSS, one.encode("utf-8", "replace")))
+            else:
+                found.append(found[one] if one is not None and one < len(found) else None)
+        return tuple(found)
 
     def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
         """Ask a page for a snapshot; `is_owed`: it is a gap where it gives none."""

@@ -2,7 +2,7 @@
 //
 // Boxes come from another layout, clocks and stores from another machine, globals from scripts that never ran:
 // an answer that touched them would be a guess.
-({ isStyled, isDrawn, isAlike }) => {
+({ isStyled, isDrawn, isAlike, isSized }) => {
   const touched = new Set();
   const touch = (name) => void touched.add(name);
   const VALUE_MAX = 1 << 20;
@@ -227,7 +227,7 @@
     path: (source) => answer(() => path(source)),
     run,
     take,
-    isDrawn: shows,
+    isDrawn: shows && isSized,
   };
   Object.defineProperty(globalThis, '__replaykit_ask', { value: Object.freeze(tools) });
 }

@@ -15,7 +15,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.frames import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
-from replaykit.snapshot.format import HTML, State
+from replaykit.snapshot.format import DOCUMENT, HTML, SHADOW, State
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 
@@ -45,6 +45,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """Whether it was switched off."""
     text: str | None
     """Its rules; None where they were not recorded."""
+    tree: int | None = None
+    """Element number of the host or frame whose tree it styles, -1: the document; None: not recorded."""
 
 
 class Framed(Struct, frozen=True, kw_only=True):
@@ -81,6 +83,8 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     """Palette of styles."""
     style: tuple[int, ...]
     """Per element its palette index; empty where styles were not taken."""
+    sized: str
+    """Per element `1` where its box had a size, else `0`; empty where boxes were not taken."""
     shapes: tuple[tuple[int, str], ...]
     """Element numbers and shapes of rendered texts; empty where they were not taken."""
     sheets: tuple[Sheet, ...]
@@ -105,6 +109,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
             "images": [list(image) for image in self.images],
             "styles": list(self.styles),
             "style": list(self.style),
+            "sized": self.sized,
         }
 
 
@@ -150,7 +155,7 @@ def _of_frame(owner: int, view: FrameView | None, replay: Replay) -> Framed:
 def _inside(view: FrameView, dom: Dom, replay: Replay) -> Blueprint | None:
     """Return how to build what stands in a frame; None where it is too large."""
     linked = _linked(replay)
-    texts = tuple(_text(replay, linked.get(_address(dom, owner))) for _, _, owner, _ in dom.head.sheets)
+    texts = tuple(_text(replay, linked.get(_address(dom, row.owner))) for row in dom.head.sheets)
     try:
         plan = blueprint(dom, texts=texts)
     except Unsupported:
@@ -185,12 +190,19 @@ def blueprint(
         compat=head.compat,
         styles=tuple(head.styles),
         style=tuple(snapshot.style),
+        sized=_sized(snapshot.box),
         shapes=tuple(head.shapes or ()),
         sheets=_sheets(dom, texts),
         images=tuple(_images(dom)),
         pointer=pointer,
         viewport=viewport,
         is_whole="cut" not in head.flags and not any(state.masked for state in snapshot.state.values()),
+    )
+
+
+def _sized(box: list[int]) -> str:
+    return "".join(
+        "1" if width and height else "0" for width, height in zip(box[2::4], box[3::4], strict=True)
     )
 
 
@@ -204,10 +216,18 @@ def _doctype(dom: Dom) -> str:
 
 def _sheets(dom: Dom, texts: tuple[str | None, ...]) -> tuple[Sheet, ...]:
     known = (*texts, *[None] * len(dom.head.sheets))
+    # Older recordings do not tell whose an adopted sheet is: in a page of several trees, nobody knows.
+    has_trees = any(kind in (SHADOW, DOCUMENT) for kind in dom.snapshot.kind[1:])
     return tuple(
-        Sheet(owner=owner, media=media, disabled=disabled, text=text)
-        for (media, disabled, owner, _), text in zip(dom.head.sheets, known, strict=False)
-        if -1 <= owner < dom.head.elements
+        Sheet(
+            owner=row.owner,
+            media=row.media,
+            disabled=row.disabled,
+            text=None if row.owner < 0 and row.tree is None and has_trees else text,
+            tree=row.tree,
+        )
+        for row, text in zip(dom.head.sheets, known, strict=False)
+        if -1 <= row.owner < dom.head.elements and -1 <= (row.tree or 0) < dom.head.elements
     )
 
 
@@ -227,8 +247,7 @@ def _texts(page: Page, dom: Dom, replay: Replay) -> tuple[str | None, ...]:
     named = [told[at] if at < len(told) else None for at in range(len(dom.head.sheets))]
     linked = _linked(replay) if None in named else {}
     blobs = (
-        blob or linked.get(_address(dom, owner))
-        for blob, (_, _, owner, _) in zip(named, dom.head.sheets, strict=True)
+        blob or linked.get(_address(dom, row.owner)) for blob, row in zip(named, dom.head.sheets, strict=True)
     )
     return tuple(_text(replay, blob) for blob in blobs)
 
@@ -247,9 +266,9 @@ def _linked(replay: Replay) -> dict[str | None, str]:
     }
     for page in replay.pages:
         dom = page.dom if page.seen.sheets else None
-        for blob, (_, _, owner, _) in zip(page.seen.sheets, dom.head.sheets if dom else (), strict=False):
+        for blob, row in zip(page.seen.sheets, dom.head.sheets if dom else (), strict=False):
             if blob is not None and dom is not None:
-                found[_address(dom, owner)] = blob
+                found[_address(dom, row.owner)] = blob
     found.pop(None, None)
     return found
 

@@ -246,7 +246,7 @@ class Rebuilt:
         if plan.frames:
             self.frames = tuple(fill(self._report, plan, skeletons))
             self.faults = (*self.faults, *readable(self._report, plan))
-        self._known = known_of(self._report, plan, self.style["repaired"])
+        self._known = known_of(self._report, plan, self.style)
         page.evaluate(script("asking.js"), self._known)
         self._session = page.context.new_cdp_session(page)
 

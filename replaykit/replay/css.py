@@ -21,6 +21,7 @@ from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.replay import pseudo
 from replaykit.replay.matching import Complex, Compound, Query, Selector, Test, keyed
 from replaykit.replay.tree import SPACES, Tree, ascii_lower, split, words
+from replaykit.snapshot.attributes import namespace_of, qualified
 from replaykit.snapshot.format import DOCUMENT, HTML, MATHML, SVG
 from replaykit.tasks.selectors import NTH, UNRECORDED, UNRECORDED_FUNCTIONS, prepared
 
@@ -288,10 +289,12 @@ def _named(tree: Tree, row: int, name: str, any_namespace: bool) -> Iterator[str
     if tree.html:
         name = ascii_lower(name)
     for found, value in tree.attributes(row):
-        plain = ascii_lower(found) if tree.html else found
-        # Foreign elements have namespaced attributes (`xlink:href`), which `[href]` does not reach.
-        foreign = tree.kind[row] != HTML and found.startswith(("xlink:", "xml:", "xmlns:"))
-        if (plain == name and not foreign) or (any_namespace and foreign and plain.partition(":")[2] == name):
+        whole = ascii_lower(qualified(found)) if tree.html else qualified(found)
+        # `[href]` does not reach what has a namespace (`xlink:href`).
+        foreign = bool(namespace_of(found, tree.kind[row]))
+        if (whole == name and not foreign) or (
+            any_namespace and foreign and whole.rpartition(":")[2] == name
+        ):
             yield value
 
 

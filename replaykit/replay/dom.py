@@ -18,6 +18,7 @@ from replaykit.replay.plain import is_plain
 from replaykit.replay.prefilter import Prefilter
 from replaykit.replay.pseudo import disabled
 from replaykit.replay.tree import Tree, ascii_lower
+from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import Lines, decode_head
 from replaykit.snapshot.format import HTML, OTHER, Head, Snapshot
 
@@ -235,7 +236,7 @@ class Node:
     @property
     def attributes(self) -> dict[str, str]:
         """Attributes by qualified name, in DOM order."""
-        return dict(self.dom.tree.attributes(self.row))
+        return {qualified(name): value for name, value in self.dom.tree.attributes(self.row)}
 
     def attribute(self, name: str) -> str | None:
         """Return an attribute as `getAttribute` does: names of HTML elements ignore ASCII case."""

@@ -109,13 +109,14 @@ def faults_of(found: dict[str, Any], differing: int, url: str, plan: Blueprint) 
         yield f"{differing} elements are styled otherwise"
 
 
-def known_of(report: Any, plan: Blueprint, repaired: int) -> dict[str, bool]:
+def known_of(report: Any, plan: Blueprint, style: dict[str, int]) -> dict[str, bool]:
     """Return what is known of the style of a document: `asking.js` refuses what depends on more."""
     has_sheets = all(sheet.text is not None for sheet in plan.sheets)
     shown = report.evaluate(SHOWN, [number for number, _ in plan.shapes])
     return {
-        "isStyled": not repaired and has_sheets,
+        "isStyled": not style["repaired"] and has_sheets,
         "isDrawn": bool(plan.style) or (has_sheets and bool(plan.sheets)),
+        "isSized": not style["resized"],
         "isAlike": [shape_of(text) for text in shown] == [shape for _, shape in plan.shapes],
     }
 
@@ -149,7 +150,7 @@ def _built(frame: Any, framed: Framed, outer: Blueprint, skeletons: Skeletons) -
         report = frame.evaluate_handle(script("rebuild.js"), plan.plan)
         style = report.evaluate("(report) => report.settle()")
         faults = tuple(faults_of(report.evaluate(FOUND), style["differing"], frame.url, plan))
-        frame.evaluate(script("asking.js"), known_of(report, plan, style["repaired"]))
+        frame.evaluate(script("asking.js"), known_of(report, plan, style))
     except Error as error:
         return None, (f"it cannot be built: {error.message.splitlines()[0]}",)
     finally:

@@ -279,6 +279,7 @@ class _History:
         self.replay = replay
         self.missing: list[str] = []
         self.looks: list[Page] = []
+        self._refused: dict[int, ReplayError] = {}
         self._require_strong = require_strong
         self._chromium = chromium
 
@@ -306,12 +307,23 @@ class _History:
         return page
 
     def build(self, page: Page) -> Rebuilt:
+        if page.place in self._refused:
+            raise self._refused[page.place].with_traceback(None)
+        try:
+            rebuilt = self._open(page)
+        except ReplayError as error:
+            # To find out takes up to a minute, and evaluators ask on.
+            self._refused[page.place] = error
+            raise
+        if page not in self.looks:
+            self.looks.append(page)
+        return rebuilt
+
+    def _open(self, page: Page) -> Rebuilt:
         rebuilt = self.chromium.open(blueprint_of(page, self.replay, with_frames=True))
         if rebuilt.faults:
             rebuilt.close()
             raise ReplayError(what=f"{page.url}: the page built anew differs: {', '.join(rebuilt.faults)}")
-        if page not in self.looks:
-            self.looks.append(page)
         return rebuilt
 
 

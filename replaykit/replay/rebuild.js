@@ -2,7 +2,7 @@
 //
 // Everything is taken from the prototypes before the first recorded node is there: `<img name=createElement>`
 // shadows `document.createElement`, `<form><input name=append>` shadows `form.append`. Depth lives in an array.
-async ({ tokens: text, sheets, images, styles, style }) => {
+async ({ tokens: text, sheets, images, styles, style, sized }) => {
   const HTML = 'http://www.w3.org/1999/xhtml';
   const SPACES = {
     '<': HTML, '%': 'http://www.w3.org/2000/svg', '&': 'http://www.w3.org/1998/Math/MathML',
@@ -13,6 +13,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   const RULES_MAX = 4000;
   const LOAD_MAX_MS = 5000;
   const BYTES_MAX = 1 << 20;
+  const NO_SIZE = { width: 0, height: 0 };
 
   const method = (prototype, name) => Function.prototype.call.bind(prototype[name]);
   const field = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name);
@@ -48,6 +49,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   const previous = getter(Element.prototype, 'previousElementSibling');
   const localName = getter(Element.prototype, 'localName');
   const setHTML = setter(Element.prototype, 'innerHTML');
+  const boxOf = method(Element.prototype, 'getBoundingClientRect');
   const scrollTo = method(Element.prototype, 'scrollTo');
   const listen = method(EventTarget.prototype, 'addEventListener');
   const focus = method(HTMLElement.prototype, 'focus');
@@ -81,6 +83,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   const elements = [];
   const states = [];
   const roots = []; // documents and shadow roots, in the order of their tokens
+  const trees = new Map(); // by the element that they hang on
   const inners = []; // [document, mode]
   const lost = [];
 
@@ -116,6 +119,11 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   }
 
   function attribute(node, name, content) {
+    if (name[0] === '^' && name.includes(' ')) {
+      const blank = name.lastIndexOf(' ');
+      spelled(node, name.slice(1, blank), name.slice(blank + 1), content);
+      return;
+    }
     const prefix = name.includes(':') ? name.slice(0, name.indexOf(':')) : name === 'xmlns' ? 'xmlns' : '';
     try {
       if (prefix !== '' && node.namespaceURI !== HTML && PREFIXES[prefix]) setIn(node, PREFIXES[prefix], name, content);
@@ -131,6 +139,16 @@ async ({ tokens: text, sheets, images, styles, style }) => {
       carrier.removeAttributeNode(found);
       found.value = content;
       setNode(node, found);
+    }
+  }
+
+  // The namespace is spelled out: with none at all, a name with a colon is one name.
+  function spelled(node, space, name, content) {
+    try {
+      if (space === '') set(node, name, content);
+      else setIn(node, space, name, content);
+    } catch {
+      lost.push(`attribute ${name.slice(0, 40)}`);
     }
   }
 
@@ -213,6 +231,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
     try {
       const root = attach(top.node, { mode });
       roots.push(root);
+      trees.set(top.node, root);
       return { node: null, into: root, inside: top.inside };
     } catch {
       lost.push('a shadow root');
@@ -243,6 +262,7 @@ async ({ tokens: text, sheets, images, styles, style }) => {
     }
     empty(found);
     roots.push(found);
+    trees.set(frame, found);
     inners.push([found, about.compat]);
     return { node: null, into: found, inside: found };
   }
@@ -336,19 +356,16 @@ async ({ tokens: text, sheets, images, styles, style }) => {
   function adopt() {
     if (sheets.length === 0) return;
     for (const root of roots) for (const sheet of sheetsOf(root)) sheet.disabled = true;
-    const hosts = roots.filter((root) => typeOf(root) === 11);
-    // Of adopted sheets nobody said whose they are: those that speak of a host are of the shadow roots, in order.
-    const hosted = sheets.filter(({ owner, text: css }) => owner < 0 && css?.includes(':host'));
-    const one = hosted.length === hosts.length;
-    let next = 0;
     const adopted = new Map(roots.map((root) => [root, []]));
     for (const sheet of sheets) {
-      if (sheet.owner >= 0) give(adopted, rootOf(elements[sheet.owner]), sheet);
-      else if (!hosted.includes(sheet)) give(adopted, main, sheet);
-      else if (one) give(adopted, hosts[next++], sheet);
-      else for (const host of hosts) give(adopted, host, sheet);
+      give(adopted, treeOf(sheet), sheet);
     }
     for (const [root, list] of adopted) setAdopted(root, list);
+  }
+
+  function treeOf({ owner, tree }) {
+    if (owner >= 0) return rootOf(elements[owner]);
+    return tree === null || tree < 0 ? main : trees.get(elements[tree]);
   }
 
   function give(adopted, root, { owner, media, disabled, text: css }) {
@@ -419,6 +436,26 @@ async ({ tokens: text, sheets, images, styles, style }) => {
     return found;
   }
 
+  // Elements that had a size and have none now, or the other way round: number, and whether it had one.
+  function resized() {
+    const found = [];
+    for (let number = 0; number < sized.length; number += 1) {
+      const { width, height } = style[number] < 0 ? NO_SIZE : boxOf(elements[number]);
+      const had = sized[number] === '1';
+      if ((Math.round(width) > 0 && Math.round(height) > 0) !== had) found.push([number, had]);
+    }
+    return found;
+  }
+
+  const SIZE = 'min-width: 1px !important; min-height: 1px !important; padding: 1px !important';
+  const NOTHING = 'width: 0 !important; min-width: 0 !important; padding: 0 !important; border-width: 0 !important';
+
+  function resize(found) {
+    const rules = new Map();
+    for (const [number, had] of found.slice(0, RULES_MAX)) rule(rules, elements[number], had ? SIZE : NOTHING);
+    adoptMore(rules);
+  }
+
   function repair(found) {
     const rules = new Map();
     for (const [number, display, visibility, wraps, cases] of found.slice(0, RULES_MAX)) {
@@ -466,7 +503,12 @@ async ({ tokens: text, sheets, images, styles, style }) => {
         repair(found);
         rest();
       }
-      return { repaired: found.length, differing: found.length > 0 ? differing().length : 0 };
+      const sizes = resized();
+      if (sizes.length > 0) resize(sizes);
+      return {
+        repaired: found.length, differing: found.length + sizes.length > 0 ? differing().length : 0,
+        resized: sizes.length > 0 ? resized().length : 0,
+      };
     },
     texts: () => elements.map((node) => [localName(node), node.innerText ?? null, node.value ?? null,
       node.checked ?? null, node.selectedIndex ?? null, node.selected ?? null]),

@@ -6,6 +6,7 @@ The fragment serialisation of the HTML standard (13.3), attributes only: live st
 from __future__ import annotations
 
 from replaykit.replay.tree import Tree, words
+from replaykit.snapshot.attributes import serialized
 from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, INSTRUCTION, OTHER, SHADOW, TEXT
 
 _VOID = words(
@@ -68,7 +69,9 @@ def _written(tree: Tree, row: int, last: int) -> str:
 
 
 def _start_tag(tree: Tree, row: int) -> str:
-    attributes = "".join(f' {name}="{value.translate(_ATTRIBUTE)}"' for name, value in tree.attributes(row))
+    kind = tree.kind[row]
+    pairs = ((serialized(name, kind), value) for name, value in tree.attributes(row))
+    attributes = "".join(f' {name}="{value.translate(_ATTRIBUTE)}"' for name, value in pairs)
     return f"<{tree.name[row]}{attributes}>"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from replaykit.replay.memo import Memo
+from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
 
 _NO_ATTRIBUTES: list[str] = []
@@ -42,12 +43,12 @@ class Tree(Memo):
         """Return the value of an attribute by its exact qualified name."""
         pairs = self.snapshot.attributes.get(row, _NO_ATTRIBUTES)
         for place in range(0, len(pairs), 2):
-            if pairs[place] == name:
+            if pairs[place] == name or (pairs[place][:1] == "^" and qualified(pairs[place]) == name):
                 return pairs[place + 1]
         return None
 
     def attributes(self, row: int) -> list[tuple[str, str]]:
-        """Return name and value of every attribute in DOM order."""
+        """Return name, as the snapshot has it, and value of every attribute in DOM order."""
         pairs = self.snapshot.attributes.get(row, _NO_ATTRIBUTES)
         return list(zip(pairs[::2], pairs[1::2], strict=True))
 
@@ -191,7 +192,8 @@ class Tree(Memo):
         """
         index: dict[str, list[int]] = {}
         for row, pairs in self.snapshot.attributes.items():
-            names = [ascii_lower(name) for name in pairs[::2]] if self.html else pairs[::2]
+            names = [qualified(name) for name in pairs[::2]]
+            names = [ascii_lower(name) for name in names] if self.html else names
             for name in {*names, *(name.partition(":")[2] for name in names if ":" in name)}:
                 index.setdefault(name, []).append(row)
         return index

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.tree import Tree, ascii_lower
+from replaykit.snapshot.attributes import namespace_of, qualified
 from replaykit.snapshot.format import COMMENT, HTML, OTHER, TEXT
 from replaykit.tasks.xpath import Function, Operation, Path, Step, Value, XPath, parse
 
@@ -132,7 +133,8 @@ class _Evaluation:
 
     def _passes(self, step: Step, node: int | Attribute) -> bool:
         if isinstance(node, Attribute):
-            return step.test in ("*", "node()", node.name)
+            is_named = step.test == node.name and not namespace_of(node.name, self.tree.kind[node.row])
+            return is_named or step.test in ("*", "node()")
         kind = self.tree.kind[node]
         match step.test:
             case "node()":
@@ -201,7 +203,7 @@ class _Evaluation:
 
     def _name(self, node: int | Attribute) -> str:
         if isinstance(node, Attribute):
-            return node.name
+            return qualified(node.name)
         return self.tree.name[node] if self.tree.kind[node] <= OTHER else ""
 
     def text(self, value: Any) -> str:

@@ -33,6 +33,21 @@ def refuse(place: str, what: str) -> NoReturn:
     raise SnapshotInvalid(place=place, what=what)
 
 
+class SheetRow(msgspec.Struct, frozen=True, array_like=True):
+    """A style sheet of a document or shadow root."""
+
+    media: str
+    """Media query."""
+    disabled: bool
+    """Whether it was switched off."""
+    owner: int
+    """Number of the element that it belongs to; -1 where it is adopted, or comes from no element."""
+    readable: bool
+    """Whether a script of the page may read it."""
+    tree: int | None = None
+    """Element number of the host or frame whose tree it styles, -1: the document; None: not told."""
+
+
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """The first line: what the page says about itself."""
 
@@ -60,8 +75,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Number of nodes that the writer visited, as it counts them."""
     styles: list[str] = []
     """Palette of computed styles that the style line points into."""
-    sheets: list[tuple[str, bool, int, bool]] = []
-    """Style sheets: media, disabled, owner element number (-1: adopted), readable."""
+    sheets: list[SheetRow] = []
+    """Style sheets of documents and shadow roots."""
     shapes: list[tuple[int, str]] | msgspec.UnsetType = msgspec.UNSET
     """Of some elements the rendered text as the browser gave it, without its letters; unset: not taken."""
     flags: list[str] = []

@@ -473,10 +473,10 @@ def test_sheets_in_head_order(watch: Watch, site: Any) -> None:
     watched.page.goto(url)
     taken = watched.ask()
     assert taken.head["sheets"] == [
-        ["print, screen", False, taken.number("l"), True],
-        ["", False, taken.number("o"), False],
-        ["", False, taken.number("s"), True],
-        ["", True, -1, True],
+        ["print, screen", False, taken.number("l"), True, -1],
+        ["", False, taken.number("o"), False, -1],
+        ["", False, taken.number("s"), True, -1],
+        ["", True, -1, True, -1],
     ]
 
 

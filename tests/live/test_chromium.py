@@ -278,7 +278,7 @@ def test_frames_shadow_roots_and_adopted_sheets_are_built(
     watched.page.frame_locator("iframe >> nth=1").locator("p").wait_for()
     answer = msgspec.json.decode(watched.call(READ))
     rebuilt = built(offline, answer["push"])
-    assert (rebuilt.faults, rebuilt.style) == ((), {"repaired": 0, "differing": 0})
+    assert (rebuilt.faults, rebuilt.style) == ((), {"repaired": 0, "differing": 0, "resized": 0})
     assert rebuilt.readings() == answer["reads"]
     ask = "() => [document.URL, document.title, document.querySelector('iframe').getAttribute('src'), document.compatMode]"
     assert offline.run(lambda: rebuilt.page.evaluate(ask)) == [url, "Both", "/in", "CSS1Compat"]

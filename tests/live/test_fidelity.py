@@ -222,7 +222,7 @@ def test_what_a_sheet_says_that_nobody_can_read_reads_as_live(
     watched.page.goto(url)
     answer = msgspec.json.decode(watched.call(READ))
     dom = Dom(answer["push"]["snapshot"].encode())
-    assert [row[3] for row in dom.head.sheets] == [False]
+    assert [row.readable for row in dom.head.sheets] == [False]
     assert differences(dom, answer["reads"]) == ([], [])
 
 

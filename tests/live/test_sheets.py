@@ -53,7 +53,7 @@ def test_style_sheets_are_kept_in_the_order_of_the_head(tmp_path: Path, page: An
         head = Dom(blobs[look.snapshot]).head
         texts = [id and blobs[id].decode() for id in look.sheets]
         assert len(head.sheets) == len(texts) == 5
-        assert [row[3] for row in head.sheets] == [text is not None for text in texts]
+        assert [row.readable for row in head.sheets] == [text is not None for text in texts]
         assert texts[0] == (
             '@media print {\np { color: black; }\n}\nb { color: blue; }\na { content: "⟦secret:pin⟧"; }'
         )
