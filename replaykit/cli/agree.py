@@ -10,6 +10,7 @@ import msgspec
 
 from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.report.write import write_file
 from replaykit.trajectory.counted import counted
@@ -41,7 +42,7 @@ def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, out
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
     if is_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(agreed), indent=1))
+        click.echo(json_text(agreed, 1))
     else:
         _print(agreed)
     if any(one["decided"]["n"] for one in agreed["graders"]):

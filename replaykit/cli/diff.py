@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from replaykit.grading.verdict import Report
 from replaykit.report.comparison_text import comparison_text
 from replaykit.report.diff import diff
 from replaykit.report.html.report_file import HtmlOptions
+from replaykit.report.json_text import json_text
 from replaykit.report.load import is_report, load_report
 from replaykit.report.parting_text import parting_text
 from replaykit.report.write import check_place, write_html_file, write_parting_file
@@ -123,4 +123,4 @@ def _is_report(source: str) -> bool:
 
 
 def _json(found: Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    return json_text(found, 2) + b"\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from replaykit.cli.console import harmless, notice
 from replaykit.cli.record import declared_secrets
@@ -16,6 +15,7 @@ from replaykit.interop.har_joined import join_har
 from replaykit.interop.importing import MISSING, Imported, import_runs
 from replaykit.interop.run import Options
 from replaykit.interop.source import SourceLimits
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
@@ -180,7 +180,7 @@ def _is_nothing(error: ReplaykitError | None) -> bool:
 def _listed(is_json: bool) -> str:
     rows = matrix()
     if is_json:
-        return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"
+        return json_text(rows, 2).decode() + "\n"
     cells = [[row[name] for name in row] for row in rows]
     legend = "R all of it, P some of it, o only with an option or an optional part, - none of it"
     return "\n".join([*table([list(rows[0]), *cells]), "", legend]) + "\n"

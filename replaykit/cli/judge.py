@@ -31,6 +31,7 @@ from replaykit.grading.judging import (
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.request import ReplyFailure
 from replaykit.grading.verdict import Judgement
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
 from replaykit.trajectory.counted import counted
@@ -111,7 +112,7 @@ def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any)
     for name in foreign_tapes(sources, how):
         notice(f"{safe(name)} was recorded for another bundle: only equal requests are answered")
     if is_json:
-        click.echo(msgspec.json.format(msgspec.json.encode([_row(one) for one in planned]), indent=1))
+        click.echo(json_text([_row(one) for one in planned], 1))
     elif planned:
         _print_plan(planned, recorded_usage(sources, how), at)
     ctx.exit(0 if planned else _nothing(sources))
@@ -178,8 +179,7 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
         ctx.exit(_nothing(sources))
     if number >= len(requests):
         raise UsageError(what=f"--number {number}, from 0: {counted(len(requests), 'request')} known")
-    text = msgspec.json.encode(plain_request(requests[number]))
-    click.echo(msgspec.json.format(text, indent=1))
+    click.echo(json_text(plain_request(requests[number]), 1))
 
 
 @command.command(

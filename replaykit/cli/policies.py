@@ -19,6 +19,7 @@ from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.mutation import Mutation
 from replaykit.grading.policies.trial import Trial
 from replaykit.grading.trials import Trials, try_policies
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.contradictions import contradictions
 from replaykit.tasks.dialect import Mode
@@ -75,7 +76,7 @@ def attempt(
             chosen = _of_run(bundle, policies, file) if isinstance(policies, dict) else policies
             found = try_policies(bundle, chosen, mode=mode, mutates=mutates)
         if as_json:
-            click.echo(msgspec.json.encode(_plain(source, found)))
+            click.echo(json_text(_plain(source, found)))
         else:
             click.echo("\n".join(_text(source, found)))
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from replaykit.cli.console import format_option, notice
 from replaykit.cli.record import declared_secrets
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
 from replaykit.recorder.running import BrowserChoice, Recorded
+from replaykit.report.json_text import json_text
 from replaykit.rerunning.addresses import parse_url_map
 from replaykit.rerunning.comparing import GATED, KINDS, Rerun
 from replaykit.rerunning.rerun import PATIENCE_S, rerun
@@ -214,4 +214,4 @@ def _default_name(bundle: str) -> Path:
 
 
 def _json(found: Rerun) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    return json_text(found, 2) + b"\n"

@@ -10,6 +10,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, short, table
 from replaykit.trajectory.completeness import assumes, channel_lines
 from replaykit.trajectory.counted import counted
@@ -39,7 +40,7 @@ def command(bundle: str, number: int | None, as_json: bool) -> None:
         events = _selected(opened.trajectory, number)
         if as_json:
             for event in events:
-                click.echo(msgspec.json.encode(event))
+                click.echo(json_text(event))
         elif number is not None:
             click.echo("\n".join(_in_full(opened.trajectory, number)))
         else:

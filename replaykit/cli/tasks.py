@@ -7,7 +7,6 @@ from secrets import randbelow
 from typing import Any
 
 import click
-import msgspec
 
 from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
@@ -15,6 +14,7 @@ from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.state_faults import state_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe
 from replaykit.tasks.check_faults import CheckFault, check_faults
 from replaykit.tasks.contradictions import notes
@@ -103,7 +103,7 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
         return
     found = summarize_tasks(tasks)
     if as_json:
-        click.echo(msgspec.json.encode(found))
+        click.echo(json_text(found))
         return
     _print(found)
 
@@ -145,7 +145,7 @@ def sample_(
     found = sample(suite.tasks, count or 5, 42 if seed is None else seed, by)
     chosen = [task.id for task in found]
     if as_json:
-        click.echo(msgspec.json.encode(chosen))
+        click.echo(json_text(chosen))
         return
     for name in chosen:
         click.echo(safe(name))
@@ -158,7 +158,7 @@ def sample_(
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
 def schema(name: str) -> None:
     """Print the JSON Schema of a suite file, of a policy file or of a report."""
-    click.echo(msgspec.json.format(msgspec.json.encode(_SCHEMAS[name]()), indent=1))
+    click.echo(json_text(_SCHEMAS[name](), 1))
 
 
 def _print(found: Summary) -> None:

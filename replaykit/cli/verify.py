@@ -14,6 +14,7 @@ from replaykit.grading.judges.panel import tape_path
 from replaykit.grading.judges.tape_state import TapeState
 from replaykit.grading.tape_use import tape_use
 from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity
+from replaykit.report.json_text import json_text
 from replaykit.report.table import safe
 from replaykit.trajectory.completeness import assumes, channel_lines, state_of
 from replaykit.trajectory.counted import counted
@@ -44,7 +45,7 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
             beside |= {} if compared is None else {"fidelity": msgspec.to_builtins(compared)}
             beside |= _completeness(source) if verification.gradable else {}
             plain = {"bundle": source, **msgspec.to_builtins(verification), **beside}
-            click.echo(msgspec.json.encode(plain))
+            click.echo(json_text(plain))
         else:
             _print(source, verification)
             _print_channels(source, verification)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from replaykit.errors import UsageError
 from replaykit.tasks.regexes import regex_fault
@@ -11,16 +11,47 @@ from replaykit.tasks.regexes import regex_fault
 HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"})
 """Headers whose values are never kept, lower-case."""
 
-HEADER_WORDS = ("token", "secret", "session", "csrf")
+HEADER_WORDS = ("token", "secret", "session", "csrf", "api-key", "apikey", "access-key", "auth-key")
 """Parts of header names whose values are never kept."""
 
-FIELD_WORDS = frozenset(
-    {"pass", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "otp", "cvv", "cvc"}
-)
+FIELD_WORDS = frozenset({
+    "pass", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "otp", "cvv", "cvc",
+    "apikey", "credential", "credentials", "authorization", "signature", "sig", "sid", "sessionid",
+})  # fmt: skip
 """Words of field names whose values are never kept."""
+
+KEY_OWNERS = frozenset({
+    "api", "access", "secret", "private", "auth", "app", "client", "subscription", "signing", "encryption",
+    "master", "account", "service", "license", "shared",
+})  # fmt: skip
+"""Words before `key` in names of fields whose values are never kept: `api_key`."""
+
+ABOUT = frozenset({
+    "type", "types", "kind", "count", "limit", "limits", "length", "size", "policy", "strength", "required",
+    "expires", "expiry", "expiration", "expired", "ttl", "age", "min", "max", "label", "hint", "enabled",
+    "valid", "usage", "used", "rate", "url", "uri", "endpoint", "format", "version", "algorithm", "rules",
+    "placeholder", "status", "method", "visible", "field", "name", "mode", "budget", "price", "cost", "santa",
+})  # fmt: skip
+"""Words after a secret's name that make it one about secrets: `tokenType`, `password_policy`."""
+
+ASKS = frozenset({"is", "has", "show", "hide", "forgot", "max", "min", "num", "total", "requires", "allow"})
+"""First words that do the same: `showPassword`, `max_token`."""
 
 FIELD_ENDS = ("password", "passwd", "pwd", "secret", "token")
 """Ends of words of field names, likewise: `newpassword`, `csrftoken`."""
+
+USER_INFO = re.compile(
+    r"(?P<before>[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/)(?P<who>[^\s/?#\"'<>\\@⟦⟧][^\s/?#\"'<>\\]{0,1023})@"
+    r"|(?P<coded>%3A%2F%2F)(?P<whom>(?:(?!%2F|%3F|%23|%40)[^\s&\"'<>]){1,1023})%40",
+    re.IGNORECASE,
+)
+"""User and password of an address, plain or percent-encoded."""
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/[^\s\"'<>]+")
+"""An absolute address anywhere in a text."""
+
+RELATIVE = re.compile(r"(?<![^\s\"'(=,])(?:\.{0,2}/[^\s\"'<>?]*)?\?[^\s\"'<>]*=[^\s\"'<>]+")
+"""A relative address with a query, anywhere in a text that is no program."""
 
 QUERY_FIELD = re.compile(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+)")
 """A field of a query or a fragment: name, value."""
@@ -95,8 +126,18 @@ def is_secret_header(name: str) -> bool:
 
 def is_secret_field(name: str) -> bool:
     """Whether a form, query or JSON field is named like a password."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
-    return any(_is_secret_word(word.lower()) for word in words)
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    if not words or words[0] in ASKS:
+        return False
+    places = [at for at in range(len(words)) if _is_secret_word(words, at)]
+    return bool(places) and not any(word in ABOUT for word in words[places[-1] + 1 :])
+
+
+def is_secret_value(name: str, value: str) -> bool:
+    """Whether a value under the bare name `key` looks like one that opens something, not like a word."""
+    if name.lower() != "key" or not _RANDOM.fullmatch(value):
+        return False
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
 
 
 def sent_names(*called: str | None) -> Iterator[str]:
@@ -126,8 +167,13 @@ def passes_luhn(text: str) -> bool:
     return len(digits) in CARD_LENGTHS and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _is_secret_word(word: str) -> bool:
-    return word in FIELD_WORDS or word.endswith(FIELD_ENDS)
+_RANDOM = re.compile(r"[A-Za-z0-9_.~+/=-]{16,512}")
+
+
+def _is_secret_word(words: Sequence[str], at: int) -> bool:
+    word = words[at]
+    is_key = word == "key" and at > 0 and words[at - 1] in KEY_OWNERS
+    return is_key or word in FIELD_WORDS or word.endswith(FIELD_ENDS)
 
 
 def _given(pattern: str) -> re.Pattern[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_plus
 
 import msgspec
 from msgspec import Struct, inspect
@@ -20,13 +20,17 @@ from replaykit.recorder.forms import ordered, secrets_pattern
 from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
 from replaykit.recorder.patterns import (
+    ADDRESS,
     LOOK_MIN,
     LOOKS,
     QUERY_FIELD,
+    RELATIVE,
+    USER_INFO,
     Looks,
     is_secret_field,
     is_secret_header,
     is_secret_look,
+    is_secret_value,
     spans,
 )
 from replaykit.snapshot.format import MEDIA_TYPE
@@ -123,11 +127,30 @@ class Redactor:
         return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
 
     def _clean(self, text: str) -> str:
-        text = self._asked(text)
+        text = self._looking(self._asked(text))
+        return self._addressed(text) if "=" in text or "@" in text or "%40" in text else text
+
+    def _addressed(self, text: str) -> str:
+        """Hide user, password and fields with secret names in every address of a text."""
+        text = USER_INFO.sub(_without_user, text)
+        if _URL.match(text):
+            return QUERY_FIELD.sub(self._queried, text)
+        text = ADDRESS.sub(self._asked_of, text)
+        return RELATIVE.sub(self._asked_of, text)
+
+    def _asked_of(self, match: re.Match[str]) -> str:
+        return QUERY_FIELD.sub(self._queried, match.group())
+
+    def _script(self, text: str) -> str:
+        """Return a program without secrets: only absolute addresses are told from its own signs."""
+        hidden = self._looking(self._asked(text))
+        return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
+
+    def _looking(self, text: str) -> str:
         if len(text) >= LOOK_MIN:
             for name, look in self._looks:
                 text = look.sub(partial(self._looked, name), text)
-        return QUERY_FIELD.sub(self._queried, text) if _URL.match(text) else text
+        return text
 
     def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """Return headers; the values of secret ones are hidden, names and order stay."""
@@ -187,8 +210,13 @@ class Redactor:
             bool(self._fields) and unquote_plus(name).lower() in self._fields
         )
         # What is marked already says more than a mask.
-        is_kept = not is_hidden or not value or value in self._plain or value.startswith("⟦")
-        return value if is_kept else MASKED
+        if not value or value in self._plain or value.startswith("⟦"):
+            return value
+        if is_hidden or is_secret_value(name, value):
+            return MASKED
+        # An address within an address.
+        plain = unquote(value) if "%" in value else value
+        return MASKED if plain != value and self.text(plain) != plain else value
 
     def _header(self, name: str, value: str) -> str:
         is_hidden = is_secret_header(name) and name.lower() not in self._keep
@@ -228,6 +256,8 @@ class Redactor:
             return self._urlencoded
         if kind == "multipart/form-data":
             return self._multipart
+        if kind.endswith(("javascript", "ecmascript")):
+            return self._script
         return self.text if kind.startswith(_TEXTUAL) or kind.endswith("+xml") else None
 
     def _payload(self, data: bytes, rewrite: Rewrite) -> bytes:
@@ -268,6 +298,17 @@ class Redactor:
     def _multipart(self, text: str) -> str:
         hidden = _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), text)
         return self.text(hidden)
+
+
+def _without_user(match: re.Match[str]) -> str:
+    """Return an address without user and password; a bare user name is kept where it asks for no page."""
+    before, coded = match["before"], match["coded"]
+    who = match["who"] or match["whom"]
+    shown = "".join(mark.group() for mark in _TOKEN.finditer(who)) or MASKED
+    if before is None:
+        return f"{coded}{shown}%40" if re.search(":|%3A", who, re.IGNORECASE) else match.group()
+    is_page = before.lower().startswith(("http", "ws", "ftp"))
+    return f"{before}{shown}@" if is_page or ":" in who else match.group()
 
 
 def _matches(look: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:

@@ -8,16 +8,17 @@ import msgspec
 
 from replaykit.errors import TaskError
 from replaykit.grading.verdict import Report
+from replaykit.report.json_text import json_text
 
 
 def as_json(report: Report) -> bytes:
     """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+    return json_text(report, 2) + b"\n"
 
 
 def as_jsonl(report: Report) -> bytes:
     """Return one verdict a line, UTF-8."""
-    return b"".join(msgspec.json.encode(verdict) + b"\n" for verdict in report.verdicts)
+    return b"".join(json_text(verdict) + b"\n" for verdict in report.verdicts)
 
 
 def read_json(data: bytes, source: str) -> Report:

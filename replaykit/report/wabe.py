@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Outcome, Report, Verdict
+from replaykit.report.json_text import json_text
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import MESSAGES, render_step
@@ -57,7 +56,7 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
         "divergence": _divergence(successful, graded),
     }
     plain = {"participants": {ROLE: agent}, "results": [{"detail": detail}]}
-    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    return json_text(plain, 2) + b"\n"
 
 
 def _divergence(successful: int, graded: int) -> str | None:

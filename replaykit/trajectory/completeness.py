@@ -73,10 +73,8 @@ def lacking(run: Trajectory, channel: str) -> tuple[str, ...]:
     found = state_of(run, channel)
     if found.state in ("proven", "recorded", "auto_approve"):
         return ()
-    return (
-        channel,
-        *(code for code in found.why if code == END or code in GAPS or code.startswith("proof:")),
-    )
+    named = tuple(code for code in found.why if code == END or code in GAPS or code.startswith("proof:"))
+    return named if named and len(named) == len(found.why) else (channel, *named)
 
 
 def channel_lines(run: Trajectory) -> list[str]:

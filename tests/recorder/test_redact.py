@@ -216,11 +216,73 @@ def test_secret_headers_keep_their_names() -> None:
         ("compass", False),
         ("footprint", False),
         ("tokens", False),
+        ("tokenType", False),
+        ("token_type", False),
+        ("maxTokens", False),
+        ("max_token", False),
+        ("passwordless", False),
+        ("password_policy", False),
+        ("showPassword", False),
+        ("cardinality", False),
+        ("sort_key", False),
+        ("key", False),
+        ("keyboard", False),
+        ("api_key", True),
+        ("apiKey", True),
+        ("X-Api-Key", True),
+        ("client_secret", True),
+        ("token_value", True),
+        ("passwordConfirmation", True),
+        ("X-Amz-Signature", True),
         ("email", False),
     ],
 )
 def test_field_names(name: str, secret: bool) -> None:
     assert is_secret_field(name) is secret
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://ines:ZEBRA@h.test/inner",
+        "see http://ines:ZEBRA@h.test, then",
+        '"http:\\/\\/ines:ZEBRA@h.test"',
+        "wss://ZEBRA@h.test/socket",
+        "/go?next=http%3A%2F%2Fines%3AZEBRA%40h.test%2F",
+        "http://h.test/x?api_key=ZEBRA&q=1",
+        "GET http://h.test/x?q=1&apiKey=ZEBRA 404",
+        "GET /x?q=1&access_key=ZEBRA 404",
+        "/x?api_key=ZEBRA",
+        "?X-Amz-Signature=ZEBRA#top",
+        "http://h.test/#access_token=ZEBRA&state=1",
+        "/go?next=%2Fx%3Fapi_key%3DZEBRA",
+        "http://h.test/map?key=ZEBRA0123456789abcdef",
+    ],
+)
+def test_addresses_hold_no_secret_wherever_they_stand(text: str) -> None:
+    redactor = Redactor()
+    assert "ZEBRA" not in redactor.text(text)
+    assert b"ZEBRA" not in redactor.blob("text/html", f"<a href='{text}'>x</a>".encode())
+    assert b"ZEBRA" not in redactor.blob("application/json", json.dumps({"at": text}).encode())
+    assert redactor.text(redactor.text(text)) == redactor.text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://h.test/x?tokenType=bearer&maxTokens=5&passwordless=1&cardinality=3&sort_key=name&key=price",
+        "write to ann@h.test about http://h.test/@ann",
+        "ssh://git@h.test/repo",
+        "10:30@noon",
+    ],
+)
+def test_plain_addresses_stay(text: str) -> None:
+    assert Redactor().text(text) == text
+
+
+def test_a_program_is_no_address() -> None:
+    source = b"a=b?token=c:d;x&&secret=1;fetch('http://h.test/x?api_key=ZEBRA')"
+    assert Redactor().blob("text/javascript", source) == source.replace(b"ZEBRA", "⟦masked⟧".encode())
 
 
 def test_fields_of_bodies_and_queries() -> None:

@@ -53,7 +53,7 @@ def test_a_promise_that_is_not_kept_makes_a_channel_partial(channel: str) -> Non
         for events in (kept, open_):
             found = state_of(replace(run, events=tuple(events)), channel)
             assert found == ("partial", (f"proof:{witness}",))
-            assert lacking(replace(run, events=tuple(events)), channel) == (channel, f"proof:{witness}")
+            assert lacking(replace(run, events=tuple(events)), channel) == (f"proof:{witness}",)
 
 
 def test_what_a_witness_lacks_is_named() -> None:
@@ -64,7 +64,7 @@ def test_what_a_witness_lacks_is_named() -> None:
 def test_a_gap_concerns_its_own_channel() -> None:
     run = trajectory().gap("network", "target.late").gap("actions", "flood").proven().end().build()
     assert state_of(run, "network") == ("partial", ("target.late",))
-    assert lacking(run, "network") == ("network", "target.late")
+    assert lacking(run, "network") == ("target.late",)
     assert state_of(run, "urls").state == "proven"
 
 
@@ -87,6 +87,11 @@ def test_which_endings_leave_nothing_open(kind: str, cause: str, is_cut: bool) -
 def test_a_recording_without_an_end_lacks_it_in_every_channel() -> None:
     run = trajectory().proven().build()
     assert all(state_of(run, name) == ("partial", ("trajectory.end",)) for name in NEEDS)
+
+
+def test_a_gap_in_words_of_its_own_is_named_by_its_channel() -> None:
+    run = trajectory().gap("network", "timeout").build()
+    assert lacking(run, "network") == ("network", "trajectory.end")
 
 
 def test_absent_stays_absent_whatever_is_promised() -> None:

@@ -26,12 +26,14 @@ _ESCAPES = {
     "\u2028": "\\u2028",
     "\u2029": "\\u2029",
 }
-_INERT = str.maketrans(_ESCAPES)
+_CONTROLS = (0x7F, *range(0x80, 0xA0))
+_INERT = str.maketrans(_ESCAPES) | {code: f"\\u{code:04x}" for code in _CONTROLS}
+_SHOWN = dict.fromkeys(_CONTROLS, "\ufffd")
 
 
 def text(value: str) -> str:
     """Return text that is safe between tags and in quoted attributes."""
-    return html.escape(value, quote=True)
+    return html.escape(value, quote=True).translate(_SHOWN)
 
 
 def inert_json(value: Any) -> str:

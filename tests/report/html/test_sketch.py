@@ -22,7 +22,7 @@ STYLE = re.compile(
     r"(?:;(?:(?:left|top|width|height|font-size|line-height|text-indent):-?\d+px|white-space:pre-wrap))*"
 )
 CLASS = re.compile(r"(?:f|t|t-[a-z0-9]+|modal|graphic|room|control [a-z]+(?: empty)?)")
-SPOKEN = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=30)
+SPOKEN = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
 
 
 class Written(HTMLParser):

@@ -1,0 +1,22 @@
+"""JSON that is shown or kept: what a terminal would obey is written as an escape, which reads as the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+# DEL, and the 8-bit control characters U+0080 to U+009F in UTF-8. Within JSON they only stand in strings.
+_CONTROL = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+
+
+def json_text(value: Any, indent: int = 0) -> bytes:
+    """Return a value as JSON, UTF-8, without any control character but those between its parts."""
+    plain = msgspec.json.encode(value)
+    return without_controls(msgspec.json.format(plain, indent=indent) if indent else plain)
+
+
+def without_controls(json: bytes) -> bytes:
+    """Return a JSON text with its control characters as escapes."""
+    return _CONTROL.sub(lambda found: rb"\u%04x" % ord(found[0].decode()), json)
