@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "replaykit"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
-    ["errors"],
+    ["errors", "decoders"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],
@@ -153,3 +153,28 @@ def test_every_module_says_what_it_is_for() -> None:
 def test_the_tree_has_no_drawer_for_everything() -> None:
     forbidden = {"utils", "helpers", "common", "core", "base", "models", "util", "misc"}
     assert not [module for module in MODULES if forbidden & set(module.split("."))]
+
+
+def test_only_decoders_asks_msgspec_for_a_type() -> None:
+    """msgspec learns a type on first use, which crashes the interpreter where two threads do it at once."""
+    for module, path in MODULES.items():
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        asked = [ast.unparse(call) for call in calls if _asks_for_a_type(call)]
+        assert module == "decoders" or not asked, f"{module}: {asked[0]} belongs to replaykit.decoders"
+
+
+def _asks_for_a_type(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    typed = any(keyword.arg == "type" for keyword in call.keywords)
+    return name.startswith("msgspec.") and (
+        name.endswith((".convert", ".Decoder")) or (name.endswith(".decode") and typed)
+    )
+
+
+def test_msgspec_is_imported_by_its_name() -> None:
+    """Else the test above would not see `from msgspec import convert`."""
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "msgspec":
+                names = {alias.name for alias in node.names}
+                assert not names & {"convert", "json", "Decoder", "decode", "yaml", "toml", "msgpack"}, module

@@ -25,6 +25,7 @@ from replaykit.bundle.format import (
     is_media_type,
 )
 from replaykit.bundle.frames import LIBZSTD, bound
+from replaykit.decoders import decoder
 from replaykit.errors import BundleTruncated
 from replaykit.trajectory.scalars import N
 
@@ -103,8 +104,8 @@ class _Lists(Struct):
     story: _StoryLists
 
 
-_decoder = msgspec.json.Decoder(Index)
-_lists_decoder = msgspec.json.Decoder(_Lists)
+_decoder = decoder(Index)
+_lists_decoder = decoder(_Lists)
 
 
 def build_index(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from replaykit.bundle.format import LINE_MAX, BlobId, Limits, Place, is_media_type
+from replaykit.decoders import decoder
 from replaykit.errors import UnknownRecordKind
 from replaykit.trajectory.scalars import N
 
@@ -44,7 +45,7 @@ class _Line(Struct):
     type: Annotated[str, Meta(max_length=127)] | None = None
 
 
-_decoder = msgspec.json.Decoder(_Line)
+_decoder = decoder(_Line)
 
 
 def header_record(payload: bytes) -> bytes:

@@ -25,6 +25,7 @@ from replaykit.bundle.index import Frames
 from replaykit.bundle.records import Record, records
 from replaykit.bundle.source import Source
 from replaykit.bundle.story import decode_line
+from replaykit.decoders import decode as decode_json
 from replaykit.errors import BundleError, NotABundle
 from replaykit.trajectory.scalars import INT_MAX
 from replaykit.trajectory.step import Derivation, Header
@@ -84,7 +85,7 @@ def _derived_header(line: bytes, whole: Container, lost: int) -> bytes:
     header = cast(Header, decode_line(line, -1, whole.name, whole.tables.format))
     chain = (*header.derived_from, Derivation(digest=whole.digest, by="salvage"))
     # Part by part: fields of newer versions stay as they are.
-    parts = msgspec.json.decode(line, type=dict[str, Raw])
+    parts = decode_json(line, dict[str, Raw])
     parts["derived_from"] = Raw(msgspec.json.encode(chain))
     if lost:
         parts["lost"] = Raw(msgspec.json.encode(min(header.lost + lost, INT_MAX)))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields, replace
 
+from replaykit.decoders import convert
 from replaykit.trajectory.scalars import INT_MAX
 
 _S = TypeVar("_S", bound=Struct)
@@ -112,7 +113,7 @@ def _repair_items(value: list[Any] | tuple[Any, ...]) -> tuple[Any, int]:
 
 def _fits(value: Any, kind: Any) -> bool:
     try:
-        msgspec.convert(msgspec.to_builtins(value), kind)
+        convert(msgspec.to_builtins(value), kind)
     except (msgspec.ValidationError, TypeError, UnicodeError):
         return False
     return True

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 from replaykit.bundle.format import FORMAT_VERSION
 from replaykit.bundle.migrate import upgrade
 from replaykit.bundle.repair import numbers_fit, repair
+from replaykit.decoders import decoder
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, ToolCall, Unknown
 from replaykit.trajectory.exchange import Imported, Script
@@ -37,11 +38,11 @@ def _tags(union: object) -> frozenset[str]:
 EVENT_TAGS = _tags(Event) | {"header"}
 ACTION_TAGS = _tags(Action)
 
-_header = msgspec.json.Decoder(Header)
-_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
-_tagged = msgspec.json.Decoder(_Tagged)
-_parts = msgspec.json.Decoder(dict[str, Raw])
-_actions = msgspec.json.Decoder(list[Raw])
+_header = decoder(Header)
+_event: msgspec.json.Decoder[Event] = decoder(Event)
+_tagged = decoder(_Tagged)
+_parts = decoder(dict[str, Raw])
+_actions = decoder(list[Raw])
 _encoder = msgspec.json.Encoder()
 
 # RecursionError: JSON nested deeper than the interpreter's stack.

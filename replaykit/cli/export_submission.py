@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from replaykit.cli.console import notice
+from replaykit.decoders import decode
 from replaykit.errors import InteropError, OutputExists, UsageError
 from replaykit.interop.exporting import write_file
 from replaykit.interop.stwab_submission import SubmissionOptions, build_submission
@@ -65,7 +66,7 @@ def export_submission(
 
 def _metadata(file: Path) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        return decode(file.read_bytes(), dict[str, Any])
     except OSError as error:
         raise InteropError(source=file, what=f"cannot read the metadata: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.errors import LabelError
 from replaykit.grading.agreement import (
     Cluster,
@@ -116,7 +117,7 @@ def read_calibration(path: str | Path) -> tuple[str, ...]:
     """Return the fingerprints that a calibration file, or an agreement, vouches for. Raises LabelError."""
     name = Path(path).name
     try:
-        plain = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, Any])
+        plain = decode(Path(path).read_bytes(), dict[str, Any])
     except OSError as error:
         raise LabelError(source=name, line=0, reason=f"cannot read: {error.strerror}") from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -153,7 +154,7 @@ _UNCLEAR = {"", "unsure"}
 
 def _report(data: bytes, name: str) -> Report:
     try:
-        return msgspec.json.decode(data, type=Report)
+        return decode(data, Report)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise LabelError(source=name, line=0, reason=f"not a report: {error}") from error
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError
 
 Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
@@ -120,7 +121,7 @@ def _json_lines(text: str, name: str) -> Iterator[Label]:
 
 def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
     try:
-        return msgspec.json.decode(line, type=dict[str, Any])
+        return decode(line, dict[str, Any])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise LabelError(source=name, line=number, reason=f"malformed: {error}") from error
 
@@ -177,7 +178,7 @@ def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
         reason = f"label {said!r} is not one of {', '.join(LABELS)}"
         raise LabelError(source=name, line=number, reason=reason)
     try:
-        return msgspec.convert(fields, Label)
+        return convert(fields, Label)
     except msgspec.ValidationError as error:
         raise LabelError(source=name, line=number, reason=str(error)) from error
 

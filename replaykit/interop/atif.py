@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import UnsupportedVersion
 from replaykit.interop.finding import json_files
 from replaykit.interop.formats import Candidate, Importer, letters
@@ -196,7 +197,7 @@ def _action(run: Run, call: ToolCall) -> Action:
         return Unknown(name=call.function_name, raw=raw)
     tag = run.options.tools.get(call.function_name, call.function_name)
     try:
-        action: Action = msgspec.convert({**call.arguments, "type": tag}, Action)
+        action: Action = convert({**call.arguments, "type": tag}, Action)
     except msgspec.ValidationError:
         raw = msgspec.json.encode(call.arguments).decode()
         return Unknown(name=call.function_name[:64] or "call", raw=raw)

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.errors import BundleWriteError, TaskError, UnknownTask, UsageError
 from replaykit.interop.harbor_verifier import NAME, verifier
 from replaykit.interop.toml_text import toml_text
@@ -242,7 +243,7 @@ def _references(file: Path, *, is_unpinned: bool) -> dict[tuple[str, int], Refer
     if hashlib.sha256(data).hexdigest() != REFERENCES_DIGEST and not is_unpinned:
         raise TaskError(source=file, path="$", reason="not the pinned file: take it with --unpinned")
     try:
-        plain = msgspec.json.decode(data, type=dict[str, dict[str, Any]])
+        plain = decode(data, dict[str, dict[str, Any]])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise TaskError(source=file, path="$", reason=f"not reference answers: {error}") from error
     return {

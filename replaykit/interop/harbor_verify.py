@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.decoders import convert
 from replaykit.errors import InteropError, JudgeError, MalformedSource, ReplaykitError, UsageError
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.live import Desk, judge_sync
@@ -192,7 +193,7 @@ def _settings(order: Order) -> JudgeSettings:
     if order.model:
         changes["model"] = order.model
     try:
-        return msgspec.convert({**msgspec.to_builtins(said), **changes}, JudgeSettings)
+        return convert({**msgspec.to_builtins(said), **changes}, JudgeSettings)
     except msgspec.ValidationError as error:
         raise JudgeError(what=f"the judge's settings: {error}") from error
 

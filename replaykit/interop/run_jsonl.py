@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import MalformedSource
 from replaykit.interop.finding import files
 from replaykit.interop.formats import Candidate, Importer, letters
@@ -124,7 +125,7 @@ def _action(run: Run, call: Call) -> Action:
     arguments = call.arguments if isinstance(call.arguments, dict) else {}
     tag = run.options.tools.get(call.name, call.name)
     try:
-        action: Action = msgspec.convert({**arguments, "type": tag}, Action)
+        action: Action = convert({**arguments, "type": tag}, Action)
     except msgspec.ValidationError:
         raw = msgspec.json.encode(call.arguments).decode()
         return Unknown(name=call.name[:64] or "call", raw=raw)

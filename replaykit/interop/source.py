@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.decoding import JsonFault, decode_json
 
@@ -112,7 +113,7 @@ class Source:
     def convert(self, value: Any, kind: Any, place: str) -> Any:
         """Return plain values as a type, or raise MalformedSource that names the key."""
         try:
-            return msgspec.convert(value, kind, strict=True)
+            return convert(value, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             reason, _, path = str(error).partition(" - at `")
             expected, found = _split(reason)

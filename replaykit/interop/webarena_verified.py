@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle
+from replaykit.decoders import convert, decode
 from replaykit.errors import CannotExport, UsageError
 from replaykit.interop.exporting import Choices, Exporter, Files
 from replaykit.interop.finding import folders
@@ -87,10 +88,8 @@ def response_of(bundle: Bundle, task_type: str | None = None, status: str | None
 
 def _parsed(answer: str | None) -> dict[str, Any] | None:
     try:
-        plain = msgspec.json.decode(answer or "", type=dict[str, Any])
-        msgspec.convert(
-            {**plain, "task_type": plain.get("task_type", plain.get("performed_operation"))}, Response
-        )
+        plain = decode(answer or "", dict[str, Any])
+        convert({**plain, "task_type": plain.get("task_type", plain.get("performed_operation"))}, Response)
     except (msgspec.MsgspecError, RecursionError):
         return None
     return plain

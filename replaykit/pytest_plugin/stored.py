@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import decode
 from replaykit.grading.verdict import Gate, Report, Verdict
 from replaykit.report.comparison import compare
 from replaykit.report.table import safe, short
@@ -35,7 +36,7 @@ def compare_stored(verdict: Verdict, path: Path) -> str | None:
     if not path.exists():
         return f"no verdict is stored at {path}\n{describe(verdict)}Write it with: pytest --replaykit-update"
     try:
-        before = msgspec.json.decode(path.read_bytes(), type=Verdict)
+        before = decode(path.read_bytes(), Verdict)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return f"{path} is no verdict: {error}\nWrite it anew with: pytest --replaykit-update"
     places = list(differences(_plain(before), _plain(verdict)))

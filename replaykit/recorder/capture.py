@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
+from replaykit.decoders import convert, decode
 from replaykit.errors import RecorderError
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Stale
@@ -217,10 +218,10 @@ def decode_message(text: str) -> PageText:
     Raises RecorderError for anything that the script does not send: in a page's own world, the page could.
     """
     try:
-        kind = _TYPES[msgspec.json.decode(text, type=_Kind).k]
+        kind = _TYPES[decode(text, _Kind).k]
         if kind is PageEvent:
             return _event(msgspec.json.decode(text))
-        return msgspec.json.decode(text, type=kind)
+        return decode(text, kind)
     except (msgspec.DecodeError, KeyError, UnicodeError, RecursionError) as error:
         raise RecorderError(what=f"a page sent a message that is not ours: {error}") from error
 
@@ -263,4 +264,4 @@ def _event(message: dict[str, Any]) -> PageEvent:
     element = message.get("element")
     if isinstance(element, dict):
         message["node"] = element.pop("node", None)
-    return msgspec.convert(message, PageEvent)
+    return convert(message, PageEvent)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.errors import UsageError
 from replaykit.trajectory.action import Act, Action, Unknown
 
@@ -81,7 +82,7 @@ def declared(said: Said | None) -> tuple[Action, ...]:
     if isinstance(said, str):
         return _calls(said)
     try:
-        return (msgspec.convert(dict(said) if isinstance(said, Mapping) else said, Action),)
+        return (convert(dict(said) if isinstance(said, Mapping) else said, Action),)
     except msgspec.ValidationError as error:
         raise UsageError(what=f"not an action: {said!r}: {error}") from error
 
@@ -109,7 +110,7 @@ def _call(line: ast.stmt) -> Action:
     if len(given) > len(names) or not named.keys() <= set(names):
         raise ValueError(call.func.id)
     fields = dict(zip(names, given, strict=False)) | named
-    action: Action = msgspec.convert({"type": tag, **_shaped(fields)}, Action)
+    action: Action = convert({"type": tag, **_shaped(fields)}, Action)
     return action
 
 

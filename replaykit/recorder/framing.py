@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.recorder.arming import BUFFER_MAX, CLOCK_SAMPLES, FOLLOWING, POST_MAX
 from replaykit.recorder.capture import API, BINDING, WORLD, PagePush, decode_message
 from replaykit.recorder.cdp import Tab
@@ -145,7 +146,7 @@ def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any,
         for _ in range(CLOCK_SAMPLES):
             asked = clock.started + clock.now()
             found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, target.via)
-            said, ready, urls = msgspec.convert(found["result"].get("value"), tuple[float, str, list[str]])
+            said, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
             samples.append((asked, said, clock.started + clock.now()))
     except (Refused, msgspec.ValidationError):
         return  # it goes elsewhere just now, or the page has played with what it was asked

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from replaykit.decoders import decode
 from replaykit.trajectory.scalars import INT_MAX, Box
 
 Rewrite: TypeAlias = Callable[[str], str]
@@ -45,8 +46,8 @@ def hidden_boxes(data: bytes) -> tuple[Box, ...] | None:
     try:
         lines = data.split(b"\n")
         tokens, boxes = (
-            msgspec.json.decode(lines[1], type=list),
-            msgspec.json.decode(lines[3], type=list[int]),
+            decode(lines[1], list),
+            decode(lines[3], list[int]),
         )
         hidden = sorted(_hidden(tokens))
     except (msgspec.DecodeError, IndexError, RecursionError):

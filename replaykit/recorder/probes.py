@@ -10,8 +10,7 @@ from collections.abc import Generator
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
-
+from replaykit.decoders import convert, decode
 from replaykit.recorder.capture import API, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
@@ -160,14 +159,14 @@ def _one_read(tab: Tab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
 def _decode_read(locator: str, text: object) -> Read:
     if not isinstance(text, str):
         raise Refused("failed")
-    return msgspec.convert({"locator": locator, **json.loads(text)}, Read)
+    return convert({"locator": locator, **json.loads(text)}, Read)
 
 
 def _hits(tab: Tab, locator: str, selector: str) -> Generator[Effect, Any, Read]:
     result = yield from evaluate_raw(tab, f"{API}.hits({json.dumps(selector)})", WORLD, READ_MAX_MS)
     if "exceptionDetails" in result:
         return Read(locator=locator, kind="exception", threw=_threw(result["exceptionDetails"]))
-    hits = msgspec.json.decode(result["result"]["value"], type=tuple[Hit, ...])
+    hits = decode(result["result"]["value"], tuple[Hit, ...])
     return Read(locator=locator, kind="hits", hits=hits)
 
 

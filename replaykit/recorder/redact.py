@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, inspect
 from msgspec.structs import replace
 
+from replaykit.decoders import decode
 from replaykit.recorder.forms import ordered, secrets_pattern
 from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
@@ -330,7 +331,7 @@ def _replaced(text: str, places: Iterable[tuple[int, int]], token: str) -> str:
 
 def _unquoted(literal: str) -> str:
     try:
-        return msgspec.json.decode(literal.encode("utf-8", "surrogateescape"), type=str)
+        return decode(literal.encode("utf-8", "surrogateescape"), str)
     except (msgspec.DecodeError, UnicodeError):
         return literal[1:-1]
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import RecorderError, UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.session import SessionOptions
@@ -67,7 +68,7 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
     if "evidence" in given:
         given["evidence"] = as_evidence(given["evidence"])
     try:
-        settings = msgspec.convert(given, Settings)
+        settings = convert(given, Settings)
     except msgspec.ValidationError as error:
         raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
     refuse_selectors(settings.mask)

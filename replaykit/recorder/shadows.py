@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.recorder.capture import API, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.effects import Effect, Refused, ask, evaluate
@@ -34,7 +35,7 @@ def reveal(tab: Tab) -> Generator[Effect, Any, int]:
     """Show the page's script its closed shadow roots; returns how many it could not be shown."""
     try:
         about = yield from evaluate(tab, f"{API}.sealed()", timeout_ms=COUNT_MAX_MS)
-        elements, suspects = msgspec.convert(about, tuple[int, int])
+        elements, suspects = convert(about, tuple[int, int])
         return suspects if elements > ELEMENTS_MAX else (yield from _revealed(tab))
     except (Refused, msgspec.ValidationError):
         return 0  # what cannot be asked for this gives no snapshot either

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.errors import UsageError
 from replaykit.recorder.run import Run
 
@@ -83,7 +84,7 @@ class Spoken:
         try:
             if len(line) > LINE_MAX:
                 raise UsageError(what=f"{len(line)} bytes, {LINE_MAX} are allowed")
-            said = msgspec.json.decode(line, type=SpokenLine)
+            said = decode(line, SpokenLine)
             handle = _SAID.get(said.type)
             if handle is None:
                 raise UsageError(what=f"type {said.type!r}; there are {', '.join(_SAID)}")

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
@@ -67,7 +68,7 @@ def as_user(plain: Any, source: str = "user") -> User:
     if isinstance(plain, User):
         return plain
     try:
-        return msgspec.convert(plain, User)
+        return convert(plain, User)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at ")
         raise TaskError(source=source, path=path.strip("`") or "$", reason=reason) from error

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from replaykit.bundle.format import PIXMAP
 from replaykit.bundle.reader import Bundle
+from replaykit.decoders import decode
 from replaykit.recorder.redact import Finding, Redactor, text_fields
 from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import Unknown
@@ -54,7 +55,7 @@ def scan(bundle: Bundle, redactor: Redactor) -> Iterator[Left]:
 def scan_tape(data: bytes, redactor: Redactor) -> Iterator[Left]:
     """Yield what is left in the lines of a tape."""
     for number, line in enumerate(data.splitlines(), 1):
-        entry = msgspec.json.decode(line, type=dict[str, Any])
+        entry = decode(line, dict[str, Any])
         for name in ("request", "reply", "provenance"):
             # Names of fields and words are the layout's own, but for what a harness noted.
             part = entry.get(name) if name == "provenance" else without_words(entry.get(name))
@@ -86,7 +87,7 @@ def find(redactor: Redactor, media_type: str, payload: bytes) -> Finding | None:
 def is_cut(payload: bytes) -> bool:
     """Whether a snapshot leaves something out that its page showed."""
     try:
-        head = msgspec.json.decode(payload.split(b"\n", 1)[0], type=dict[str, Any])
+        head = decode(payload.split(b"\n", 1)[0], dict[str, Any])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return True
     return "cut" in (head.get("flags") or ())

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.decoders import convert
 from replaykit.errors import TapeError
 from replaykit.grading.judges.judge import canonical
 from replaykit.grading.judges.tape import KEY_PREFIX, Entry, TapeHead, normal_request, parse_tape, tape_beside
@@ -53,7 +54,7 @@ def _rewritten(entry: Entry, redactor: Redactor, ids: Mapping[Id, Id | None]) ->
         entry,
         key=hashlib.sha256(KEY_PREFIX + canonical(request)).hexdigest(),
         request=request,
-        reply=msgspec.convert(_clean(msgspec.to_builtins(entry.reply), redactor, ids), type(entry.reply)),
+        reply=convert(_clean(msgspec.to_builtins(entry.reply), redactor, ids), type(entry.reply)),
         provenance=_clean(entry.provenance, redactor, ids),
     )
 

@@ -17,8 +17,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-import msgspec
-
+from replaykit.decoders import convert
 from replaykit.errors import LocatorLimit, MissingExtra, ReplayError, Unsupported
 from replaykit.replay.blueprint import Blueprint
 from replaykit.replay.filling import (
@@ -273,7 +272,7 @@ class Rebuilt:
             )
         if found["text"] is None:
             raise LocatorLimit(locator=wanted.locator, limit="1048576 characters of a result")
-        return msgspec.convert({"locator": wanted.locator, **json.loads(found["text"])}, Read)
+        return convert({"locator": wanted.locator, **json.loads(found["text"])}, Read)
 
     def _evaluate(self, wanted: Wanted) -> dict[str, Any]:
         from playwright.sync_api import Error

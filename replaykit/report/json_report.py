@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import decode
 from replaykit.errors import TaskError
 from replaykit.grading.verdict import Report
 from replaykit.report.json_text import json_text
@@ -24,7 +25,7 @@ def as_jsonl(report: Report) -> bytes:
 def read_json(data: bytes, source: str) -> Report:
     """Read a report back. Raises `TaskError` naming the path of what is wrong."""
     try:
-        return msgspec.json.decode(data, type=Report)
+        return decode(data, Report)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise TaskError(source=source, path="$", reason=f"not a report: {error}") from error
 

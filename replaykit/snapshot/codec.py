@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
+from replaykit.decoders import decoder
 from replaykit.errors import SnapshotInvalid
 from replaykit.snapshot.format import (
     BYTES_MAX,
@@ -106,8 +107,8 @@ class _Version(msgspec.Struct):
     snapshot: int
 
 
-_version_line, _head_line = msgspec.json.Decoder(_Version), msgspec.json.Decoder(Head)
-_tokens_line, _integers_line = msgspec.json.Decoder(Tokens), msgspec.json.Decoder(list[int])
+_version_line, _head_line = decoder(_Version), decoder(Head)
+_tokens_line, _integers_line = decoder(Tokens), decoder(list[int])
 
 
 def _check_columns(head: Head, style: list[int], box: list[int]) -> None:

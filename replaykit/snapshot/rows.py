@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.errors import SnapshotInvalid
 from replaykit.snapshot.format import (
     DOCUMENT,
@@ -248,7 +249,7 @@ class Rows:
 
     def _convert(self, token: dict[str, Any], kind: type[_Object]) -> _Object:
         try:
-            return msgspec.convert(token, kind)
+            return convert(token, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             raise SnapshotInvalid(place=f"token {self.place}", what=str(error)) from error
 

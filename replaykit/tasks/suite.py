@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
@@ -221,7 +222,7 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 
 def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
     try:
-        written = msgspec.convert(plain, SuiteFile)
+        written = convert(plain, SuiteFile)
     except msgspec.ValidationError as error:
         raise task_error(str(file), error) from error
     shared = _shared(written, file)
@@ -238,7 +239,7 @@ def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
 
 def _task(record: Mapping[str, Any], source: str, at: str) -> Task:
     try:
-        return msgspec.convert(record, Task)
+        return convert(record, Task)
     except msgspec.ValidationError as error:
         found = task_error(source, error)
         path = at + found.fields["path"].removeprefix("$")
@@ -257,7 +258,7 @@ def _shared(written: SuiteFile, file: Path) -> dict[str, Any]:
 def load_policies(path: str | Path) -> tuple[Policy, ...]:
     """Read a file of policies. Raises `TaskError` with the exact path."""
     try:
-        written = msgspec.convert(_parse(Path(path)), PolicyFile)
+        written = convert(_parse(Path(path)), PolicyFile)
     except msgspec.ValidationError as error:
         raise task_error(str(path), error) from error
     _refuse_faults(written.policies, str(path), "$.policies")

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
@@ -151,7 +152,7 @@ def fill_task(task: Task | Mapping[str, Any], sites: Sites, source: str = "task"
 def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
     """Turn plain values into a task, or raise `TaskError` with the exact path."""
     try:
-        return msgspec.convert(plain, Task)
+        return convert(plain, Task)
     except msgspec.ValidationError as error:
         raise task_error(source, error) from error
 
@@ -181,7 +182,7 @@ _KEPT_MAX = 65_536
 def _filled(task: bytes, sites: bytes) -> Task:
     plain = msgspec.json.decode(task)
     record = plain.pop("source_record", {})
-    return msgspec.convert({**_fill(plain, msgspec.json.decode(sites)), "source_record": record}, Task)
+    return convert({**_fill(plain, msgspec.json.decode(sites)), "source_record": record}, Task)
 
 
 _kept = lru_cache(maxsize=256)(_filled)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, HtmlTarget, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.dialect import Dialect
@@ -81,7 +82,7 @@ def read_webarena(records: Iterable[Mapping[str, Any]], source: str) -> list[Tas
 
 def _task(record: dict[str, Any], source: str) -> Task:
     try:
-        read = msgspec.convert(record, _Record)
+        read = convert(record, _Record)
     except msgspec.ValidationError as error:
         raise task_error(source, error) from error
     template = read.intent_template_id

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check
 from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, ExpectedResponse, NetworkMatch
@@ -72,7 +73,7 @@ def read_verified(records: Iterable[Mapping[str, Any]], source: str) -> list[Tas
 
 def _task(record: dict[str, Any], source: str) -> Task:
     try:
-        read = msgspec.convert(record, _Record)
+        read = convert(record, _Record)
         responses = [_response(rule) for rule in read.eval if isinstance(rule, _Response)]
     except msgspec.ValidationError as error:
         raise task_error(source, error) from error
@@ -101,7 +102,7 @@ def _response(rule: _Response) -> AgentResponse:
         if old in plain and new not in plain:
             plain[new] = plain.pop(old)
     plain["task_type"] = str(plain.get("task_type", "")).lower()
-    expected = msgspec.convert(plain, ExpectedResponse)
+    expected = convert(plain, ExpectedResponse)
     return AgentResponse(expected=expected, results_schema=rule.results_schema, ordered=rule.ordered)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.grading.farm.rows import Row
 
 
@@ -36,4 +36,4 @@ Result = Same | Graded
 
 def results_of(data: bytes) -> list[Result]:
     """Return what a worker sent."""
-    return msgspec.json.decode(data, type=list[Result])
+    return decode(data, list[Result])

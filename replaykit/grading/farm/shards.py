@@ -11,6 +11,7 @@ from typing import NamedTuple, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.errors import EngineError
 from replaykit.grading.farm.rows import Row
 from replaykit.grading.verdict import ErrorInfo
@@ -140,7 +141,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _decode(line: bytes, path: Path, kind: type[_T]) -> _T:
     try:
-        return msgspec.json.decode(line, type=kind)
+        return decode(line, kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise EngineError(what=f"{path}: not a shard of results: {error}") from error
 

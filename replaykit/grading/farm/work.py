@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.decoders import decode
 from replaykit.errors import InternalError, ReplaykitError
 from replaykit.grading.farm.key import grader_digest
 from replaykit.grading.farm.messages import Graded, Item, Result, Same
@@ -27,7 +28,7 @@ def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> by
 
     `limit_seconds`: a bundle that takes longer ends the process, whatever it is doing.
     """
-    work = msgspec.json.decode(items, type=list[Item])
+    work = decode(items, list[Item])
     return msgspec.json.encode(list(_results(work, _options(options), limit_seconds)))
 
 
@@ -87,4 +88,4 @@ def _defect(source: str, error: Exception) -> InternalError:
 
 @lru_cache(maxsize=1)
 def _options(encoded: bytes) -> GradeOptions:
-    return msgspec.json.decode(encoded, type=GradeOptions)
+    return decode(encoded, GradeOptions)

@@ -7,8 +7,7 @@ import json
 from collections.abc import Generator, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from msgspec import convert
-
+from replaykit.decoders import convert
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.evidence import JudgeEvidence, Wants
 from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.comparing import CHECKS
 from replaykit.grading.judges.entry import is_entry
@@ -51,7 +52,7 @@ def load_judge(path: str | Path) -> JudgeSettings:
     plain = {name: value for name, value in plain.items() if name not in _FILES}
     plain.setdefault("protocol", "custom")
     try:
-        return msgspec.convert({**plain, "prompts": prompts}, JudgeSettings)
+        return convert({**plain, "prompts": prompts}, JudgeSettings)
     except msgspec.ValidationError as error:
         raise JudgeError(what=f"{file.name}: {error}") from error
 

@@ -16,6 +16,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode
 from replaykit.errors import TapeError
 from replaykit.grading.judges.judge import canonical, provider_of
 from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, Usage
@@ -280,7 +281,7 @@ def _decode(line: bytes, kind: type[Any], name: str, at: int) -> Any:
     if len(line) > LINE_MAX:
         raise TapeError(source=name, line=at, reason=f"longer than {LINE_MAX} bytes")
     try:
-        return msgspec.json.decode(line, type=kind)
+        return decode(line, kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise TapeError(source=name, line=at, reason=f"malformed: {error}") from error
 

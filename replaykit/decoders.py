@@ -1,0 +1,51 @@
+"""Read JSON and plain values into types, from any number of threads.
+
+msgspec learns about a struct when it is first read, and crashes the interpreter where two threads do so at
+once. Here the first use of a type waits for its turn; nothing else in the package may ask msgspec for a type.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+_T = TypeVar("_T")
+
+_learning = Lock()
+
+
+@overload
+def decoder(kind: type[_T]) -> msgspec.json.Decoder[_T]: ...
+@overload
+def decoder(kind: Any) -> msgspec.json.Decoder[Any]: ...
+def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return the JSON decoder of a type; everything that the type holds is known to msgspec afterwards."""
+    return _learned(kind)
+
+
+@cache
+def _learned(kind: Any) -> msgspec.json.Decoder[Any]:
+    with _learning:
+        return msgspec.json.Decoder(kind)
+
+
+@overload
+def decode(data: bytes | str, kind: type[_T]) -> _T: ...
+@overload
+def decode(data: bytes | str, kind: Any) -> Any: ...
+def decode(data: bytes | str, kind: Any) -> Any:
+    """Read JSON into a type. Raises msgspec.MsgspecError, UnicodeError, RecursionError."""
+    return decoder(kind).decode(data)
+
+
+@overload
+def convert(value: Any, kind: type[_T]) -> _T: ...
+@overload
+def convert(value: Any, kind: Any) -> Any: ...
+def convert(value: Any, kind: Any) -> Any:
+    """Read plain values into a type. Raises msgspec.ValidationError, RecursionError."""
+    decoder(kind)
+    return msgspec.convert(value, kind)
