@@ -23,6 +23,7 @@ from replaykit.recorder.driver import (
     Driver,
     log,
 )
+from replaykit.recorder.driver_log import own_calls
 from replaykit.recorder.effects import (
     COMMAND_MAX_MS,
     Carried,
@@ -42,7 +43,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, moving_in_history, require
+from replaykit.recorder.wrapping import Wrapper, context_of, holds, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -74,9 +75,15 @@ class AsyncDriver(Driver):
         Raises NotAttachable.
         """
         require(target, (Page, BrowserContext, Browser), "async")
-        context = _context(target)
+        self.log.open(target)
+        with own_calls():
+            await self._attach(target)
+
+    async def _attach(self, target: Target) -> None:
+        context = context_of(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
         self.browser_version = browser.version if browser else None
+        await self._read_flags(browser)
         self.is_attaching = True
         if isinstance(target, Page):
             await self._adopt(target)
@@ -91,6 +98,14 @@ class AsyncDriver(Driver):
         self.is_attaching = False
         self.wrapper.wrap(context, browser)
         await self.ready()
+
+    async def _read_flags(self, browser: Browser | None) -> None:
+        if browser is not None and self._heart is None:
+            with suppress(Error):
+                session = await browser.new_browser_cdp_session()
+                about = await session.send("SystemInfo.getInfo", timeout=COMMAND_MAX_MS)
+                self.log.started(about["commandLine"])
+                await session.detach()
 
     async def _mind(self, browser: Browser | None) -> None:
         if browser is not None and self._heart is None:
@@ -119,7 +134,7 @@ class AsyncDriver(Driver):
         """Look once more at every page that is about to be closed."""
         await self._wait(lambda: self.is_ready and not self._is_adopting, CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
-            if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
+            if holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self._spawn(self._look(tab))
         await self.idle(CLOSING_MAX_S)
 
@@ -181,7 +196,8 @@ class AsyncDriver(Driver):
 
     async def _guard(self, work: Coroutine[Any, Any, Any]) -> None:
         try:
-            await work
+            with own_calls():
+                await work
         except (Refused, Error):
             pass  # the page went away meanwhile; the session says what that leaves out
         except Exception as error:  # noqa: BLE001 - the agent goes on
@@ -207,6 +223,8 @@ class AsyncDriver(Driver):
 
     def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
         if page not in self._adopting:
+            if actor == "agent":
+                self.log.expect(page)
             self.wrapper.wrap(page if actor == "agent" else None)
             # Of those that come later the browser tells before, and with their addresses.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
@@ -244,6 +262,7 @@ class AsyncDriver(Driver):
 
     def _link(self, page: Page, tab: Tab) -> Tab:
         self._pages[page] = tab
+        self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
         if page.context not in self._contexts:
             self.wrapper.listen(page, "popup", self._appeared)
@@ -306,7 +325,7 @@ class AsyncDriver(Driver):
                 made = await make(*arguments, **options)
                 if isinstance(made, BrowserContext) and isinstance(target, Browser):
                     await self._guard(self._enter(made))
-                elif isinstance(made, Page) and made.context in self._contexts:
+                elif isinstance(made, Page):
                     await self._guard(self._adopt(made))
             finally:
                 self._let_come()
@@ -330,6 +349,11 @@ class AsyncDriver(Driver):
         self._run_newcomers()
 
     async def _let_go(self) -> None:
+        self.log.close()
+        with own_calls():
+            await self._detach_all()
+
+    async def _detach_all(self) -> None:
         self.wrapper.undo()
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
@@ -465,15 +489,3 @@ class AsyncDriver(Driver):
 
 
 _Method: TypeAlias = Callable[..., Awaitable[Any]]
-
-
-def _context(target: Target) -> BrowserContext | None:
-    if isinstance(target, Page):
-        return target.context
-    return target if isinstance(target, BrowserContext) else None
-
-
-def _holds(target: Target, page: Page) -> bool:
-    if isinstance(target, Page):
-        return page is target
-    return page.context is target if isinstance(target, BrowserContext) else page.context.browser is target

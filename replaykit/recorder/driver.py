@@ -13,6 +13,7 @@ from replaykit.recorder.arming import Armed, arm
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
+from replaykit.recorder.driver_log import DriverLog
 from replaykit.recorder.effects import Carried, Job, Refused, Tell
 from replaykit.recorder.framing import flush
 from replaykit.recorder.messages import (
@@ -40,6 +41,7 @@ from replaykit.recorder.relay import RECEIVED, Heard
 from replaykit.recorder.relaying import Relaying
 from replaykit.recorder.roster import Found, Roster
 from replaykit.recorder.targets import Targets
+from replaykit.recorder.witnessing import Witnessed
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -75,8 +77,11 @@ class Driver(Relaying):
         *,
         clock: Clock | None = None,
         has_network: bool = True,
+        is_sync: bool = False,
     ) -> None:
         super().__init__()
+        self.log = DriverLog(self, is_sync=is_sync)
+        """What the agent asks its driver for."""
         self.clock = clock or Clock()
         """The recording's clock."""
         self.tabs: dict[int, Tab] = {}
@@ -155,6 +160,7 @@ class Driver(Relaying):
         if isinstance(item, End):
             self.targets.miss_unarmed()
             self._miss_tabs()
+            self._close_log()
         was_ending, self.is_busy = self._core.is_ending, True
         try:
             self._put(self._core.feed(item))
@@ -412,6 +418,15 @@ class Driver(Relaying):
         lost, self._lost = self._lost, []
         for tab in lost:
             self._miss_tab(tab)
+
+    def _close_log(self) -> None:
+        missed = self.log.missed()
+        for _ in missed:
+            for channel in ("actions", "urls", "network"):
+                self.gap(channel, "target.unrecorded")
+        lacks = ("target.unrecorded",) if missed else ()
+        if self._core is not None and self.log.is_whole:
+            self._put(self._core.feed(Witnessed(at=self.clock.now(), witness="commands", lacks=lacks)))
 
     # The ends of tabs
 

@@ -15,6 +15,8 @@ from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer, with_outline, with_shot
+from replaykit.recorder.witnessing import Witnessed
+from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending
 
@@ -45,6 +47,13 @@ class Closing:
         self._network = network
         self._noting = noting
         self._probing = probing
+        self._said: dict[str, Witnessed] = {}
+        self.owes: tuple[str, ...] = ()
+        """Witnesses that the header promised."""
+
+    def witnessed(self, message: Witnessed) -> None:
+        """Take in what a witness says at the end."""
+        self._said[message.witness] = message
 
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
@@ -88,9 +97,20 @@ class Closing:
         now = max(end.at, self._acting.now)
         self._network.finish()
         self._noting.finish(now)
+        for witness in self.owes:
+            self._prove(witness, now)
         thought = self._stepping.leftover()
         self._ledger.close(replace(ending_of(end, self._noting.answer), t=ms(now), thought=thought))
         self._ledger.send(Seal())
+
+    def _prove(self, witness: str, at: float) -> None:
+        said = self._said.get(witness)
+        counts = {**(said.counts if said else {}), **(self._noting.commands if witness == "commands" else {})}
+        lacks = said.lacks if said else ()
+        is_closed = said is not None and not lacks
+        self._ledger.write(
+            Proof(t=ms(at), witness=witness, closed=is_closed, lacks=lacks, counts=dict(counts))
+        )
 
 
 def ending_of(end: End, answer: str | None) -> Ending:

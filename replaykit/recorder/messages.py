@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from msgspec import Struct
 
 from replaykit.recorder.capture import PageEvent, PageNode, PagePush
+from replaykit.recorder.witnessing import Answered, Commanded, Witnessed
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.scalars import Box
 from replaykit.trajectory.step import Event, Header
@@ -257,6 +258,8 @@ class Finished(Struct, frozen=True, kw_only=True):
     """Frames (WebSocket) or messages (event stream) received."""
     sent_frames: int = 0
     """WebSocket frames sent."""
+    body: bytes | None = None
+    """The body, where it need not be asked for."""
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -336,7 +339,8 @@ class End(Struct, frozen=True, kw_only=True):
 Input: TypeAlias = (
     PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
     | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
-    | Finished | Failed | Reply | Begin | StepEnter | StepExit | Speaking | Said | End
+    | Finished | Failed | Reply | Commanded | Answered | Witnessed | Begin | StepEnter
+    | StepExit | Speaking | Said | End
 )  # fmt: skip
 
 

@@ -7,7 +7,16 @@ from msgspec.structs import replace
 from replaykit.bundle.format import is_media_type
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.messages import Body, Failed, Finished, Navigated, Post, Requested, Responded
+from replaykit.recorder.messages import (
+    Body,
+    Failed,
+    Finished,
+    Navigated,
+    Post,
+    Requested,
+    Responded,
+)
+from replaykit.recorder.witnessing import Answered
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 
@@ -19,6 +28,9 @@ BODIES_MAX = 64 * 2**20
 
 TEXTS = ("text/", "application/json", "application/xml", "application/x-www-form-urlencoded")
 """Media types of data that scripts ask for."""
+
+ANSWERS_MAX = 1000
+"""Answers of the agent that wait for word of their requests."""
 
 LOADING = frozenset({"document", "xhr", "fetch"})
 """Resources that a picture waits for."""
@@ -64,6 +76,7 @@ class Network:
         self._finals: dict[str, str] = {}
         self._count = 0
         self._kept = 0
+        self._answered: list[Answered] = []
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
         """Take in a request; one that a redirect caused ends the one before."""
@@ -84,7 +97,12 @@ class Network:
             redirect_from=source.exchange.id if source else None,
             sent=ms(message.at),
         )
-        request = Request(exchange, message, None if message.actor == "probe" else ref)
+        answered = next((one for one in self._answered if _is_answer(one, exchange)), None)
+        if answered is not None:
+            self._answered.remove(answered)
+            exchange = replace(exchange, source="agent")
+        is_of_step = message.actor != "probe" and message.initiator != "driver"
+        request = Request(exchange, message, ref if is_of_step else None)
         self._count += 1
         self._post(request, message)
         self._requests[message.request] = request
@@ -93,6 +111,15 @@ class Network:
             source.exchange = replace(source.exchange, redirect_to=exchange.id)
             if source.is_over:
                 self._write(source)
+
+    def answered(self, message: Answered) -> None:
+        """Take in that the agent itself answers a request: one that was told of, or is about to be."""
+        live = (request for request in reversed(self._requests.values()) if not request.is_over)
+        found = next((request for request in live if _is_answer(message, request.exchange)), None)
+        if found is None:
+            self._answered = [*self._answered, message][-ANSWERS_MAX:]
+        else:
+            found.exchange = replace(found.exchange, source="agent")
 
     def responded(self, message: Responded) -> None:
         """Take in a response's head."""
@@ -128,7 +155,9 @@ class Network:
             messages=message.messages,
             sent_frames=message.sent_frames,
         )
-        if self._has_body(request.exchange):
+        if message.body is not None:
+            self._keep(request, message.body)
+        if message.body is None and self._has_body(request.exchange):
             self._flows.start(self._body(request))
         elif not _is_redirect(request.exchange):
             self._write(request)  # a redirect waits for the request that it leads to
@@ -212,7 +241,12 @@ class Network:
 
     def _has_body(self, exchange: Exchange) -> bool:
         is_empty = exchange.status in (None, 204, 301, 302, 303, 304, 307, 308)
-        if self._mode != "bodies" or exchange.redirect_to is not None or is_empty:
+        if (
+            self._mode != "bodies"
+            or exchange.initiator == "driver"
+            or exchange.redirect_to is not None
+            or is_empty
+        ):
             return False
         is_data = exchange.resource in ("xhr", "fetch") and _is_text(exchange.mime or "")
         return exchange.method != "HEAD" and (exchange.resource == "document" or is_data)
@@ -240,18 +274,28 @@ class Network:
         request.exchange = replace(request.exchange, body=blob.id)
         request.blobs.append(blob)
 
+    def _why_none(self, exchange: Exchange) -> str:
+        if self._mode != "bodies":
+            return "off"
+        return "unread" if exchange.initiator == "driver" else "type"
+
     def _write(self, request: Request) -> None:
         request.is_complete = True
         if request.is_written or request.is_asked:
             return
         exchange = _posted(request)
         if exchange.body is None and exchange.status is not None and exchange.redirect_to is None:
-            exchange = replace(exchange, body=Omitted(why="type" if self._mode == "bodies" else "off"))
+            exchange = replace(exchange, body=Omitted(why=self._why_none(exchange)))
         self._ledger.write(exchange, request.blobs, request.ref)
         request.is_written = True
         request.blobs = []
         # Only id, status and address are asked for later.
         request.exchange = replace(exchange, request_headers=None, response_headers=None)
+
+
+def _is_answer(message: Answered, exchange: Exchange) -> bool:
+    is_same = exchange.url.partition("#")[0] == message.url.partition("#")[0]
+    return is_same and exchange.method == message.method and (exchange.t or 0) <= message.at
 
 
 def _posted(request: Request) -> Exchange:

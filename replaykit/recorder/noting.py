@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from collections import Counter
+
+from msgspec.structs import asdict, replace
 
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Ledger, StepRef
 from replaykit.recorder.messages import ConsoleLine, DialogClosed, DialogOpened, Downloaded, Said
+from replaykit.recorder.witnessing import Commanded
+from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Console, Dialog, Download, Message
 
 LINES_MAX = 10_000
@@ -17,6 +21,9 @@ LINE_MAX = 4096
 
 LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
 """Console levels; others count as `log`."""
+
+COMMANDS_MAX = 50_000
+"""Commands kept in one recording."""
 
 SPEAKERS = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent"}
 """Who says what."""
@@ -36,6 +43,8 @@ class Noting:
         self._downloads: dict[str, tuple[Download, StepRef | None]] = {}
         self._lines = 0
         self._dropped = 0
+        self.commands: Counter[str] = Counter()
+        """Commands of the agent by kind."""
         self.answer: str | None = None
         """The latest answer that was said."""
 
@@ -89,6 +98,13 @@ class Noting:
             del self._downloads[message.guid]
             self._ledger.write(event, ref=begun)
 
+    def commanded(self, message: Commanded) -> None:
+        """Write a command of the agent."""
+        self.commands[message.kind] += 1
+        if self.commands.total() <= COMMANDS_MAX:
+            said = asdict(message)
+            self._ledger.write(Command(t=ms(said.pop("at")), **said))
+
     def said(self, message: Said, step: int | None) -> None:
         """Write at once what agent or user says, in or after a step: a crash loses no answer."""
         speaker = SPEAKERS.get(message.kind)
@@ -115,6 +131,8 @@ class Noting:
         self._downloads.clear()
         if self._dropped:
             self._ledger.gap("console", "flood", at, count=self._dropped)
+        if self.commands.total() > COMMANDS_MAX:
+            self._ledger.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
 
     def _end_dialog(self, page: int) -> None:
         dialog, ref = self._dialogs.pop(page, (None, None))

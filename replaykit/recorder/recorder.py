@@ -151,6 +151,7 @@ class _Recording(Run):
             environment=_completed(environment),
             options=stored_options(self._settings),
             channels={},  # the session knows
+            witnesses=("commands",) if self._driver.log.is_whole else (),
         )
         return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)
 
@@ -216,6 +217,7 @@ class Recorder(_Recording):
 
     def __enter__(self) -> Recorder:
         self._create()
+        self._driver.log.enter()
         self._guards.enter_context(patient(self))
         return self
 
@@ -298,6 +300,7 @@ class AsyncRecorder(_Recording):
 
     async def __aenter__(self) -> AsyncRecorder:
         self._create()
+        self._driver.log.enter()
         return self
 
     async def __aexit__(

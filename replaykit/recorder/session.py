@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder import messages
+from replaykit.recorder import messages, witnessing
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.declaring import Declaring
 from replaykit.recorder.ending import Closing
@@ -42,6 +42,10 @@ REST_POLL_MS = 50
 
 AGENT_SAYS = frozenset({"say", "ask", "answer"})
 """Words of the agent to the user: what its page shows then is looked at."""
+
+
+AUTHORING = frozenset({"Frame.setContent", "Page.setDocumentContent"})
+"""Commands after which a document is the agent's own, and no evidence of a site."""
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -149,6 +153,7 @@ class Session:
         self._acting.now = max(self._acting.now, at)
         states = channels(self._options, self._plan) | self._header.channels
         secrets = tuple(sorted(self._options.secrets))
+        self._closing.owes = self._header.witnesses
         self._ledger.write(replace(self._header, channels=states, secrets=secrets))
         if self._options.has_pre_probes and self._probing.has("pre"):
             self._flows.start(self._pre_probes(at))
@@ -182,11 +187,14 @@ class Session:
             messages.DialogClosed: self._noting.dialog_closed,
             messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
             messages.Downloaded: lambda m: self._noting.download(m, self._ref(m.at)),
-            messages.Requested: lambda m: self._network.requested(m, self._ref(m.at)),
+            messages.Requested: self._requested,
             messages.Responded: self._network.responded,
             messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
             messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
             messages.Reply: self._flows.reply,
+            witnessing.Commanded: self._commanded,
+            witnessing.Answered: self._network.answered,
+            witnessing.Witnessed: self._closing.witnessed,
             Begin: self._begin,
             messages.StepEnter: self._running(self._declaring.enter),
             messages.StepExit: self._running(self._declaring.exit),
@@ -201,6 +209,19 @@ class Session:
     def _ref(self, at: float) -> StepRef | None:
         is_running = self._is_begun and not self._is_ending
         return self._stepping.ref_at(at, SKEW_MS) if is_running else None
+
+    def _requested(self, message: messages.Requested) -> None:
+        is_running = self._is_begun and not self.is_ending
+        if is_running or message.initiator != "driver":
+            self._network.requested(message, self._ref(message.at))
+
+    def _commanded(self, message: witnessing.Commanded) -> None:
+        if not self._is_begun or self.is_ending:
+            return
+        self._noting.commanded(message)
+        tab = self._tabs.get(message.page) if message.page is not None else None
+        if tab is not None and message.name in AUTHORING:
+            tab.authored = tab.document
 
     def _pushed(self, message: messages.Pushed) -> None:
         if self._tabs.get(message.page) is None:

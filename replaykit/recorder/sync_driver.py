@@ -15,6 +15,7 @@ from playwright.sync_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, log
+from replaykit.recorder.driver_log import own_calls
 from replaykit.recorder.effects import (
     COMMAND_MAX_MS,
     CloseTab,
@@ -33,7 +34,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
-from replaykit.recorder.wrapping import Wrapper, moving_in_history, require
+from replaykit.recorder.wrapping import Wrapper, context_of, holds, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser
 """What can be recorded."""
@@ -49,7 +50,7 @@ class SyncDriver(Greenlets):
     """Pumps a sync connection."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, is_sync=True, **options)
         self._pages: dict[Page, Tab] = {}
         self._contexts: set[BrowserContext] = set()
         self._sessions: dict[int, CDPSession] = {}
@@ -65,12 +66,21 @@ class SyncDriver(Greenlets):
         Raises NotAttachable.
         """
         require(target, (Page, BrowserContext, Browser), "sync")
-        context = _context(target)
+        self.log.open(target)
+        with own_calls():
+            self._attach(target)
+
+    def _attach(self, target: Target) -> None:
+        context = context_of(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
         self.loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
         if browser is not None:
             self.browser_version = browser.version
             self._heart = self._heart or browser.new_browser_cdp_session()
+            with suppress(Error):
+                self.log.started(
+                    self._heart.send("SystemInfo.getInfo", timeout=COMMAND_MAX_MS)["commandLine"]
+                )
         self.is_attaching = True
         if isinstance(target, Page):
             self._adopt(target)
@@ -112,7 +122,7 @@ class SyncDriver(Greenlets):
         """Look once more at every page that is about to be closed."""
         self._wait(lambda: self.is_ready and not self._adopting, CLOSING_MAX_S, is_owed=False)
         for page, tab in list(self._pages.items()):
-            if _holds(target, page) and tab.actor == "agent" and not tab.is_gone:
+            if holds(target, page) and tab.actor == "agent" and not tab.is_gone:
                 self.spawn(snapshot(tab, "final"), partial(self._looked, tab))
         self.idle(CLOSING_MAX_S)
 
@@ -154,7 +164,7 @@ class SyncDriver(Greenlets):
 
     def turn(self) -> None:
         """Let events in, by a call that asks the browser itself: no page can hold it up."""
-        with suppress(Error):  # of a browser that is gone the last events may be on their way
+        with own_calls(), suppress(Error):  # of a browser that is gone the last events may be on their way
             if self._heart is not None:
                 self._heart.send("Browser.getVersion", timeout=1000)
         time.sleep(TURN_S)
@@ -180,12 +190,15 @@ class SyncDriver(Greenlets):
         if page in self._pages or page in self._adopting or page.is_closed():
             return
         self._adopting.add(page)
+        if actor == "agent":
+            self.log.expect(page)
         self.wrapper.wrap(page if actor == "agent" else None)
         # Of those that come later the browser tells before, and with their addresses.
         tab = None if self._minds else self._link(page, self.new_tab(actor))
         self.under_way += 1
         try:
-            self._meet_page(page, actor, tab)
+            with own_calls():
+                self._meet_page(page, actor, tab)
         except (Refused, Error):
             pass  # what is known of it is told below
         except Exception as error:  # noqa: BLE001 - the agent goes on
@@ -213,6 +226,7 @@ class SyncDriver(Greenlets):
 
     def _link(self, page: Page, tab: Tab) -> Tab:
         self._pages[page] = tab
+        self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
         if page.context not in self._contexts:
             self.wrapper.listen(page, "popup", self._appeared)
@@ -272,7 +286,7 @@ class SyncDriver(Greenlets):
                 made = make(*arguments, **options)
                 if isinstance(made, BrowserContext) and isinstance(target, Browser):
                     self._guard(self._enter, made)
-                elif isinstance(made, Page) and made.context in self._contexts:
+                elif isinstance(made, Page):
                     self._guard(self._wait_armed, made)
             finally:
                 self._let_come()
@@ -308,6 +322,11 @@ class SyncDriver(Greenlets):
         self._run_newcomers()
 
     def _let_go(self) -> None:
+        self.log.close()
+        with own_calls():
+            self._detach_all()
+
+    def _detach_all(self) -> None:
         self.wrapper.undo()
         for context in self._contexts:
             context.remove_listener("page", self._appeared)
@@ -322,6 +341,10 @@ class SyncDriver(Greenlets):
 
     def perform(self, effect: Effect) -> Any:
         """Carry out one effect in the greenlet that is here; raises `Refused`."""
+        with own_calls():
+            return self._perform(effect)
+
+    def _perform(self, effect: Effect) -> Any:
         match effect:
             case Send():
                 return self._send(effect)
@@ -392,15 +415,3 @@ class SyncDriver(Greenlets):
 
 def _ignore(job: Job) -> None:
     """Let a job end without anybody waiting for it."""
-
-
-def _context(target: Target) -> BrowserContext | None:
-    if isinstance(target, Page):
-        return target.context
-    return target if isinstance(target, BrowserContext) else None
-
-
-def _holds(target: Target, page: Page) -> bool:
-    if isinstance(target, Page):
-        return page is target
-    return page.context is target if isinstance(target, BrowserContext) else page.context.browser is target

@@ -38,6 +38,8 @@ class Tab:
         """HTTP status of the main document."""
         self.document = 0
         """Ordinal of the main document."""
+        self.authored: int | None = None
+        """Ordinal of the document that the agent wrote itself."""
         self.commits = 0
         """Navigations that arrived."""
         self.is_open = True

@@ -187,8 +187,9 @@ class Viewer:
     ) -> tuple[Observation, list[Blob]]:
         """Return what a snapshot shows, with the blobs that it refers to; its frames as they were `until`."""
         seen = Observation(
-            t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status
-        )
+            t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status,
+            source="agent" if tab.authored == (shown.document if shown else tab.document) else None,
+        )  # fmt: skip
         if shown is None:
             return replace(seen, tabs=self._tabs.views()), []
         frames, blobs = tab.sights.frames(shown, until)

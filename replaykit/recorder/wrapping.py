@@ -37,6 +37,16 @@ def require(target: object, kinds: tuple[type, ...], api: str) -> None:
         raise NotAttachable(found=f"{module}.{kind.__qualname__}".strip("."), api=api)
 
 
+def context_of(target: Any) -> Any:
+    """Return the context of a page, or a context itself; None = a browser."""
+    return getattr(target, "context", target if hasattr(target, "pages") else None)
+
+
+def holds(target: Any, page: Any) -> bool:
+    """Whether a target is a page, its context or its browser."""
+    return any(target is one for one in (page, page.context, page.context.browser))
+
+
 class Wrapper:
     """Wraps `close`, what makes pages and contexts, and what moves in the history; every method once."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast
 from msgspec import Meta, Struct
 
 from replaykit.trajectory.action import Action, Answer, Unknown
+from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import (
     Console,
     Dialog,
@@ -263,7 +264,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 Event: TypeAlias = (
     Step | Observation | Tab | Navigation | Dialog | Console | Script | Download
-    | Exchange | Message | Probe | Gap | Proof | Imported | Ending
+    | Exchange | Command | Message | Probe | Gap | Proof | Imported | Ending
 )  # fmt: skip
 """Every event but the header, told apart by `type`."""
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.story import decode_line, decode_story, encode_line
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, Click, Element, Fill, Goto, ToolCall, Unknown
+from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Console, Exchange, Imported, Message
 from replaykit.trajectory.observation import Observation, Read
 from replaykit.trajectory.proof import WITNESSES, Proof
@@ -52,6 +53,7 @@ events = st.one_of(
     looks,
     st.builds(Console, level=st.just("log"), text=st.text()),
     st.builds(Exchange, id=counts, method=st.text(), url=st.text(), post=st.none() | ids),
+    st.builds(Command, origin=st.just("driver"), kind=st.just("input"), name=st.text(), selector=st.none() | st.text()),
     st.builds(Message, role=st.just("agent"), kind=st.just("say"), text=st.text()),
     st.builds(Message, role=st.just("agent"), kind=st.just("claim"), of=st.just("reply"), said_at=counts),
     st.builds(

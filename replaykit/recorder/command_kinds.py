@@ -1,0 +1,75 @@
+"""Kinds of commands, by the names that Playwright's own protocol and CDP give them."""
+
+from __future__ import annotations
+
+_DRIVER = {
+    "input": """
+        check uncheck click dblclick dragAndDrop fill focus blur hover press selectOption selectText
+        setInputFiles tap type scrollIntoViewIfNeeded keyboardDown keyboardUp keyboardInsertText keyboardType
+        keyboardPress mouseMove mouseDown mouseUp mouseClick mouseWheel touchscreenTap accept dismiss
+    """,
+    "target": """
+        newPage newContext newRequest newCDPSession newBrowserCDPSession launch launchPersistentContext
+        connect connectOverCDP close
+    """,
+    "request": "fetch",
+    "script": """
+        evaluateExpression evaluateExpressionHandle evalOnSelector evalOnSelectorAll waitForFunction
+        addScriptTag addStyleTag addInitScript exposeBinding dispatchEvent
+    """,
+    "network": """
+        fulfill abort continue setNetworkInterceptionPatterns setWebSocketInterceptionPatterns setOffline
+        setExtraHTTPHeaders setHTTPCredentials sendToPage sendToServer harOpen
+    """,
+    "state": """
+        addCookies clearCookies grantPermissions clearPermissions setGeolocation setStorageState clockInstall
+        clockFastForward clockPauseAt clockResume clockRunFor clockSetFixedTime clockSetSystemTime
+        emulateMedia setViewportSize
+    """,
+    "navigate": "goto reload goBack goForward setContent",
+}
+
+_CDP = {
+    "input": """
+        Input. DOM.setFileInputFiles DOM.focus Page.handleJavaScriptDialog Autofill.trigger
+        Emulation.setEmitTouchEventsForMouse
+    """,
+    "target": """
+        Target.createTarget Target.createBrowserContext Target.disposeBrowserContext Target.closeTarget
+        Target.attachToTarget Target.attachToBrowserTarget Target.exposeDevToolsProtocol Page.close
+        Browser.close Browser.crash Page.crash
+    """,
+    "request": "Network.loadNetworkResource Network.replayXHR",
+    "script": """
+        Runtime.evaluate Runtime.callFunctionOn Runtime.runScript Runtime.addBinding
+        Debugger. Page.addScriptToEvaluateOnNewDocument Page.createIsolatedWorld
+    """,
+    "network": """
+        Fetch. Network.setBlockedURLs Network.emulateNetworkConditions Network.setExtraHTTPHeaders
+        Network.setRequestInterception Network.setBypassServiceWorker ServiceWorker. BackgroundService.
+    """,
+    "state": """
+        Network.setCookie Network.setCookies Network.deleteCookies Network.clearBrowserCookies
+        Storage.setCookies Storage.clear DOMStorage.set DOMStorage.remove DOMStorage.clear IndexedDB.delete
+        IndexedDB.clear DOM.set DOM.remove DOM.copyTo DOM.moveTo CSS.set Emulation. Browser.grantPermissions
+        Browser.setPermission
+    """,
+    "navigate": """
+        Page.navigate Page.navigateToHistoryEntry Page.reload Page.setDocumentContent
+        Page.setWebLifecycleState
+    """,
+}
+
+DRIVER_KINDS = {name: kind for kind, names in _DRIVER.items() for name in names.split()}
+"""Method of Playwright's protocol to the kind of command; what is not here only reads."""
+
+_EXACT = {name: kind for kind, names in _CDP.items() for name in names.split()}
+_PREFIXES = tuple(_EXACT.items())
+
+
+def cdp_kind(method: str) -> str | None:
+    """Return the kind of a CDP method; None = it only reads, or changes nothing that a check could see."""
+    exact = _EXACT.get(method)
+    if exact is not None:
+        return exact
+    return next((kind for prefix, kind in _PREFIXES if method.startswith(prefix)), None)
