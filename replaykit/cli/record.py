@@ -111,6 +111,12 @@ Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund
     help="YAML rules that answer the agent's questions. Default: nobody answers.",
 )
 @click.option(
+    "--harness-events",
+    metavar="FILE",
+    help="A file of JSON lines in which the harness around a -- COMMAND tells what the user replies and how "
+    "the run ended. The command is not told of it.",
+)
+@click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     metavar="N",
@@ -348,6 +354,7 @@ def _as_said(
     evidence: str,
     secret_env: tuple[str, ...],
     pass_env: tuple[str, ...],
+    harness_events: str | None,
     **options: Any,
 ) -> Callable[..., Recorded]:
     """Return what records one task into one file, as the command line says."""
@@ -361,6 +368,9 @@ def _as_said(
     }
     choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
 
+    if harness_events is not None and not actor.argv:
+        raise UsageError(what="--harness-events belongs to -- COMMAND")
+
     def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
         given = {**options, **({} if trial is None else {"run": str(trial)})}
         if actor.cdp:
@@ -370,7 +380,9 @@ def _as_said(
         given |= {"browser": choice, "max_time": max_time}
         if actor.agent:
             return record_agent(actor.agent, task, out, **given)
-        return record_command(actor.argv, task, out, pass_env=pass_env, **given)
+        return record_command(
+            actor.argv, task, out, pass_env=pass_env, harness_events=harness_events, **given
+        )
 
     return record
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from replaykit.errors import AgentError
+from replaykit.errors import AgentError, UsageError
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
 from replaykit.tasks.task import AgentTask
@@ -35,7 +35,7 @@ class CommandEnd(Struct, frozen=True, kw_only=True):
     is_stopped: bool = False
     """A person stopped it."""
     warnings: tuple[str, ...] = ()
-    """Lines of its events file that could not be understood."""
+    """Lines of its events file, or of the harness's, that could not be understood."""
 
 
 class Command:
@@ -51,9 +51,18 @@ class Command:
         self._stopped.set()
 
     async def run(
-        self, run: Run, endpoint: str, told: AgentTask, folder: Path, max_s: float | None
+        self,
+        run: Run,
+        endpoint: str,
+        told: AgentTask,
+        folder: Path,
+        max_s: float | None,
+        harness: Path | None = None,
     ) -> CommandEnd:
-        """Start it, hear it, and return when it has ended. Raises AgentError when it cannot start."""
+        """Start it, hear it, and return when it has ended. Raises AgentError when it cannot start.
+
+        `harness`: the file in which the harness around the command tells what the user replies.
+        """
         events, replies = folder / "events.jsonl", folder / "replies.jsonl"
         self._environ |= {
             "REPLAYKIT_CDP_URL": endpoint,
@@ -61,7 +70,7 @@ class Command:
             "REPLAYKIT_EVENTS": str(events),
             "REPLAYKIT_REPLIES": str(replies),
         }
-        spoken = Spoken(events, replies, run)
+        spoken = Spoken(events, replies, run, harness)
         process = await self._start()
         hearing = asyncio.ensure_future(_hear(spoken))
         try:
@@ -93,6 +102,16 @@ class Command:
         for task in waiting:
             task.cancel()
         return ended in done
+
+
+def refuse_named(argv: Sequence[str], harness: Path) -> None:
+    """Raise UsageError where a command is told of the file in which its user speaks."""
+    names = {str(harness), str(harness.resolve())}
+    if any(name in word for word in argv for name in names):
+        raise UsageError(
+            what=f"--harness-events {harness}: the command's own words name that file, so the agent could write"
+            " its user's replies; let another program write it"
+        )
 
 
 def without_secrets(

@@ -298,6 +298,8 @@ class StepEnter(Struct, frozen=True, kw_only=True):
     """One per call in the harness's string."""
     thought: str | None = None
     raw: Any = None
+    said_at: float | None = None
+    """When, as the agent tells it."""
 
 
 class StepExit(Struct, frozen=True, kw_only=True):
@@ -319,9 +321,13 @@ class Said(Struct, frozen=True, kw_only=True):
 
     at: float
     kind: str
-    """`thought say ask reply answer`."""
+    """`thought say ask reply answer claim`."""
     text: str
     approved: bool | None = None
+    said_at: float | None = None
+    """When, as the speaker tells it; orders nothing."""
+    of: str | None = None
+    """What a claim is about: `reply end`, or another kind of word that is said to be another's."""
 
 
 class End(Struct, frozen=True, kw_only=True):

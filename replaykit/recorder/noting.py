@@ -25,7 +25,7 @@ LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
 COMMANDS_MAX = 50_000
 """Commands kept in one recording."""
 
-SPEAKERS = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent"}
+SPEAKERS = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
 """Who says what."""
 
 DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
@@ -118,6 +118,8 @@ class Noting:
             kind=message.kind,
             text=message.text,
             approved=message.approved,
+            of=message.of,
+            said_at=None if message.said_at is None else ms(message.said_at),
             step=step,
         )
         self._ledger.write(event)

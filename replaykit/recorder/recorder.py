@@ -125,10 +125,18 @@ class _Recording(Run):
             block = f"`with {type(self).__name__}(...)`"
             raise UsageError(what=f"{act}: {self.path} is not open: {act} inside of {block}")
 
-    def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
+    def say(
+        self,
+        kind: str,
+        text: str,
+        approved: bool | None = None,
+        at: float | None = None,
+        said_at: float | None = None,
+        of: str | None = None,
+    ) -> None:
         """Note a word, as `Run.say` does. Raises UsageError outside of the recorder's block, too."""
         self._require_open(kind)
-        super().say(kind, text, approved, at)
+        super().say(kind, text, approved, at, said_at, of)
 
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):

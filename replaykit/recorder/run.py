@@ -40,6 +40,7 @@ class Run:
         self._driver = driver
         self._user = user
         self._ended = Ended()
+        self._own_end = Ended()
         self.failure: BaseException | None = None
         """What the agent raised, where it ended with an exception."""
         self._answer: str | None = None
@@ -75,9 +76,15 @@ class Run:
         said = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
         return said.reply if said else None
 
-    def asked(self, text: str, reply: UserReply | None = None, at: float | None = None) -> UserReply | None:
+    def asked(
+        self,
+        text: str,
+        reply: UserReply | None = None,
+        at: float | None = None,
+        said_at: float | None = None,
+    ) -> UserReply | None:
         """Note a question at its time, and return the whole reply, the scripted user's by default."""
-        self.say("ask", text, at=at)
+        self.say("ask", text, at=at, said_at=said_at)
         if reply is None and self._user is not None:
             reply = self._user.answer(text)
         if reply is not None:
@@ -104,14 +111,27 @@ class Run:
         told = ("Error", told) if isinstance(told, str) else told
         self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
 
+    def end_own(self, kind: str | None = None, error: Error | None = None) -> None:
+        """Say how the agent ends, by its own account; what a harness says of the end comes first."""
+        self._own_end = Ended(kind=kind, cause="agent", error=error)
+
     def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
         """Say that the agent ended with an exception."""
         self.failure = error
         self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
 
-    def say(self, kind: str, text: str, approved: bool | None = None, at: float | None = None) -> None:
-        """Note a word: kind is `thought say ask reply answer`; `at` in ms since start, default now.
+    def say(
+        self,
+        kind: str,
+        text: str,
+        approved: bool | None = None,
+        at: float | None = None,
+        said_at: float | None = None,
+        of: str | None = None,
+    ) -> None:
+        """Note a word: kind is `thought say ask reply answer claim`; `at` in ms since start, default now.
 
+        `said_at`: when the speaker says that it was, which orders nothing; `of`: what a claim is about.
         Raises UsageError for what is no text: the agent's call fails, not the recording.
         """
         _expect(kind, text, str)
@@ -122,11 +142,18 @@ class Run:
         moment = self._when(at)
         if at is None and kind in ("say", "ask", "answer"):
             self._look()
-        self._driver.feed(Said(at=moment, kind=kind, text=text, approved=approved))
+        self._driver.feed(
+            Said(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of)
+        )
         self._driver.pump()
 
     def enter(
-        self, action: Declared | None, thought: str | None = None, raw: Any = None, at: float | None = None
+        self,
+        action: Declared | None,
+        thought: str | None = None,
+        raw: Any = None,
+        at: float | None = None,
+        said_at: float | None = None,
     ) -> None:
         """Begin a declared step. Raises UsageError inside of another one, or for what is no action."""
         if self._is_in_step:
@@ -136,7 +163,9 @@ class Run:
         actions = declared(action)
         self._is_in_step = True
         said = action if raw is None and isinstance(action, str) else raw
-        self._driver.feed(StepEnter(at=self._when(at), actions=actions, thought=thought, raw=said))
+        self._driver.feed(
+            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=said, said_at=said_at)
+        )
         self._driver.pump()
 
     def leave(self, error: Error | None = None, at: float | None = None) -> None:
@@ -153,7 +182,7 @@ class Run:
 
     def speaks_of_crash(self, error: BaseException | None) -> bool:
         """Whether the agent ended with an error that blames a crash; the browser may tell of it later."""
-        told = named(error) if error is not None else self._ended.error
+        told = named(error) if error is not None else self._ended.error or self._own_end.error
         return told is not None and "crash" in told[1].lower()
 
     def ending(
@@ -161,16 +190,16 @@ class Run:
     ) -> End:
         """Return how the run ended: what was said of it first, else what it looks like."""
         kind, cause, told = self._looks(error, exit_code)
-        kind = self._ended.kind or kind
+        kind = self._ended.kind or self._own_end.kind or kind
         if kind == "crashed" and self.has_crashed:
             cause = "browser"
         return End(
             at=self._when(at),
             kind=kind,
-            cause=self._ended.cause or cause,
+            cause=self._ended.cause or self._own_end.cause or cause,
             answer=self._answer,
             exit_code=exit_code,
-            error=self._ended.error or told,
+            error=self._ended.error or self._own_end.error or told,
             validity=self._ended.validity,
         )
 

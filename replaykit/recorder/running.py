@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from replaykit.browser import NO_SANDBOX, Browser, find_browser, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.blaming import place_of, trace_of
-from replaykit.recorder.commanding import Command, without_secrets
+from replaykit.recorder.commanding import Command, refuse_named, without_secrets
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings
 from replaykit.recorder.stopping import alarm, failing, interrupts, within
@@ -118,6 +118,7 @@ def record_command(
     max_time: float | None = None,
     environ: Mapping[str, str] | None = None,
     pass_env: Sequence[str] = (),
+    harness_events: str | Path | None = None,
     **options: Any,
 ) -> Recorded:
     """Record whatever a command's agent does to a browser that is started for it.
@@ -125,15 +126,24 @@ def record_command(
     The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and speaks through the
     files `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment but for variables
     that hold a declared secret and are not named in `pass_env`; `environ` is added as it is.
+    `harness_events`: a file that the command is not told of, in which the harness around it appends the
+    user's replies and how the run ended. Raises UsageError where the command's words name that file.
     """
+    harness = None if harness_events is None else Path(harness_events)
+    if harness is not None:
+        refuse_named(argv, harness)
+        options.setdefault("replies", True)
     given = _all(options, task, sites)
     if shutil.which(argv[0], path=(environ or os.environ).get("PATH")) is None:
         raise AgentError(entry=argv[0], reason="there is no such program")
     secrets = all_secrets(as_settings(options), task).values()
     inherited, hidden = without_secrets(os.environ, secrets, pass_env)
+    if harness is not None:
+        places = (str(harness.resolve()), str(harness))
+        inherited, _ = without_secrets(inherited, places, ("PATH", "HOME", "PWD", *pass_env))
     with _launched(browser or BrowserChoice()) as running:
         work = _command(
-            argv, {**inherited, **(environ or {})}, _told(task, sites), out, running, max_time, given
+            argv, {**inherited, **(environ or {})}, _told(task, sites), out, running, max_time, given, harness
         )
         recorded = asyncio.run(work)
     return replace(recorded, notices=(*recorded.notices, *map(_withheld, hidden)))
@@ -307,6 +317,7 @@ async def _command(
     running: Browser,
     max_time: float | None,
     options: dict[str, Any],
+    harness: Path | None = None,
 ) -> Recorded:
     command = Command(argv, environ)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
@@ -316,7 +327,7 @@ async def _command(
             await _open_pages(browser.contexts[0], told.start_urls)
             await run.begin()
             with interrupts(command.stop):
-                ended = await command.run(run, running.endpoint, told, Path(folder), max_time)
+                ended = await command.run(run, running.endpoint, told, Path(folder), max_time, harness)
             if ended.is_late or ended.is_stopped:
                 run.end(*(("timeout", "harness") if ended.is_late else ("stopped", "person")))
             await run.stop(exit_code=ended.exit_code)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Ledger, StepRef
 from replaykit.recorder.messages import Said, StepEnter, StepExit
 from replaykit.recorder.tabs import SKEW_MS
@@ -238,6 +239,8 @@ class Stepping:
         self._latest = max(self._latest, step.t or 0)
         end = step.end if step.end is None else max(step.end, self._latest)
         step = replace(step, index=index, thought=thought, t=self._latest, end=end)
+        if window is not None and window.enter.said_at is not None:
+            step = replace(step, said_at=ms(window.enter.said_at))
         self._ledger.write(step, blobs)
         for ref in (*refs, *(act.ref for act in acts)):
             if ref.index is None:
