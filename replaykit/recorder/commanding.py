@@ -109,8 +109,8 @@ def refuse_named(argv: Sequence[str], harness: Path) -> None:
     names = {str(harness), str(harness.resolve())}
     if any(name in word for word in argv for name in names):
         raise UsageError(
-            what=f"--harness-events {harness}: the command's own words name that file, so the agent could write"
-            " its user's replies; let another program write it"
+            what=f"--harness-events {harness}: the command's own words name that file, so the agent could"
+            " write its user's replies; let another program write it"
         )
 
 

@@ -63,7 +63,7 @@ class Lines:
     def _chunks(self) -> Iterator[bytes]:
         """Yield what is new in the file, up to the size that it has now."""
         try:
-            about = os.stat(self._path, follow_symlinks=False)
+            about = self._path.lstat()
             if self._is_same(about) and about.st_size == self._offset:
                 return
             handle = os.open(self._path, OPENING)

@@ -142,9 +142,7 @@ class Run:
         moment = self._when(at)
         if at is None and kind in ("say", "ask", "answer"):
             self._look()
-        self._driver.feed(
-            Said(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of)
-        )
+        self._driver.feed(Said(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of))
         self._driver.pump()
 
     def enter(

@@ -258,7 +258,7 @@ def _steps(replay: Replay, note: Note) -> Iterator[RecordedStep]:
             found.inherit(before)
             before, last = found, event.said
             yield found
-        elif isinstance(event, Message) and event.role != "user" and event.kind != "answer":
+        elif isinstance(event, Message) and event.role != "user" and event.kind not in ("answer", "claim"):
             last = acts.SendMsgToUser(text=event.text)
             yield RecordedStep(None, last, note, url=url, story=story)
     answer = trajectory.answer
