@@ -159,7 +159,7 @@ class _Recording(Run):
             environment=_completed(environment),
             options=stored_options(self._settings),
             channels={},  # the session knows
-            witnesses=("commands",) if self._driver.log.is_whole else (),
+            witnesses=(*(("commands",) if self._driver.log.is_whole else ()), "speech"),
         )
         return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)
 
@@ -237,6 +237,7 @@ class Recorder(_Recording):
             self._sync.settle()
             self._hear_crash(error)
             self._driver.begin(Environment())
+            self._driver.feed(self.speech(at))
             self._driver.feed(self.ending(error, at=at))
             self._sync.finish()
         finally:
@@ -325,6 +326,7 @@ class AsyncRecorder(_Recording):
             await self._async.settle()
             await self._hear_crash(error)
             self._driver.begin(Environment())
+            self._driver.feed(self.speech(at))
             self._driver.feed(self.ending(error, exit_code, at))
             await self._async.finish()
         finally:

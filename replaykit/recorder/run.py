@@ -15,6 +15,7 @@ from replaykit.recorder.declared import declared
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import End, Said, StepEnter, StepExit
 from replaykit.recorder.user import User, UserReply
+from replaykit.recorder.witnessing import Witnessed
 
 Error = tuple[str, str]
 """Name and message of an exception."""
@@ -41,6 +42,8 @@ class Run:
         self._user = user
         self._ended = Ended()
         self._own_end = Ended()
+        self.speech_counts: dict[str, int] = {}
+        """What was said through files: lines, and those that were no words of their speaker."""
         self.failure: BaseException | None = None
         """What the agent raised, where it ended with an exception."""
         self._answer: str | None = None
@@ -182,6 +185,10 @@ class Run:
         """Whether the agent ended with an error that blames a crash; the browser may tell of it later."""
         told = named(error) if error is not None else self._ended.error or self._own_end.error
         return told is not None and "crash" in told[1].lower()
+
+    def speech(self, at: float) -> Witnessed:
+        """Return what the witness of speech says: all words came through this run, none was lost."""
+        return Witnessed(at=at, witness="speech", counts=dict(self.speech_counts))
 
     def ending(
         self, error: BaseException | None = None, exit_code: int | None = None, at: float | None = None

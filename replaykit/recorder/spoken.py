@@ -132,6 +132,7 @@ class Spoken:
             self._hear_line(self._heard.popleft())
         if is_last:
             self._tell_faults()
+            self._run.speech_counts = self.counts
 
     def _tell_faults(self) -> None:
         for speaker, lines in (("events", self._agent), ("harness events", self._harness)):
