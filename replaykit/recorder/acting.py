@@ -27,6 +27,9 @@ from replaykit.trajectory.scalars import Box, Point
 GRACE_MS = 250
 """Messages of a page may be so late: a time of the page is over that much later, ms."""
 
+LEAVING = frozenset({"beforeunload", "pagehide"})
+"""A page that a page closes says the first alone; one that a driver closes, the other."""
+
 _R = TypeVar("_R", bound=Struct)
 
 
@@ -60,6 +63,8 @@ class Acting:
         if tab is None:
             return
         tab.hear(message.at, message.event.at, message.source)
+        if message.source == MAIN and message.event.name in LEAVING:
+            tab.left_by = message.event.name
         if message.event.name == "scroll" and is_root(message.event.element):
             offset = (number_of(message, "left"), number_of(message, "top"))
             tab.sights.scrolled(message.source, message.at, offset)
@@ -164,6 +169,9 @@ class Acting:
                 self._acted(tab, notice)
 
     def _begun(self, tab: Tab, notice: Begun) -> None:
+        # Pages scroll by themselves, and drivers before a click: it is an act where the harness said so.
+        if notice.is_stray and not self._stepping.is_declared(notice.at, is_gesture=True):
+            return
         ref = self.begin(tab, notice.at, source=notice.source)
         if ref is not None:
             tab.touched_at = max(tab.touched_at, notice.at)

@@ -3,16 +3,17 @@
 const PASSIVE = { capture: true, passive: true };
 const REPORTED = [
   'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
-  'change', 'submit', 'focusin', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle', 'pageshow', 'pagehide',
+  'change', 'submit', 'focusin', 'compositionend', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle', 'pageshow',
+  'beforeunload', 'pagehide',
 ];
+const OF_DOCUMENT = new Set(['pageshow', 'beforeunload', 'pagehide']);
 // These do not leave a shadow tree.
 const CONFINED = ['change', 'submit', 'scroll', 'toggle'];
+// Of these alone nothing is to be seen.
+const UNSTIRRING = new Set(['focusin', 'compositionend', 'beforeunload']);
 const STIRRING = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
 
-const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu']);
 const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
-// Made by a user agent from input alone: no script can make a trusted one.
-const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
 const ACTS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script that acts for an agent makes these; of other untrusted events nothing is learnt.
 const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
@@ -26,6 +27,8 @@ const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const early = guarded(pushEarly);
 const framesChanged = guarded(() => watchFrames(document, []));
 const travelled = guarded(travel);
+const keyFollowed = guarded(followKey);
+const pointerFollowed = guarded(followPointer);
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
 const armed = [];
 
@@ -34,6 +37,8 @@ function listen(inner) {
   if (view === null) return;
   for (const name of REPORTED) on(view, name, reported);
   for (const name of STIRRING) on(view, name, stirred);
+  for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
+  for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
   if (inner === document) on(view, 'load', () => void later(early));
   if (inner === document && globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
@@ -87,8 +92,11 @@ let trustedAt = -Infinity;
 function onEvent(event) {
   if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
   handled.add(event);
+  const isNested = nest(event);
+  enterTask(event);
   const path = pathOf(event);
   armShadows(path);
+  armEditors(path);
   const [control, innermost] = targetOf(event, path);
   const at = timeOf(event, path[0]);
   if (event.isTrusted && (BY_USER.has(event.type) || event.type === 'beforeinput')) trustedAt = now();
@@ -96,8 +104,8 @@ function onEvent(event) {
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
   const lag = lagOf(event, control, at);
   stir(event);
-  report(event, control, innermost, { at, lag });
-  if (event.type === 'click') enterTask(event);
+  report(event, control, innermost, { at, lag, cause: causeOf(event, isNested) });
+  stayInTask(event);
 }
 
 function targetOf(event, path) {
@@ -110,13 +118,40 @@ function targetOf(event, path) {
 // Elements from the innermost target outwards. A document scrolls as its root element; a window is no element.
 function pathOf(event) {
   const path = event.composedPath().filter((node) => node !== node.window);
-  if (path.length === 0 || event.type === 'pageshow' || event.type === 'pagehide') return [];
+  if (path.length === 0 || OF_DOCUMENT.has(event.type)) return [];
   const root = isDocument(path[0]) ? documentElement(path[0]) : undefined;
   return root === undefined ? path : [root].filter((element) => element !== null);
 }
 
 function armShadows(path) {
   for (const node of path) if (nodeType(node) === 11) watchShadow(node);
+}
+
+// Editors that draw their text themselves hear of it through an object of their own, which no other event passes.
+const armedEditors = new WeakSet();
+
+function armEditors(path) {
+  for (const node of path) if (nodeType(node) === ELEMENT && isHTML(node)) armEditor(editContext(node));
+}
+
+function armEditor(editor) {
+  if (editor === null || armedEditors.has(editor)) return;
+  armedEditors.add(editor);
+  on(editor, 'compositionstart', guarded(() => void composing.add(editor)));
+  on(editor, 'compositionend', guarded(() => void composing.delete(editor)));
+  on(editor, 'textupdate', guarded((event) => edited(editor, event)));
+}
+
+const composing = new WeakSet();
+
+function edited(editor, { isTrusted, text, timeStamp }) {
+  const field = attachedElements(editor)[0];
+  if (field === undefined) return;
+  const inputType = composing.has(editor) ? 'insertCompositionText' : 'insertText';
+  const event = { type: 'input', isTrusted, data: text, inputType, timeStamp };
+  enterTask(event);
+  act(isTrusted);
+  report(event, controlOn([field]), field, { at: timeOf(event, field), cause: causeOf(event, false) });
 }
 
 // Page time; a frame's events count from the frame's own time origin.
@@ -127,7 +162,7 @@ function timeOf(event, node) {
 
 function stir(event) {
   if (ACTS.has(event.type) && (event.isTrusted || isLonely())) act(event.isTrusted);
-  else if (event.type !== 'focusin') activity();
+  else if (!UNSTIRRING.has(event.type)) activity();
 }
 
 // Without a trusted event just before, a script acts on its own account: an agent's.
@@ -166,16 +201,16 @@ const isComposed = (event) => (event.inputType ?? '').includes('Composition');
 // Drivers type a character that no key has without one.
 const isCharacter = (event) => event.inputType === 'insertText' && [...(event.data ?? '')].length === 1;
 
-function report(event, control, innermost, { at, lag }) {
+function report(event, control, innermost, { at, lag, cause }) {
   const { type: name, isTrusted: trusted } = event;
   const element = control === null ? null : elementOf(control, innermost, event);
   const below = element !== null && TYPED.has(name) && typesBelow(innermost);
   const masked = below || (element !== null && (element.masked || (innermost !== control && isMasked(innermost))));
-  const reaction = (!trusted && task.isOfUser) || undefined;
+  const reaction = (!trusted && task.isOfUser && cause !== 'driver') || undefined;
   const data = { ...DATA[name]?.(event, innermost, masked), lag, reaction };
   const maker = makerOf(event);
   const activated = maker === 'user' ? activeOrigin() : undefined;
-  post({ k: 'event', seq: sequence++, at, name, trusted, activated, element, data }, maker);
+  post({ k: 'event', seq: sequence++, at, name, trusted, activated, cause, task: task.number, element, data }, maker);
   if (element !== null && (name === 'input' || name === 'change')) rememberValue(innermost);
   if (name === 'change') described.control = null;
 }
@@ -190,6 +225,7 @@ const TYPED = new Set(['keydown', 'beforeinput', 'input']);
 // Text that goes into something that takes none goes into a field of a closed shadow root, perhaps a password.
 function typesBelow(node) {
   if (!isHTML(node) || FIELDS.has(localName(node)) || isEditable(node) || shadowRoot(node) !== null) return false;
+  if (editContext(node) !== null) return false;
   if (node === documentElement(ownerDocument(node)) || isHTML(node, 'body')) return false;
   return localName(node).includes('-') || attribute(node, 'tabindex') === null || childElements(node) === 0;
 }
@@ -270,7 +306,10 @@ function textData(event, node, masked) {
 
 function inputData(event, node, masked) {
   const value = typesBelow(node) ? MASKED : shownValue(editedText(node), masked);
-  return { ...textData(event, node, masked), value };
+  // Of a key or a person the page is told before; a script's editing command tells it afterwards.
+  const isCommand = event.isTrusted && !task.isEdit && editContext(node) === null;
+  const commanded = (isCommand && Boolean(event.inputType)) || undefined;
+  return { ...textData(event, node, masked), value, commanded };
 }
 
 const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
@@ -278,6 +317,8 @@ const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
 function editedText(node) {
   const tag = isHTML(node) ? localName(node) : '';
   if (FIELDS.has(tag)) return fieldValue(node, tag);
+  const editor = tag === '' ? null : editContext(node);
+  if (editor !== null) return withoutMasked(editedWhole(editor), maskedTexts());
   return withoutMasked(tag === '' ? textContent(node) : innerText(node), maskedTexts());
 }
 

@@ -18,8 +18,11 @@ from replaykit.recorder.entering import Choosing, Filling, Scripting
 from replaykit.recorder.events import (
     MODIFIERS,
     control_of,
+    is_caused,
+    is_command,
     is_control,
     is_of_click,
+    is_page_own,
     is_reaction,
     is_select,
     is_toggle,
@@ -29,7 +32,7 @@ from replaykit.recorder.events import (
     text_of,
 )
 from replaykit.recorder.gestures import CLICK_WAIT, Deed, Gesture
-from replaykit.recorder.keying import Keying
+from replaykit.recorder.keying import PASTING, Keying
 from replaykit.recorder.messages import MAIN, PageMessage, Source
 from replaykit.recorder.pointing import Pointing, Scrolling
 from replaykit.trajectory.action import Action
@@ -37,6 +40,12 @@ from replaykit.trajectory.observation import Stale
 
 REACTION_MAX = 1000.0
 """What a page does by itself within these ms of a trusted event is its reaction, no act."""
+
+BUSY_MAX = 60_000.0
+"""A page that has not said for these ms that it has handled an event will not say so any more."""
+
+FOLLOWERS = frozenset({"click", "beforeinput", "input", "change"})
+"""Events that a key or a pointer may cause."""
 
 WITNESSES = frozenset(
     {"pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu"}
@@ -54,6 +63,8 @@ class Begun(Struct, frozen=True, kw_only=True):
     """Start, ms."""
     source: Source = MAIN
     """Where it is done."""
+    is_stray: bool = False
+    """Nothing tells that anybody did it."""
 
 
 class Acted(Struct, frozen=True, kw_only=True):
@@ -94,6 +105,7 @@ class Recogniser:
         self._unclicked: Pointing | None = None
         self._serial = -1
         self._key_at = -inf
+        self._busy: tuple[Source, float] | None = None
         self._offsets: dict[tuple[object, ...], tuple[int, int]] = {}
         self.trusted_at = -inf
         """Last trusted event that proves a user agent, ms."""
@@ -101,7 +113,9 @@ class Recogniser:
     @property
     def deadline(self) -> float | None:
         """When `expire` has something to do; None = nothing is open."""
-        return self._open.deadline if self._open else None
+        if self._open is None:
+            return None
+        return self._open.deadline if self._busy is None else self._busy[1] + BUSY_MAX
 
     @property
     def since(self) -> float | None:
@@ -115,8 +129,12 @@ class Recogniser:
 
     def feed(self, message: PageMessage) -> list[Notice]:
         """Take a message in; return the acts that it begins or ends."""
+        if message.event.name == "idle":
+            return self.rest(message.source, message.at)
         # What a click changes belongs to it, however long the page takes for that.
         notices = [] if is_of_click(message) else self.expire(message.at)
+        if message.event.task is not None:
+            self._busy = (message.source, message.at)
         is_taken = self._open is not None and self._open.take(message)
         if not is_taken and not self._is_left_over(message):
             notices += self._start(message)
@@ -126,8 +144,20 @@ class Recogniser:
         return notices
 
     def expire(self, now: float) -> list[Notice]:
-        """End the open gesture if its time is over at `now`, ms."""
+        """End the open gesture if its time is over at `now`, ms; a page that is busy has not told all."""
+        if self._busy is not None and now <= self._busy[1] + BUSY_MAX:
+            return []
         return self.flush() if self._open is not None and now > self._open.deadline else []
+
+    def rest(self, source: Source, at: float) -> list[Notice]:
+        """Take in that a document has handled all that it told of, or is no more."""
+        if self._busy is not None and self._busy[0] == source:
+            self._busy = None
+        gesture = self._open
+        if gesture is None or gesture.first.source != source:
+            return []
+        gesture.rest(at)
+        return self.flush() if gesture.over else []
 
     def flush(self) -> list[Notice]:
         """End the open gesture."""
@@ -147,10 +177,13 @@ class Recogniser:
     def renew(self) -> None:
         """Forget scroll positions: another document is shown."""
         self._offsets.clear()
+        self._busy = None
 
     def _is_left_over(self, message: PageMessage) -> bool:
-        """Whether it is the click of a gesture that an act in another tab ended: it was told too late."""
+        """Whether it comes of a gesture that is over: one that an act in another tab ended, or a slow one."""
         gesture, event = self._unclicked, message.event
+        if event.name in FOLLOWERS and is_caused(message):
+            return text_of(message, "input_type") not in PASTING  # what is pasted is told by no key
         if gesture is None or event.name != "click" or not event.trusted:
             return False
         return gesture.is_own(message) and message.at - gesture.last <= CLICK_WAIT
@@ -178,7 +211,12 @@ class Recogniser:
         return True
 
     def _begun(self, gesture: Gesture) -> Begun:
-        return Begun(serial=self._serial, at=gesture.since, source=gesture.first.source)
+        return Begun(
+            serial=self._serial,
+            at=gesture.since,
+            source=gesture.first.source,
+            is_stray=gesture.tentative,
+        )
 
     def _acted(self, gesture: Gesture, deed: Deed) -> Acted:
         return Acted(
@@ -205,7 +243,11 @@ class Recogniser:
             self._offsets[_place(message)] = (number_of(message, "left"), number_of(message, "top"))
 
     def _is_quiet(self, message: PageMessage) -> bool:
-        return message.at - self.trusted_at >= REACTION_MAX and not is_reaction(message)
+        """Whether nothing that a user did can have led to it."""
+        if message.event.cause == "driver":
+            return True
+        is_far = message.at - self.trusted_at >= REACTION_MAX
+        return is_far and message.event.cause in ("", "unseen") and not is_reaction(message)
 
     def _offset(self, message: PageMessage) -> tuple[int, int]:
         return self._offsets.get(_place(message), (0, 0))
@@ -239,9 +281,13 @@ class Recogniser:
         element = message.event.element
         if is_select(element) or is_upload(element) or is_toggle(element):
             return None
-        return Filling(message) if message.event.trusted else self._start_script(message)
+        is_input = message.event.trusted and not is_command(message)
+        return Filling(message) if is_input else self._start_script(message)
 
     def _start_change(self, message: PageMessage) -> Gesture | None:
+        # Pages set their own fields, and say so with the event that a driver sends.
+        if is_page_own(message):
+            return None
         control = control_of(message)
         if control in ("select", "file"):
             return Choosing(message)

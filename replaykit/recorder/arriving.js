@@ -33,9 +33,9 @@ function arrive() {
   if (entry?.type === 'back_forward') tell('arrived', { active: isActivated(), origin: globalThis.origin });
 }
 
-// Before the page changes within its document: whether somebody outside of it asked for that.
+// Before the page goes back or forward: whether somebody outside of it asked for that.
 function travel(event) {
-  const isTravel = event.isTrusted && event.navigationType === 'traverse' && event.destination.sameDocument;
+  const isTravel = event.isTrusted && event.navigationType === 'traverse';
   if (isTravel) tell('travelled', { asked: event.userInitiated });
 }
 

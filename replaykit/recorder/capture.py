@@ -66,6 +66,8 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     """Whether the script shares the page's own world, where the page could forge messages."""
     nonce: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     """Event name by which a frame tells its parent of a new document; the same in all frames of a page."""
+    label: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
+    """What the script is called on a call stack."""
 
 
 class PageNode(Struct, frozen=True, kw_only=True):
@@ -90,6 +92,10 @@ class PageEvent(Struct, frozen=True, kw_only=True):
     """`isTrusted`: made by a user agent, not by a script."""
     activated: str = ""
     """Origin of the document, where a gesture of a user has activated it."""
+    cause: str = ""
+    """Whose doing it is: `key pointer driver page`; `unseen`, a script's; empty = not known."""
+    task: N | None = None
+    """The page's task that it came in, counted; `idle` tells that a task is over."""
     element: Element | None = None
     """The control acted on, as it was before the act; its `node` is absent, see below."""
     node: PageNode | None = None
@@ -209,7 +215,10 @@ def page_script(options: PageOptions) -> str:
     """Return the script to evaluate in every new document, and in the one that is there."""
     literal = msgspec.json.encode(options).decode()
     # A JSON text is a JavaScript expression; `</` cannot end anything here, since no HTML parser reads it.
-    return f"(() => {{\n'use strict';\nconst OPTIONS = {literal};\n{_source()}\ninstall();\n}})();\n"
+    return (
+        f"(() => {{\n'use strict';\nconst OPTIONS = {literal};\n{_source()}\ninstall();\n}})();\n"
+        f"//# sourceURL={options.label}\n"
+    )
 
 
 def decode_message(text: str) -> PageText:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from replaykit.recorder.events import files_of, point_of
-from replaykit.recorder.gestures import Deed, Gesture
+from replaykit.recorder.gestures import HOLD_WAIT, Deed, Gesture
 from replaykit.recorder.messages import PageMessage
-from replaykit.recorder.pointing import HOLD_WAIT
 from replaykit.trajectory.action import DragAndDrop, UploadFile
 
 

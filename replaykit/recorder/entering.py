@@ -5,15 +5,24 @@ from __future__ import annotations
 from replaykit.recorder.events import (
     control_of,
     files_of,
+    is_command,
     is_of_click,
     is_toggle,
     point_of,
     text_of,
-    texts_of,
 )
-from replaykit.recorder.gestures import CLICK_WAIT, TOGGLE_WAIT, TYPING_WAIT, Deed, Gesture, toggle
+from replaykit.recorder.gestures import (
+    CLICK_WAIT,
+    HOLD_WAIT,
+    TOGGLE_WAIT,
+    TYPING_WAIT,
+    Deed,
+    Gesture,
+    choice,
+    toggle,
+)
 from replaykit.recorder.messages import PageMessage
-from replaykit.trajectory.action import Click, Fill, SelectOption, UploadFile
+from replaykit.trajectory.action import Click, Fill, UploadFile
 
 SCRIPT_WAIT = 50.0
 """The events that one call of a script makes follow each other within these ms."""
@@ -27,11 +36,14 @@ class Filling(Gesture):
         self.text: str | None = None
         self.value: str | None = None
         self.is_composing = False
+        self.is_edit = False
         self._note(first)
 
     @property
     def deadline(self) -> float:
         """Wait for more of a composition, for a slider to come to rest, or for the input event."""
+        if self.is_composing and self.first.event.task is not None:
+            return self.last + HOLD_WAIT  # its end is told
         is_slow = self.is_composing or self.value is not None
         return self.last + (TYPING_WAIT if is_slow else CLICK_WAIT)
 
@@ -39,29 +51,54 @@ class Filling(Gesture):
         """Absorb input on the same field, and the change that tells of it."""
         if message.event.name == "scroll":
             return True
+        if message.event.name == "compositionend" and self.is_own(message):
+            self.is_composing, self.last = False, message.at
+            return True
         if message.event.name not in ("beforeinput", "input", "change") or not self.is_own(message):
             return False
+        if self._is_another(message):
+            return False
         if message.event.name == "change":
-            self.over = control_of(message) == "text"
-            return self.over
+            is_text = control_of(message) == "text" and message.event.cause != "driver"
+            self.over = self.over or is_text
+            return is_text
         self._note(message)
         return True
+
+    def _is_another(self, message: PageMessage) -> bool:
+        """Whether a text comes after one: what a single one makes, a line each, comes in one task."""
+        name, task = message.event.name, message.event.task
+        if message.event.cause == "driver" or (
+            name == "beforeinput" and self.is_edit and not self.is_composing
+        ):
+            return True
+        is_single = self.is_edit and not self.is_composing and task is not None
+        return name == "input" and is_single and task != self.first.event.task
+
+    def rest(self, at: float) -> None:
+        """Note that the page has handled the text: all its lines are in."""
+        super().rest(at)
+        self.over = self.is_edit and not self.is_composing
 
     def _note(self, message: PageMessage) -> None:
         kind = text_of(message, "input_type") or ""
         self.last = message.at
+        self.is_edit = bool(kind)
         self.is_composing = kind == "insertCompositionText"
         if message.event.name == "beforeinput":
             self.text = text_of(message, "text")
             return
         self.value = text_of(message, "value")
         # Without an input type it is a picker or a slider: more may follow until its change.
-        self.over = bool(kind) and not self.is_composing
+        self.over = self.is_edit and not self.is_composing and message.event.task is None
 
     def deeds(self) -> list[Deed]:
         """Return the fill with the field's value afterwards."""
-        value = self.value if self.value is not None else self.text or ""
-        return [self.deed(Fill(element=self.element, value=value, value_after=self.value))]
+        text = self.text or ""
+        # Paragraphs read with more line breaks than were entered.
+        is_whole = self.value is None or self.value.split() == text.split()
+        value = text if is_whole else self.value
+        return [self.deed(Fill(element=self.element, value=value or "", value_after=self.value))]
 
 
 class Scripting(Gesture):
@@ -86,7 +123,8 @@ class Scripting(Gesture):
             return False
         if self.is_click:
             return self._take_toggle(message)
-        if not self.is_own(message) or message.event.trusted:
+        is_input = message.event.trusted and not is_command(message)
+        if not self.is_own(message) or is_input:
             return False
         value = text_of(message, "value")
         self.value = self.value if value is None else value
@@ -139,8 +177,4 @@ class Choosing(Gesture):
                 return [self.deed(upload)]
             case "check":
                 return [toggle(self, self.first, trusted=trusted)]
-        values = texts_of(self.first, "values") or texts_of(self.first, "value")
-        chosen = SelectOption(
-            element=self.element, values=values, labels=texts_of(self.first, "labels"), trusted=trusted
-        )
-        return [self.deed(chosen)]
+        return [self.deed(choice(self.first))]

@@ -144,6 +144,22 @@ def is_reaction(message: PageMessage) -> bool:
     return message.event.data.get("reaction") is True
 
 
+def is_caused(message: PageMessage) -> bool:
+    """Whether a key or a pointer caused it, as the page saw: it never begins an act of its own."""
+    return message.event.cause in ("key", "pointer")
+
+
+def is_page_own(message: PageMessage) -> bool:
+    """Whether a script made it that acts for the page, and not for a driver, as far as can be seen."""
+    is_likely = message.event.cause == "unseen" and not is_reaction(message)
+    return not (message.event.trusted or message.event.cause == "driver" or is_likely)
+
+
+def is_command(message: PageMessage) -> bool:
+    """Whether a script told the browser to edit a text: trusted, and yet no input of a user."""
+    return message.event.data.get("commanded") is True
+
+
 def lag_of(message: PageMessage) -> Stale | None:
     """Return how far the page has gone since its latest snapshot in this gesture; None = not at all."""
     lag = message.event.data.get("lag")

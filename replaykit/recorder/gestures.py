@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.capture import PageNode
-from replaykit.recorder.events import is_same
+from replaykit.recorder.events import is_same, texts_of
 from replaykit.recorder.messages import PageMessage
-from replaykit.trajectory.action import Action, Check, Element, Uncheck, Via
+from replaykit.trajectory.action import Action, Check, Element, SelectOption, Uncheck, Via
 
 CLICK_WAIT = 500.0
 """A click follows its pointerup, a second click the first, within these ms."""
@@ -22,6 +22,9 @@ TOGGLE_WAIT = 5000.0
 
 TYPING_WAIT = 1000.0
 """Longest pause between two keys of one text, ms."""
+
+HOLD_WAIT = 10_000.0
+"""A button may be held down, a drag or a composition be on its way, for these ms."""
 
 MASKED = "⟦masked⟧"
 """What stands for a value that must not be kept."""
@@ -72,6 +75,10 @@ class Gesture:
         """Return what it turned out to be."""
         raise AssertionError(self)
 
+    def rest(self, at: float) -> None:
+        """Note that the page has handled what it was told: it waits for more from then on only."""
+        self.last = max(self.last, at)
+
     def is_own(self, message: PageMessage) -> bool:
         """Whether an event is on this gesture's control."""
         return self.first.source == message.source and is_same(self.element, message.event.element)
@@ -96,3 +103,13 @@ def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> Deed:
     kind: type[Check] | type[Uncheck] = Check if is_set else Uncheck
     action = kind(element=element, trusted=trusted)
     return replace(gesture.deed(action, end=change.at), node=node)
+
+
+def choice(change: PageMessage) -> SelectOption:
+    """Return what a change on a select tells of."""
+    return SelectOption(
+        element=change.event.element,
+        values=texts_of(change, "values") or texts_of(change, "value"),
+        labels=texts_of(change, "labels"),
+        trusted=change.event.trusted,
+    )

@@ -29,8 +29,8 @@ class Journey:
         """It is certain that the page moved by itself."""
         self.activated = tab.activated
         """Origin of the document that it leaves, where a gesture has activated it."""
-        self.is_open = bool(self.activated)
-        """The document that it leads to may tell whose it is."""
+        self.is_open = True
+        """The document that it leaves or the one that it leads to may tell whose it is."""
         self.ref: StepRef | None = None
         """The agent's own act."""
         self.is_done = False
@@ -45,6 +45,11 @@ class Journey:
         """What the page showed then."""
         self.after: StepRef | None = None
         """The act that it is an effect of, if it is the page's."""
+
+    @property
+    def is_in_history(self) -> bool:
+        """Whether it goes back or forward."""
+        return self.type in HISTORY
 
     def sign(self, message: Navigated, *, is_popup: bool, direction: str | None) -> Sign:
         """Return what is known once it is over."""

@@ -8,7 +8,9 @@ from typing import TypeAlias
 from replaykit.recorder.events import (
     MODIFIERS,
     control_of,
+    is_command,
     is_plain_key,
+    is_same,
     key_of,
     modifiers_of,
     number_of,
@@ -26,7 +28,7 @@ SCROLL_KEYS = frozenset(
 ENTERING = frozenset({"insertText", "insertCompositionText"})
 """Input types of single keys."""
 
-PASTING = frozenset({"insertFromPaste", "insertReplacementText", "insertFromDrop"})
+PASTING = frozenset({"insertFromPaste", "insertReplacementText"})
 """Input types that replace text at once, whatever key caused them."""
 
 OffsetOf: TypeAlias = Callable[[PageMessage], tuple[int, int]]
@@ -46,6 +48,7 @@ class Keying(Gesture):
         self.is_keyed = self.is_plain
         self.is_loose = False
         self.offset_of = offset_of
+        self.passed_on: PageMessage | None = None
         self.offset: tuple[int, int] | None = None
         self.moved = (0, 0)
 
@@ -61,29 +64,46 @@ class Keying(Gesture):
             "beforeinput": self._take_intent,
             "input": self._take_input,
             "scroll": self._take_scroll,
+            "focusin": self._take_focus,
         }
         taker = takers.get(message.event.name)
         if taker is not None:
             return taker(message)
         if message.event.name == "change":
-            return control_of(message) in ("text", "check")
+            return message.event.cause == "key" or control_of(message) in ("text", "check")
         # A click without a pointer: Enter or Space on a button, or the submit button of a form.
-        return message.event.name == "click"
+        return message.event.name == "click" and message.event.cause != "driver"
 
     def _take_key(self, message: PageMessage) -> bool:
         if not message.event.trusted or text_of(message, "key") in MODIFIERS:
             return True
         is_held = message.event.data.get("repeat") is True and key_of(message) == key_of(self.first)
-        is_next = self.is_typing and is_plain_key(message) and self.is_own(message)
+        is_next = self.is_typing and is_plain_key(message) and self._is_here(message)
         if (is_next and message.at - self.last <= TYPING_WAIT) or (is_held and not self.is_plain):
             self.last = message.at
             self.is_keyed = is_next
             return True
         return False
 
+    def _take_focus(self, message: PageMessage) -> bool:
+        # Fields for one character each hand the focus on.
+        self.passed_on = None if message.event.cause in ("driver", "pointer") else message
+        return True
+
+    def _is_here(self, message: PageMessage) -> bool:
+        """Whether this text goes there: into its first field, or where the page has moved the focus."""
+        there = self.passed_on
+        if there is None or not self.is_typing:
+            return self.is_own(message)
+        return there.source == message.source and is_same(there.event.element, message.event.element)
+
     def _take_intent(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
-        if kind in PASTING or not self.is_own(message) or not self._is_entered(message, kind):
+        if kind in PASTING:
+            return False
+        if message.event.cause == "key":
+            self.is_keyed = True
+        elif not self.is_own(message) or not self._is_entered(message, kind):
             return False
         if self.is_plain and kind in ENTERING:
             self.is_loose, self.is_keyed = not self.is_keyed, False
@@ -106,10 +126,15 @@ class Keying(Gesture):
 
     def _take_input(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
-        if kind in PASTING or (message.event.trusted and not self.is_own(message)):
+        is_own = self.is_own(message)
+        if message.event.cause == "driver" or kind in PASTING:
             return False
-        if not self.is_own(message):
-            return True
+        if message.event.trusted and not is_own and message.event.cause != "key":
+            return False
+        if is_command(message) or not (is_own or self._is_here(message)):
+            # A page's own edit. Where nobody knows, it is what the key led to.
+            self.after = text_of(message, "value") if is_own else self.after
+            return message.event.cause == "key" or not message.event.trusted or is_own
         if message.event.trusted and self.is_plain and kind in ENTERING:
             if self.is_loose and self._is_replaced(message):
                 self.waiting = None

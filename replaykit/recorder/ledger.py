@@ -74,6 +74,8 @@ class StepRef:
         """Tab ordinal."""
         self.index: int | None = None
         """Step index, once it is committed."""
+        self.is_dropped = False
+        """There will be no such step."""
         self.source = MAIN
         """The document that it was done in."""
         self.looks = 0
@@ -111,7 +113,7 @@ class Ledger:
         """Commit an event; with `ref`, as soon as that step has its index."""
         if self.is_closed:
             return
-        if ref is None or isinstance(event, Header):
+        if ref is None or ref.is_dropped or isinstance(event, Header):
             self._commit(event, blobs)
         elif ref.index is None:
             self._waiting.append((event, tuple(blobs), ref))
@@ -127,7 +129,8 @@ class Ledger:
             self._commit(_linked(event, index), blobs)
 
     def release(self, ref: StepRef) -> None:
-        """Write what waited for a step that there will not be."""
+        """Write what waited for a step that there will not be, and what comes for it later."""
+        ref.is_dropped = True
         ready = [entry for entry in self._waiting if entry[2] is ref]
         self._waiting = [entry for entry in self._waiting if entry[2] is not ref]
         for event, blobs, _ in ready:

@@ -21,6 +21,7 @@ const rootNode = method(Node.prototype, 'getRootNode');
 const addListener = method(EventTarget.prototype, 'addEventListener');
 const removeListener = method(EventTarget.prototype, 'removeEventListener');
 const dispatch = method(EventTarget.prototype, 'dispatchEvent');
+const eventPhase = getter(Event.prototype, 'eventPhase');
 const characterData = getter(CharacterData.prototype, 'data');
 const instructionTarget = getter(ProcessingInstruction.prototype, 'target');
 
@@ -50,6 +51,9 @@ const isDisplayed = method(Element.prototype, 'checkVisibility');
 const shadowHost = getter(ShadowRoot.prototype, 'host');
 const innerText = getter(HTMLElement.prototype, 'innerText');
 const isEditable = getter(HTMLElement.prototype, 'isContentEditable');
+const editContext = 'editContext' in HTMLElement.prototype ? getter(HTMLElement.prototype, 'editContext') : () => null;
+const attachedElements = globalThis.EditContext ? method(EditContext.prototype, 'attachedElements') : () => [];
+const editedWhole = globalThis.EditContext ? getter(EditContext.prototype, 'text') : () => '';
 const holdsPointer = method(Element.prototype, 'hasPointerCapture');
 const propertyValue = method(CSSStyleDeclaration.prototype, 'getPropertyValue');
 

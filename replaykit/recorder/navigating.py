@@ -45,6 +45,8 @@ class Navigating:
         self._journeys: dict[int, Journey] = {}
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
+        self.hears_agent = False
+        """The agent calls the driver that reports here."""
 
     def navigated(self, message: Navigated) -> None:
         """Take in a stage of a navigation."""
@@ -172,7 +174,11 @@ class Navigating:
         self._finish(tab, journey, message)
 
     def _finish(self, tab: Tab, journey: Journey, message: Navigated) -> None:
-        journey.is_open &= message.stage == "committed" and not message.is_kept
+        may_tell = bool(journey.activated) or self.hears_agent
+        journey.is_open &= may_tell and message.stage == "committed" and not message.is_kept
+        # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
+        if self.hears_agent and journey.is_in_history and not (journey.is_asked or journey.activated):
+            journey.is_own = True
         self._begin(tab, journey, message)
         found = self._origin(tab, journey, message)
         if message.stage != "failed":
@@ -206,7 +212,7 @@ class Navigating:
         tab.url = message.url
         if message.stage == "committed":
             tab.document, tab.status, tab.title = message.document, status, None
-            tab.arrived_at, tab.activated = message.at, ""
+            tab.arrived_at, tab.activated, tab.left_by = message.at, "", ""
             self._travelling.give_up(tab, message.at)
             tab.commits += message.url != "about:blank"
             tab.recogniser.renew()

@@ -1,17 +1,86 @@
-// What a pointer did between its first and its last event: which click a change belongs to, what was dragged where.
+// What belongs to one input of a user: a page reacts in the task of the event, however long its handlers take. No
+// clock is asked, so that a slow machine tells the same.
 
-// ---- Clicks ----------------------------------------------------------------------------------------------------
+const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu']);
+// Made by a user agent from input alone: no script can make a trusted one.
+const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
+const BY_POINTER = new Set([...POINTER, 'dragstart', 'drop']);
 
-// A box changes in the task of its click, however long handlers of the page take. A message to ourselves comes
-// after that task, and before whatever the page does later.
-const task = { isClick: false, isOfUser: false };
+// ---- Tasks -----------------------------------------------------------------------------------------------------
+
+// A message to ourselves comes after the task, and before whatever the page does later.
+const FRESH = { isOpen: false, isClick: false, isOfUser: false, isKey: false, isPointer: false, isEdit: false, isTold: false };
+const task = { number: 0, ...FRESH };
 const channel = new MessageChannel();
-channel.port1.onmessage = () => void Object.assign(task, { isClick: false, isOfUser: false });
+channel.port1.onmessage = guarded(leaveTask);
 
-function enterTask(event) {
-  if (!task.isClick) channel.port2.postMessage(null);
-  task.isClick = true;
-  task.isOfUser ||= event.isTrusted;
+// Their tasks are waited for: what they came to is known when these are over.
+const WAITED = new Set([...POINTER, 'keydown', 'beforeinput', 'input', 'change', 'dragstart', 'drop']);
+
+function enterTask({ type, isTrusted }) {
+  if (!task.isOpen) {
+    task.number += 1;
+    channel.port2.postMessage(null);
+  }
+  task.isOpen = true;
+  task.isTold ||= isTrusted && WAITED.has(type);
+}
+
+function leaveTask() {
+  const { number, isTold } = task;
+  Object.assign(task, FRESH);
+  if (isTold) tell('idle', { task: number });
+}
+
+// After an event is told of: what comes in its task comes of it.
+function stayInTask({ type, isTrusted }) {
+  task.isClick ||= type === 'click';
+  task.isOfUser ||= isTrusted && BY_USER.has(type);
+  task.isPointer ||= isTrusted && BY_POINTER.has(type);
+  task.isEdit ||= isTrusted && type === 'beforeinput';
+}
+
+// ---- Causes ----------------------------------------------------------------------------------------------------
+
+const held = { isDown: false };
+
+// The text of a key follows its keypress, other edits its keydown; a driver's text without a key comes after keyup.
+function followKey({ type, isTrusted }) {
+  if (!isTrusted) return;
+  if (type !== 'keyup') enterTask({ type, isTrusted });
+  task.isKey = type !== 'keyup';
+}
+
+function followPointer({ type, isTrusted }) {
+  if (isTrusted && type === 'pointerdown') held.isDown = true;
+  if (isTrusted && (type === 'pointerup' || type === 'pointercancel')) held.isDown = false;
+}
+
+// Whose doing an event is: `key` or `pointer` of a user, `driver` (a script of another world than the page's), `page`
+// (its own, while it handles another event), `` = a script of the page's world, `unseen` = of whatever world.
+function causeOf(event, isNested) {
+  if (!event.isTrusted) return isNested ? 'page' : hasStack() ? isOfDriver() ? 'driver' : '' : 'unseen';
+  if (event.type === 'focusin' && isOfDriver()) return 'driver';
+  if (task.isKey) return 'key';
+  return task.isPointer || held.isDown ? 'pointer' : '';
+}
+
+// Our own script and those of drivers see each other on the call stack, and no page's; where a document has no origin
+// of its own, each sees itself alone.
+const hasStack = () => !OPTIONS.main_world && globalThis.origin !== 'null';
+
+function isOfDriver() {
+  if (!hasStack()) return false;
+  const calls = new Error().stack.split('\n').slice(1);
+  return calls.some((call) => !call.includes(OPTIONS.label));
+}
+
+// Events that are being handled. What is dispatched meanwhile, a handler dispatches.
+const handling = [];
+
+function nest(event) {
+  while (handling.length > 0 && eventPhase(handling.at(-1)) === 0) handling.pop();
+  return handling.push(event) > 1;
 }
 
 // ---- Drags -----------------------------------------------------------------------------------------------------

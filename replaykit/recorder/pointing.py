@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from replaykit.recorder.events import (
     button_of,
     control_of,
+    is_command,
     is_label,
     is_of_click,
     is_same,
@@ -20,15 +21,15 @@ from replaykit.recorder.events import (
     point_of,
     text_of,
 )
-from replaykit.recorder.gestures import CLICK_WAIT, TOGGLE_WAIT, Deed, Gesture, toggle
+from replaykit.recorder.gestures import CLICK_WAIT, HOLD_WAIT, TOGGLE_WAIT, Deed, Gesture, choice, toggle
 from replaykit.recorder.messages import PageMessage
 from replaykit.trajectory.action import Click, DblClick, DragAndDrop, Fill, MouseClick, Scroll
 
-HOLD_WAIT = 10_000.0
-"""A button may be held down, a drag be on its way, for these ms."""
-
 DRAG_MIN = 10.0
 """A pointer that moved less than this is still, CSS px."""
+
+SAME_SPOT = 5.0
+"""Clicks that are no further apart may be one double click, CSS px."""
 
 SCROLL_WAIT = 200.0
 """A scroll is over when nothing moved for these ms."""
@@ -47,6 +48,7 @@ class Pointing(Gesture):
         super().__init__(first)
         self.up: PageMessage | None = None
         self.again: PageMessage | None = None
+        self.chosen: PageMessage | None = None
         self.clicks: list[PageMessage] = [first] if first.event.name == "click" else []
         self.hit = self.element
         self.toggled: PageMessage | None = None
@@ -60,7 +62,8 @@ class Pointing(Gesture):
         """Wait for the click, then for a second one."""
         if self.is_drag or (self.up is None and not self.clicks):
             return self.last + HOLD_WAIT
-        is_toggling = bool(self.clicks) and (is_toggle(self.hit) or is_label(self.hit))
+        is_toggling = bool(self.clicks) and self.toggled is None
+        is_toggling = is_toggling and (is_toggle(self.hit) or is_label(self.hit))
         return self.last + (TOGGLE_WAIT if is_toggling else CLICK_WAIT)
 
     @property
@@ -70,6 +73,8 @@ class Pointing(Gesture):
 
     def take(self, message: PageMessage) -> bool:
         """Absorb what a pointer causes on its control."""
+        if message.event.cause == "driver":
+            return False
         takers = {
             "pointerup": self._take_up,
             "click": self._take_click,
@@ -95,11 +100,13 @@ class Pointing(Gesture):
     def _take_click(self, message: PageMessage) -> bool:
         if not message.event.trusted:
             return False
-        self.hit = message.event.element
         # The click that a label passes on to its control has no pointer of its own: not a second one.
         if not self.clicks or (self.again is not None and len(self.clicks) == 1):
             self.clicks.append(message)
             self.last = message.at
+        self.hit = message.event.element if len(self.clicks) == 1 else self.hit
+        # Where the first click replaced the element no event tells of a double one, but the count of clicks.
+        self.is_double |= len(self.clicks) > 1 and number_of(message, "detail") > 1
         return True
 
     def _take_other_button(self, message: PageMessage) -> bool:
@@ -109,24 +116,27 @@ class Pointing(Gesture):
         return True
 
     def _take_double(self, message: PageMessage) -> bool:
-        self.is_double = message.event.trusted and len(self.clicks) > 1
+        self.is_double |= message.event.trusted and len(self.clicks) > 1
         self.last = message.at
-        self.over = self.is_double
         return True
 
     def _take_down(self, message: PageMessage) -> bool:
-        is_second = (
-            len(self.clicks) == 1
-            and self.again is None
-            and message.event.trusted
-            and button_of(message) == button_of(self.first) == "left"
-            and self.is_own(message)
-            and message.at - self.clicks[0].at <= CLICK_WAIT
-        )
-        if is_second:
-            self.again = message
+        is_next = (len(self.clicks) == 1 and self.again is None) or self.is_double
+        is_next = is_next and message.event.trusted and self._is_on_spot(message)
+        if is_next and message.at - self.last <= CLICK_WAIT:
+            self.again = self.again or message
             self.last = message.at
-        return is_second
+            return True
+        return False
+
+    def _is_on_spot(self, message: PageMessage) -> bool:
+        """Whether a pointer comes down with the same button where it did first, whatever is there by now."""
+        if button_of(message) != "left" or button_of(self.first) != "left":
+            return False
+        here, there = self._point, point_of(message)
+        if here is None or there is None or message.event.task is None:
+            return self.is_own(message)
+        return self.first.source == message.source and dist(here, there) <= SAME_SPOT
 
     def _take_drag(self, message: PageMessage) -> bool:
         if not message.event.trusted and self.up is not None:
@@ -148,7 +158,9 @@ class Pointing(Gesture):
         element = message.event.element
         if is_toggle(element) or is_select(element) or is_upload(element):
             return True
-        if not (message.event.trusted and self.is_own(message)):
+        if is_command(message) or not (message.event.trusted and self.is_own(message)):
+            return message.event.cause == "pointer" or not message.event.trusted
+        if message.event.cause == "" and message.event.task is not None:
             return False
         self.slid = text_of(message, "value")
         self.last = message.at
@@ -160,9 +172,12 @@ class Pointing(Gesture):
             if is_of_click(message) and self._is_toggled(message):
                 self.toggled = message
                 self.last = message.at
-                self.over = True
+                self.over = message.event.task is None
             return True
-        return control == "text"
+        if control == "select" and message.event.trusted and message.event.cause == "pointer":
+            self.chosen, self.last = message, message.at
+            return True
+        return control == "text" or message.event.cause == "pointer"
 
     def _is_toggled(self, message: PageMessage) -> bool:
         """Whether it is what the click was for: a button that sets boxes by script is a button."""
@@ -177,11 +192,13 @@ class Pointing(Gesture):
             return [self._drag()]
         if button_of(self.first) != "left":
             return [self.deed(self._mouse_click())]
-        if self.toggled is not None:
-            return [toggle(self, self.toggled, trusted=True)]
         if self.is_double:
             return [self.deed(DblClick(element=self.element, point=self._point, modifiers=self._modifiers))]
-        return [*self._clicks(), *self._slide()]
+        if self.toggled is not None:
+            return [toggle(self, self.toggled, trusted=True)]
+        if self.chosen is not None:
+            return [replace(self.deed(choice(self.chosen), end=self.chosen.at), node=self.chosen.event.node)]
+        return self._slide() or self._clicks()
 
     @property
     def _point(self) -> tuple[int, int] | None:

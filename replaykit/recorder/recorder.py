@@ -215,6 +215,7 @@ class Recorder(_Recording):
       replies       False: no user can be heard, so that no reply proves nothing
       max_steps     the act after so many steps ends the run
       is_begun      False: what happens before `begin()` is no step of the agent
+      in_process    False: the agent calls a driver of its own, and not the one that is attached
       agent, run    who acts (`AgentInfo`, or plain values), and a label of the attempt
       durability    "process" or "power": what every commit survives
       force         True replaces an existing file

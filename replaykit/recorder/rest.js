@@ -92,6 +92,7 @@ const seen = { changes: 0, total: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
   takeMutations();
+  armEditors([DOCUMENT_ROOT.activeElement(document)].filter((element) => element !== null));
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));

@@ -108,6 +108,10 @@ def record_agent(
     )
 
 
+APART = {"in_process": False}
+"""Settings of a recording whose agent has a driver of its own."""
+
+
 def record_command(
     argv: Sequence[str],
     task: Task | None,
@@ -133,7 +137,7 @@ def record_command(
     if harness is not None:
         refuse_named(argv, harness)
         options.setdefault("replies", True)
-    given = _all(options, task, sites)
+    given = _all(options, task, sites) | APART
     if shutil.which(argv[0], path=(environ or os.environ).get("PATH")) is None:
         raise AgentError(entry=argv[0], reason="there is no such program")
     secrets = all_secrets(as_settings(options), task).values()
@@ -153,7 +157,7 @@ def record_cdp(
     url: str, task: Task | None, out: str | Path, *, sites: SitesGiven | None = None, **options: Any
 ) -> Recorded:
     """Record a browser that somebody else started, until it closes or Ctrl-C comes."""
-    return asyncio.run(_watch(url, (), out, _all(options, task, sites)))
+    return asyncio.run(_watch(url, (), out, _all(options, task, sites) | APART))
 
 
 def record_person(
@@ -166,7 +170,7 @@ def record_person(
     **options: Any,
 ) -> Recorded:
     """Record what a person does in a browser with a window, until its last page closes or Ctrl-C comes."""
-    given = _all(options, task, sites)
+    given = _all(options, task, sites) | APART
     with _launched(replace(browser or BrowserChoice(), headed=True)) as running:
         return asyncio.run(_watch(running.endpoint, (url,), out, given, running))
 

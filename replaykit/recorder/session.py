@@ -63,6 +63,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """Steps allowed: the act after the last one ends the run."""
     is_begun: bool = True
     """False: the agent gets the browser with `Begin`; what happens before is no step."""
+    in_process: bool = False
+    """The agent calls the driver that feeds this session: what it asks for is heard."""
     secrets: dict[str, str] = {}
     """Declared secrets, id to value."""
     mask: tuple[str, ...] = ()
@@ -115,6 +117,7 @@ class Session:
             ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
         )
         self._navigating.is_begun = self._is_begun
+        self._navigating.hears_agent = options.in_process
         states = channels(options, plan) | self._header.channels
         self._tabbing = Tabbing(
             ledger, flows, tabs, stepping, viewer, acting, self._navigating,

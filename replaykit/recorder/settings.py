@@ -52,6 +52,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Steps allowed, the task's own by default; the act after the last one ends the run."""
     is_begun: bool = True
     """False: what happens before `begin` is called is no step of the agent."""
+    in_process: bool = True
+    """False: the agent calls a driver of its own, and not the one that is attached."""
     agent: AgentInfo | None = None
     """The agent, as its harness says."""
     run: str | None = None
@@ -152,6 +154,7 @@ def session_options(settings: Settings, task: Task | None, secrets: Mapping[str,
         has_pre_probes=settings.pre_probes != "off",
         max_steps=limit if settings.max_steps is None else settings.max_steps,
         is_begun=settings.is_begun,
+        in_process=settings.in_process,
         secrets=dict(secrets),
         mask=settings.mask,
         plain=plain_texts(task),

@@ -126,8 +126,8 @@ class Tabbing:
         self._tabs.close(tab)
         if is_heard:
             self._miss_sight(tab, message.at)
-        if tab.was_touched(message.at, here=True):
-            # `window.close()` by the page, after a gesture on it.
+        if tab.left_by == "beforeunload" or (not tab.left_by and tab.was_touched(message.at, here=True)):
+            # `window.close()` by a page. Where nothing was heard of it, a gesture just before tells.
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         if self._stepping.window is not None:

@@ -50,6 +50,8 @@ class Tab:
         """Its acts."""
         self.activated = ""
         """Origin of its document, where a gesture has activated it."""
+        self.left_by = ""
+        """Which event its document told of its end last: `beforeunload pagehide`."""
         self.is_travelling = False
         """The agent has told its driver to go back or forward, and it has not begun to."""
         self.arrived_at = -inf

@@ -10,6 +10,7 @@ from __future__ import annotations
 from replaykit.recorder.journeys import Journey
 from replaykit.recorder.ledger import Flow, Flows
 from replaykit.recorder.messages import MAIN, PageMessage, Pause, Travel
+from replaykit.recorder.origins import HISTORY
 from replaykit.recorder.tabs import Tab, Tabs
 
 WORD_MAX_MS = 500
@@ -40,7 +41,7 @@ class Travelling:
         if message.event.name == "arrived":
             self._arrived(message)
         elif message.event.name == "travelled" and journey is not None:
-            _decide(journey, message.event.data.get("asked"), is_told=journey.type == "historySameDocument")
+            _decide(journey, message.event.data.get("asked"), is_told=journey.type in HISTORY)
         return message.event.name in ("arrived", "travelled")
 
     def wait(self, tab: Tab, journey: Journey) -> Flow:
@@ -66,7 +67,8 @@ class Travelling:
             return
         said = message.event.data
         active = said.get("active")
-        is_told = said.get("origin") == journey.activated and isinstance(active, bool)
+        is_same = journey.activated != "" and said.get("origin") == journey.activated
+        is_told = is_same and isinstance(active, bool)
         _decide(journey, not active, is_told=is_told)
         del self._doubts[message.page]
         self._flows.hurry(journey, message.at)

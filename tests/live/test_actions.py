@@ -30,7 +30,7 @@ def form(watch: Watch) -> Any:
 
 
 def heard(watched: Any) -> list[tuple[str, bool]]:
-    return [(event.name, event.trusted) for event in watched.events()]
+    return [(event.name, event.trusted) for event in watched.events() if event.name != "idle"]
 
 
 def until_last(watched: Any, name: str, css: str) -> PageEvent:

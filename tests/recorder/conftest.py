@@ -89,6 +89,7 @@ class Driver:
         trusted, frame = more.pop("trusted", True), more.pop("frame", ())
         source = more.pop("source", source_of(frame))
         node, activated = more.pop("node", None), more.pop("activated", "")
+        cause, task = more.pop("cause", ""), more.pop("task", None)
         self.now = self.now if at is None else at
         event = PageEvent(
             seq=self.seq(page, document),
@@ -96,6 +97,8 @@ class Driver:
             name=name,
             trusted=trusted,
             activated=activated,
+            cause=cause,
+            task=task,
             element=on,
             node=PageNode(push=node[0], number=node[1]) if node else None,
             data=more,

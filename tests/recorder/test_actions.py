@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from replaykit.recorder.messages import StepEnter, StepExit
 from replaykit.trajectory.action import (
     Check,
     Click,
@@ -396,10 +397,10 @@ def test_a_held_key_is_one_press(driver) -> None:
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_change_on_a_select(driver, trusted: bool) -> None:
-    driver.event("input", SELECT, 1000, trusted=trusted)
-    driver.event(
-        "change", SELECT, 1000, trusted=trusted, control="select", values=["l", "xl"], labels=["Large", "XL"]
-    )
+    cause = "" if trusted else "driver"
+    driver.event("input", SELECT, 1000, trusted=trusted, cause=cause)
+    chosen = {"control": "select", "values": ["l", "xl"], "labels": ["Large", "XL"]}
+    driver.event("change", SELECT, 1000, trusted=trusted, cause=cause, **chosen)
     (action,) = driver.actions
     assert (type(action), action.values, action.labels) == (SelectOption, ("l", "xl"), ("Large", "XL"))
     assert action.trusted is trusted
@@ -455,7 +456,7 @@ def test_a_slider_that_keeps_the_pointer_is_filled(driver) -> None:
     driver.event("input", FIELD, 1100, value="7")
     driver.event("pointerup", FIELD, 1300, point=[90, 6], button=0, dragged=True)
     driver.event("click", FIELD, 1300, point=[90, 6], button=0, detail=1).wait(2000)
-    assert [type(a) for a in driver.actions] == [Click, Fill]
+    assert [(type(a), a.value) for a in driver.actions] == [(Fill, "7")]
 
 
 def test_a_drag_by_script(driver) -> None:
@@ -507,10 +508,9 @@ def test_a_drop_out_of_the_blue_says_where(driver) -> None:
 def test_a_page_that_went_on_since_its_snapshot_is_stale(driver) -> None:
     driver.push("before", "empty", 999.5)
     type_key(driver, "a", value="a", at=1000)
-    driver.event("input", SELECT, 1400, trusted=False, lag={"ms": 400, "mutations": 3})
-    driver.event(
-        "change", SELECT, 1400, trusted=False, control="select", values=["l"], lag={"ms": 400, "mutations": 3}
-    )
+    said = {"trusted": False, "cause": "driver", "lag": {"ms": 400, "mutations": 3}}
+    driver.event("input", SELECT, 1400, **said)
+    driver.event("change", SELECT, 1400, control="select", values=["l"], **said)
     driver.wait(2000)
     typed, chosen = (step.before.stale for step in driver.steps)
     assert typed is None
@@ -520,7 +520,7 @@ def test_a_page_that_went_on_since_its_snapshot_is_stale(driver) -> None:
 @pytest.mark.parametrize("lag", ["x", {"ms": float("nan")}, {"ms": -5, "mutations": "y"}, [1, 2]])
 def test_ages_that_no_script_of_ours_sends_do_no_harm(driver, lag: object) -> None:
     driver.push("before", "empty", 999.5)
-    driver.event("change", SELECT, 1400, trusted=False, control="select", values=["l"], lag=lag)
+    driver.event("change", SELECT, 1400, control="select", values=["l"], lag=lag)
     (step,) = driver.steps
     assert step.before.stale is None or (step.before.stale.ms, step.before.stale.mutations) == (0, 0)
 
@@ -545,9 +545,17 @@ def test_a_scroll_key_scrolls(driver) -> None:
     assert (type(action), action.dy, action.by) == (Scroll, 560, "key")
 
 
-def test_scrolling_by_nobody_is_an_act_if_none_follows(driver) -> None:
+def test_scrolling_by_nobody_is_no_act(driver) -> None:
     driver.event("scroll", ROOT, 5000, left=0, top=400).wait(2000)
-    assert [(type(a), a.dy, a.by) for a in driver.actions] == [(Scroll, 400, "unknown")]
+    assert driver.actions == []
+
+
+def test_scrolling_by_nobody_bears_out_a_harness_that_says_so(driver) -> None:
+    driver.feed(StepEnter(at=4900, actions=(Scroll(dx=0, dy=400),)))
+    driver.event("scroll", ROOT, 5000, left=0, top=400).wait(800)
+    driver.feed(StepExit(at=driver.now)).wait(1000)
+    (step,) = driver.steps
+    assert (step.origin, step.action.dy) == ("both", 400)
 
 
 def test_scrolling_before_a_click_is_the_drivers(driver) -> None:

@@ -177,7 +177,7 @@ def test_the_script_is_one_function_that_carries_its_options() -> None:
     options = PageOptions(mask=("#card", 'a"b\u2028</script>'), nonce="n")
     script = page_script(options)
     assert script.startswith("(() => {\n'use strict';\n")
-    assert script.endswith("install();\n})();\n")
+    assert script.endswith(f"install();\n}})();\n//# sourceURL={options.label}\n")
     literal = script.split("const OPTIONS = ", 1)[1].split(";\n", 1)[0]
     assert msgspec.json.decode(literal, type=PageOptions) == options
     assert page_script(options) == script
