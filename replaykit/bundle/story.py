@@ -19,7 +19,7 @@ from replaykit.bundle.repair import numbers_fit, repair
 from replaykit.decoders import decoder
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, ToolCall, Unknown
-from replaykit.trajectory.exchange import Imported, Script
+from replaykit.trajectory.exchange import Imported, Rest, Script
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Event, Header, Probe, Step
 
@@ -155,11 +155,13 @@ def _of_header(header: Header) -> Iterable[Any]:
 
 def _of_step(step: Step) -> Iterable[Any]:
     reads = step.before.reads if step.before is not None else ()
-    if type(step.action) is not ToolCall and not (step.declared or step.observed or step.raw or reads):
+    if type(step.action) is not ToolCall and not (
+        step.declared or step.observed or step.raw or step.returned or reads
+    ):
         return ()  # nearly always
     acts = (step.action, step.declared, *step.observed)
     calls = [act.arguments for act in acts if type(act) is ToolCall]
-    return [*calls, *(read.value for read in reads), step.raw]
+    return [*calls, *(read.value for read in reads), step.raw, step.returned]
 
 
 def _of_reads(event: Observation | Probe) -> Iterable[Any]:
@@ -173,6 +175,7 @@ _FREE: dict[type[Struct], Callable[[Any], Iterable[Any]]] = {
     Probe: _of_reads,
     Script: lambda script: (script.read.value,),
     Imported: lambda imported: (imported.value,),
+    Rest: lambda rest: (rest.value,),
 }
 """Event to its fields of any type: the schema cannot check the range of their integers."""
 

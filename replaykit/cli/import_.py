@@ -15,6 +15,7 @@ from replaykit.interop.har_joined import join_har
 from replaykit.interop.importing import MISSING, Imported, import_runs
 from replaykit.interop.run import Options
 from replaykit.interop.source import SourceLimits
+from replaykit.interop.wordings import check_wordings
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
@@ -80,8 +81,12 @@ FAILED, NOTHING = 3, 4
     help="harbor, atif, run-jsonl: YAML, foreign tool name to action.",
 )
 @click.option(
-    "--keep-secrets", "keeps_secrets", is_flag=True, help="playwright-trace: keep typed passwords in clear."
+    "--actions",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="online-mind2web, wabe, browsergym: YAML, wording with {places} to action.",
 )
+@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
 @click.option(
     "--secret-env",
     multiple=True,
@@ -110,6 +115,7 @@ def command(
     secret_env: tuple[str, ...],
     limits: tuple[str, ...],
     tools: Path | None,
+    actions: Path | None,
     **said: Any,
 ) -> None:
     """Write runs of other tools as bundles: what a layout does not hold is absent, and graded UNDECIDED.
@@ -127,6 +133,7 @@ def command(
         secrets=declared_secrets(secret_env),
         limits=_limits(limits),
         tools=_tools(tools),
+        actions=_actions(actions),
         **said,
     )
     if into is not None:
@@ -197,15 +204,27 @@ def _limits(said: tuple[str, ...]) -> SourceLimits:
     return SourceLimits(**values)
 
 
-def _tools(file: Path | None) -> dict[str, str]:
+def _actions(file: Path | None) -> dict[str, Any]:
+    plain = _yaml("--actions", file)
+    if not isinstance(plain, dict) or not all(isinstance(one, str) for one in plain):
+        raise UsageError(what=f"--actions {file}: expected wording: action")
+    check_wordings(plain)
+    return plain
+
+
+def _yaml(option: str, file: Path | None) -> Any:
     if file is None:
         return {}
     try:
-        plain = parsed_yaml(file.read_text("utf-8"))
+        return parsed_yaml(file.read_text("utf-8"))
     except OSError as error:
-        raise UsageError(what=f"--tools {file}: {error.strerror}") from error
+        raise UsageError(what=f"{option} {file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(what=f"--tools {file}: {words_of(error)}") from error
+        raise UsageError(what=f"{option} {file}: {words_of(error)}") from error
+
+
+def _tools(file: Path | None) -> dict[str, str]:
+    plain = _yaml("--tools", file)
     if not isinstance(plain, dict) or not all(isinstance(one, str) for pair in plain.items() for one in pair):
         raise UsageError(what=f"--tools {file}: expected tool name: action")
     return plain

@@ -54,7 +54,8 @@ class Recorded(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one trajectory file."""
     plain = run.source.convert(run.source.json(candidate.file), dict[str, Any], candidate.file)
-    found = run.source.convert(plain, Recorded, candidate.file)
+    found = run.converted(plain, Recorded, candidate.file)
+    run.extra["summary_info"] = found.summary_info
     id = Path(candidate.file).stem
     for end in LEFT_OUT:
         id = id.removesuffix(end)
@@ -127,6 +128,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts a11y; P targets urls; o screenshots"),
     find=find,
     read=read,
-    options=("shots", "judgements"),
+    options=("shots", "judgements", "actions"),
 )
 """Reads the layout; pictures need `--shots`."""

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import convert
 from replaykit.errors import UnsupportedVersion
 from replaykit.interop.finding import json_files
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import Base, moment, stamp
 from replaykit.interop.run import Run
+from replaykit.interop.tools import called_action
 from replaykit.trajectory.action import Action, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -38,9 +38,9 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 class ToolCall(Struct, kw_only=True):
     """One call."""
 
-    tool_call_id: str
+    tool_call_id: str = ""
     function_name: str
-    arguments: dict[str, Any] = {}
+    arguments: Any = None
     extra: dict[str, Any] | None = None
 
 
@@ -87,7 +87,6 @@ class Root(Struct, kw_only=True):
     agent: Agent
     steps: list[Turn]
     session_id: str | None = None
-    trajectory_id: str | None = None
     extra: dict[str, Any] | None = None
 
 
@@ -102,11 +101,13 @@ def read_atif(run: Run, name: str) -> None:
     """Add the steps of a file; the answer is left in the run's header for the caller to end with."""
     plain = run.source.json(name)
     _check_version(run, name, plain.get("schema_version") if isinstance(plain, dict) else None)
-    root = run.source.convert(plain, Root, name)
+    root = run.converted(plain, Root, name)
+    run.extra["session_id"] = root.session_id
     run.origin.update(version=root.schema_version, tool=f"{root.agent.name} {root.agent.version}")
     run.header["agent"] = AgentInfo(
         name=root.agent.name, version=root.agent.version, model=root.agent.model_name
     )
+    run.fills(actions="recorded", targets="partial", thoughts="recorded", messages="partial")
     turns = _turns(run, name, root)
     starts = [at for turn in turns if (at := moment(turn.timestamp)) is not None]
     base = Base(start=min(starts, default=None))
@@ -115,11 +116,11 @@ def read_atif(run: Run, name: str) -> None:
     _task(run, name, root, turns)
     folder = PurePosixPath(name).parent
     last = _answering(turns)
+    given = Results(run, name, turns)
     for turn in turns:
-        _turn(run, turn, base, folder, is_answer=turn is last)
+        _turn(run, turn, base, folder, given, is_answer=turn is last)
     run.header["answer"] = None if last is None else _words(last.message)
     has_shots = run.pictures > 0
-    run.fills(actions="recorded", targets="partial", thoughts="recorded", messages="partial")
     run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
     run.origin["alignment"] = "exact"
 
@@ -138,18 +139,69 @@ def _check_version(run: Run, name: str, found: Any) -> None:
 
 def _turns(run: Run, name: str, root: Root) -> list[Turn]:
     for at, turn in enumerate(root.steps):
+        place = f"{name} steps[{at}]"
         if turn.step_id != at + 1:
-            run.source.malformed(f"{name} steps[{at}].step_id", str(turn.step_id), str(at + 1))
+            run.source.malformed(f"{place}.step_id", str(turn.step_id), str(at + 1))
         if turn.source not in ("system", "user", "agent"):
-            run.source.malformed(
-                f"{name} steps[{at}].source", repr(turn.source)[:80], "system, user or agent"
-            )
-        calls = {call.tool_call_id for call in turn.tool_calls or ()}
-        for result in turn.observation.results if turn.observation else ():
-            if result.source_call_id is not None and result.source_call_id not in calls:
-                place = f"{name} steps[{at}].observation"
-                run.source.malformed(place, f"of call {result.source_call_id!r:.80}", "a call of that step")
+            run.source.malformed(f"{place}.source", repr(turn.source)[:80], "system, user or agent")
+        run.keep(name, dict(_unread(f"steps[{at}]", turn)))
     return [turn for turn in root.steps if not turn.is_copied_context]
+
+
+def _unread(path: str, turn: Turn) -> Iterator[tuple[str, Any]]:
+    """Yield what of a turn has no place in a step: words of the system, copies, parts that are no text."""
+    if turn.is_copied_context:
+        yield path, msgspec.to_builtins(turn)
+        return
+    if turn.source == "system":
+        yield f"{path}.message", turn.message
+    for at, part in enumerate(_parts(turn.message)):
+        if part.get("type") != "text":
+            yield f"{path}.message[{at}]", part
+    extras = [("extra", turn.extra)]
+    extras += [(f"tool_calls[{at}].extra", call.extra) for at, call in enumerate(turn.tool_calls or ())]
+    results = turn.observation.results if turn.observation else []
+    extras += [(f"observation.results[{at}].extra", one.extra) for at, one in enumerate(results)]
+    for where, extra in extras:
+        other = {key: value for key, value in (extra or {}).items() if key != EXTRA}
+        if other:
+            yield f"{path}.{where}", other
+
+
+class Results:
+    """What calls gave, by the turn that made the call: a result may stand in a later one."""
+
+    def __init__(self, run: Run, name: str, turns: list[Turn]) -> None:
+        self._given: dict[tuple[int, str], list[Result]] = {}
+        self._loose: dict[int, list[Result]] = {}
+        made: dict[str, int] = {}
+        for turn in turns:
+            own = {call.tool_call_id: turn.step_id for call in turn.tool_calls or ()}
+            made |= own
+            for result in turn.observation.results if turn.observation else ():
+                self._sort(run, f"{name} step {turn.step_id}", turn, result, made)
+
+    def _sort(self, run: Run, place: str, turn: Turn, result: Result, made: dict[str, int]) -> None:
+        id = result.source_call_id
+        if id is None:
+            self._loose.setdefault(turn.step_id, []).append(result)
+        elif id in made:
+            if made[id] != turn.step_id:
+                run.flaw("a result of a call of another step: it is kept with that call", place)
+            self._given.setdefault((made[id], id), []).append(result)
+        else:
+            run.flaw("a result of a call that is nowhere: it is kept with the step before it", place)
+            self._loose.setdefault(turn.step_id, []).append(result)
+
+    def of(self, turn: Turn, call: ToolCall) -> list[Result]:
+        """Return what a call gave; the last call of a turn has what names no call."""
+        is_last = turn.tool_calls is not None and call is turn.tool_calls[-1]
+        loose = self._loose.pop(turn.step_id, []) if is_last else []
+        return [*self._given.pop((turn.step_id, call.tool_call_id), []), *loose]
+
+    def left(self, turn: Turn) -> list[Result]:
+        """Return the results in a turn without calls that name none."""
+        return self._loose.pop(turn.step_id, [])
 
 
 def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
@@ -161,20 +213,32 @@ def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
     run.task(root.session_id or PurePosixPath(name).stem, intent=asked)
 
 
-def _turn(run: Run, turn: Turn, base: Base, folder: PurePosixPath, *, is_answer: bool) -> None:
+def _turn(
+    run: Run, turn: Turn, base: Base, folder: PurePosixPath, given: Results, *, is_answer: bool
+) -> None:
     if turn.source == "system":
         return
-    t, first = base.ms(moment(turn.timestamp)), run.steps
+    t = base.ms(moment(turn.timestamp))
     for call in turn.tool_calls or ():
-        run.step(
+        results = given.of(turn, call)
+        step = run.step(
             t=t, action=_action(run, call), thought=turn.reasoning_content or None, turn=turn.step_id,
-            raw={"function_name": call.function_name, "arguments": call.arguments}, **_extra(call),
+            raw={"function_name": call.function_name, "arguments": call.arguments or {}},
+            returned=_returned(results), **_extra(call),
         )  # fmt: skip
+        for result in results:
+            _result(run, result, step.index, t, folder)
     _message(run, turn, t, is_answer=is_answer)
-    ids = [call.tool_call_id for call in turn.tool_calls or ()]
-    for result in turn.observation.results if turn.observation else ():
-        of = first + ids.index(result.source_call_id) if result.source_call_id is not None else run.steps - 1
-        _result(run, result, of, t, folder)
+    if turn.reasoning_content and not turn.tool_calls:
+        run.keep(f"step {turn.step_id}", {"reasoning_content": turn.reasoning_content})
+    for at, result in enumerate(given.left(turn)):
+        run.keep(f"step {turn.step_id}", {f"observation.results[{at}]": msgspec.to_builtins(result)})
+        _result(run, result, run.steps - 1, t, folder)
+
+
+def _returned(results: list[Result]) -> Any:
+    said = [one.content for one in results if one.content]
+    return said[0] if len(said) == 1 else said or None
 
 
 def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
@@ -192,16 +256,10 @@ def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
 
 
 def _action(run: Run, call: ToolCall) -> Action:
-    raw = call.arguments.get("raw")
+    raw = call.arguments.get("raw") if isinstance(call.arguments, dict) else None
     if _told(call.extra).get("unknown") is True and isinstance(raw, str):
         return Unknown(name=call.function_name, raw=raw)
-    tag = run.options.tools.get(call.function_name, call.function_name)
-    try:
-        action: Action = convert({**call.arguments, "type": tag}, Action)
-    except msgspec.ValidationError:
-        raw = msgspec.json.encode(call.arguments).decode()
-        return Unknown(name=call.function_name[:64] or "call", raw=raw)
-    return action
+    return called_action(run, call.function_name, call.arguments)
 
 
 def _extra(call: ToolCall) -> dict[str, Any]:
@@ -218,7 +276,10 @@ def _extra(call: ToolCall) -> dict[str, Any]:
 
 def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixPath) -> None:
     seen = _told(result.extra)
-    shot = next((found for part in _parts(result.content) if (found := _picture(run, part, folder))), None)
+    shots = [found for part in _parts(result.content) if (found := _picture(run, part, folder))]
+    for more in shots[1:]:
+        run.add(Observation(role="unaligned", t=t, screenshot=more))
+    shot = shots[0] if shots else None
     if of < 0 or (shot is None and not seen):
         return
     url, title = (seen.get(name) if isinstance(seen.get(name), str) else None for name in ("url", "title"))
@@ -233,7 +294,10 @@ def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob |
     if not isinstance(path, str) or _URL.match(path):
         return None  # addresses are never fetched
     name = (folder / path).as_posix()
-    return run.picture(name) if name in run.source else None
+    if name in run.source:
+        return run.picture(name)
+    run.flaw("a screenshot that is named and not there", path[:200])
+    return None
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from replaykit.interop.finding import json_files
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import stamp
+from replaykit.interop.rest import says
 from replaykit.interop.run import Run
 from replaykit.interop.trace_contexts import as_time
 from replaykit.interop.trace_versions import number
@@ -24,12 +26,14 @@ from replaykit.trajectory.action import (
     Answer,
     Click,
     CloseTab,
+    DragAndDrop,
     Element,
     FileInfo,
     Fill,
     FocusTab,
     GoBack,
     Goto,
+    MouseClick,
     NewTab,
     Press,
     Scroll,
@@ -45,10 +49,39 @@ from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Step
 
 TOOLS = (
-    "extract", "extract_content", "extract_structured_data", "write_file", "read_file", "replace_file",
-    "replace_file_str", "append_file", "get_dropdown_options", "dropdown_options", "screenshot",
+    "extract", "extract_content", "extract_structured_data", "extract_page_content", "write_file",
+    "read_file",
+    "replace_file", "replace_file_str", "append_file", "get_dropdown_options", "dropdown_options",
+    "screenshot", "search_page", "find_elements", "read_long_content", "save_as_pdf", "save_pdf", "get_html",
 )  # fmt: skip
-"""Actions that do nothing to a page."""
+"""Actions that read, or write files: they do nothing to a page."""
+
+_ENGINES = {
+    "duckduckgo": "https://duckduckgo.com/?q=",
+    "google": "https://www.google.com/search?udm=14&q=",
+    "bing": "https://www.bing.com/search?q=",
+}
+"""Search engine to the address that `search` visits."""
+
+
+class TabSaid(Struct, kw_only=True):
+    """One tab."""
+
+    url: Any = None
+    title: Any = None
+
+
+class Interacted(Struct, kw_only=True):
+    """The element of an action, before it."""
+
+    tag_name: Any = None
+    node_name: Any = None
+    attributes: Any = None
+    ax_name: Any = None
+    x_path: Any = None
+    xpath: Any = None
+    css_selector: Any = None
+    bounds: Any = None
 
 
 class State(Struct, kw_only=True):
@@ -56,8 +89,8 @@ class State(Struct, kw_only=True):
 
     url: str | None = None
     title: str | None = None
-    tabs: list[dict[str, Any]] = []
-    interacted_element: list[dict[str, Any] | None] = []
+    tabs: list[TabSaid] = []
+    interacted_element: list[Interacted | None] = []
     screenshot_path: str | None = None
     screenshot: str | None = None
 
@@ -87,7 +120,7 @@ class Item(Struct, kw_only=True):
 
     state: State
     model_output: Thought | None = None
-    result: list[Given] = []
+    result: list[dict[str, Any]] = []
     metadata: dict[str, Any] | None = None
 
 
@@ -99,7 +132,7 @@ class History(Struct, kw_only=True):
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one history file."""
-    found = run.source.convert(run.source.json(candidate.file), History, candidate.file)
+    found = run.converted(run.source.json(candidate.file), History, candidate.file)
     start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
     run.header["clock"] = "none" if start is None else "source"
     moment = None if start is None else as_time(start)
@@ -122,33 +155,54 @@ def _targets(run: Run) -> str:
 
 
 def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
-    said, began = item.model_output, _time(item, "step_start_time")
+    said, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
     t = None if start is None or began is None else max(0, round(began - start))
     look = _look(run, item.state, t)
     actions = said.action if said is not None else []
+    run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
     if not actions:
         run.add(replace(look, role="unaligned"))
+        if said is not None and _thought(said):
+            run.keep("", {f"{place}.thought": _thought(said)})
+    for at, plain in enumerate(item.result[len(actions) :], len(actions)):
+        run.keep("", {f"{place}.result[{at}]": plain})
     for at, named in enumerate(actions):
-        given = item.result[at] if at < len(item.result) else None
+        given = (
+            run.source.convert(item.result[at], Given, f"{place}.result[{at}]")
+            if at < len(item.result)
+            else None
+        )
         error = given.error if given is not None else None
         run.step(
             t=t,
-            action=_action(named, _element(item.state, at)),
+            action=_action(run, named, _element(run, item.state, at)),
             before=look if at == 0 else None,
             seen=given is not None,  # fewer results than actions: the others were not carried out
             thought=_thought(said) if said is not None else None,
             raw=named,
+            returned=None if given is None else _returned(item.result[at]),
             error=None if error is None else Threw(name="ActionError", message=error),
             turn=turn,
         )
 
 
+def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what an action gave, but for its error and for verdicts, which have places of their own."""
+    said = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
+    return {key: value for key, value in said.items() if value is not False} or None
+
+
 def _look(run: Run, state: State, t: int | None) -> Observation:
     shot = run.picture_at(state.screenshot_path) if state.screenshot_path else None
+    if state.screenshot_path and shot is None:
+        run.flaw(
+            "a screenshot that is named and not there (--shots DIR names its folder)", state.screenshot_path
+        )
+        run.leave_out("history[].state.screenshot_path")
     if shot is None and state.screenshot:
         shot = run.picture_in(state.screenshot)
-    tabs = [tab for tab in state.tabs if isinstance(tab.get("url"), str)]
-    views = [TabView(page=at, url=tab["url"], title=_text(tab.get("title"))) for at, tab in enumerate(tabs)]
+    tabs = [tab for tab in state.tabs if isinstance(tab.url, str)]
+    views = [TabView(page=at, url=tab.url, title=_text(tab.title)) for at, tab in enumerate(tabs)]
     return Observation(
         role="before", t=t, url=state.url, title=state.title, tabs=tuple(views), screenshot=shot
     )
@@ -159,25 +213,29 @@ def _thought(said: Thought) -> str | None:
     return "\n".join(part for part in parts if part) or None
 
 
-def _element(state: State, at: int) -> Element | None:
+def _element(run: Run, state: State, at: int) -> Element | None:
     found = state.interacted_element[at] if at < len(state.interacted_element) else None
     if found is None:
         return None
-    said = found.get("attributes")
-    attributes = (
-        {key: value for key, value in said.items() if isinstance(value, str)}
-        if isinstance(said, dict)
-        else {}
-    )
-    tag = _text(found.get("tag_name")) or _text(found.get("node_name"))
-    bounds = found.get("bounds")
+    said = found.attributes if isinstance(found.attributes, dict) else {}
+    attributes = {key: str(value) for key, value in said.items() if isinstance(value, str | int | float)}
+    run.leave_out("history[].state.interacted_element[].attributes", max(0, len(said) - ATTRIBUTES_MAX))
+    tag = _text(found.tag_name) or _text(found.node_name)
     return Element(
         tag=tag.lower() if tag else None,
         type=attributes.get("type"),
-        name=_text(found.get("ax_name")),
-        attributes=dict(list(attributes.items())[:64]) or None,
-        box=_box(bounds) if isinstance(bounds, dict) else None,
+        name=_text(found.ax_name),
+        css=_text(found.css_selector),
+        xpath=_text(found.x_path) or _text(found.xpath),
+        attributes=dict(list(attributes.items())[:ATTRIBUTES_MAX]) or None,
+        box=_box(found.bounds) if isinstance(found.bounds, dict) else None,
     )
+
+
+_Make = Callable[[dict[str, Any], Element | None], Action]
+
+ATTRIBUTES_MAX = 64
+"""Attributes of an element that are kept."""
 
 
 def _box(bounds: dict[str, Any]) -> Any:
@@ -185,9 +243,15 @@ def _box(bounds: dict[str, Any]) -> Any:
     return tuple(round(value) for value in values if value is not None) if None not in values else None
 
 
-def _action(named: dict[str, Any], element: Element | None) -> Action:
-    name, said = next(iter(named.items()), ("none", {}))
-    arguments = said if isinstance(said, dict) else {}
+def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
+    # Some dumps hold every action that there is, all but one null.
+    name, said = next(
+        (one for one in named.items() if one[1] is not None), next(iter(named.items()), ("none", {}))
+    )
+    if not isinstance(said, dict | None):
+        run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
+        said = {"index": said} if type(said) is int else {}
+    arguments = said or {}
     index = arguments.get("index")
     if isinstance(index, int):
         element = replace(element or Element(), ref=str(index))
@@ -213,6 +277,40 @@ def _goto(said: dict[str, Any], element: Element | None) -> Action:
     return NewTab(url=said["url"]) if said.get("new_tab") else Goto(url=str(said["url"]))
 
 
+def _search(engine: str | None = None) -> _Make:
+    def visit(said: dict[str, Any], element: Element | None) -> Action:
+        named = engine or str(said.get("engine") or said.get("search_engine") or "duckduckgo").lower()
+        query = str(said["query"])
+        return Goto(url=_ENGINES.get(named, f"https://{named}.com/search?q=") + quote_plus(query))
+
+    return visit
+
+
+def _drag(said: dict[str, Any], element: Element | None) -> Action:
+    first, last = (
+        (number(said.get(f"coord_{end}_x")), number(said.get(f"coord_{end}_y")))
+        for end in ("source", "target")
+    )
+    points = [(round(x), round(y)) if x is not None and y is not None else None for x, y in (first, last)]
+    source, target = _text(said.get("element_source")), _text(said.get("element_target"))
+    return DragAndDrop(
+        element=Element(ref=source) if source else element, to=Element(ref=target) if target else None,
+        point=points[0], to_point=points[1],
+    )  # fmt: skip
+
+
+def _clicked(said: dict[str, Any], element: Element | None) -> Action:
+    x, y = (number(said.get(f"coordinate_{axis}")) for axis in "xy")
+    point = None if x is None or y is None else (round(x), round(y))
+    if element is None and point is not None:
+        return MouseClick(point=point)
+    return Click(element=element, point=point)
+
+
+def _to_text(said: dict[str, Any], element: Element | None) -> Action:
+    return Scroll(element=element, amount=f"to {said['text']}"[:1024])
+
+
 def _upload(said: dict[str, Any], element: Element | None) -> Action:
     name = str(said["path"]).replace("\\", "/").rpartition("/")[2]
     return UploadFile(element=element, files=(FileInfo(name=name),))
@@ -231,11 +329,13 @@ def _typed(said: dict[str, Any], element: Element | None) -> Action:
     return Fill(element=element, value=str(said["text"]))
 
 
-_Make = Callable[[dict[str, Any], Element | None], Action]
-
 _MAKERS: dict[str, _Make] = {
     **dict.fromkeys(("go_to_url", "navigate"), _goto),
-    **dict.fromkeys(("click", "click_element", "click_element_by_index"), lambda _, e: Click(element=e)),
+    **dict.fromkeys(("click", "click_element", "click_element_by_index"), _clicked),
+    "search": _search(),
+    "search_google": _search("google"),
+    **dict.fromkeys(("find_text", "scroll_to_text"), _to_text),
+    "drag_drop": _drag,
     **dict.fromkeys(("input", "input_text"), _typed),
     **dict.fromkeys(("scroll",), _scroll),
     "scroll_down": lambda said, e: _scroll(said, e, True),
@@ -253,7 +353,8 @@ _MAKERS: dict[str, _Make] = {
 
 
 def _end(run: Run, found: History, file: str) -> None:
-    given = [one for item in found.history for one in item.result]
+    plain = [(turn, one) for turn, item in enumerate(found.history) for one in item.result]
+    given = [run.source.convert(one, Given, f"{file} history[{turn}].result") for turn, one in plain]
     for one in given:
         if one.judgement is not None:
             run.add(Imported(kind="judgement", name="browser-use", value=one.judgement, file=file))

@@ -1,4 +1,4 @@
-"""Experiment folders of BrowserGym and AgentLab: a pickle a step, read without running anything."""
+"""Experiment folders of BrowserGym and AgentLab: a pickle or JSON a step, read without running anything."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from replaykit.interop.finding import folders
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.pickles import Forbidden, Stub, Undecodable, read_pickle
+from replaykit.interop.rest import says
 from replaykit.interop.run import Run
 from replaykit.interop.source import kind_of
 from replaykit.trajectory.exchange import Imported, Message
@@ -28,6 +29,13 @@ STEPS_MAX = 1_000_000
 """Steps that their file names can number."""
 
 _STEP = re.compile(r"step_(\d{1,6})\.pkl\.gz")
+_JSON_STEP = re.compile(r"steps?_info_(\d{1,6})\.json")
+_READ = frozenset({
+    "chat_messages", "goal", "last_action_error", "open_pages_urls", "open_pages_titles", "active_page_index",
+    "url", "axtree_txt",
+})  # fmt: skip
+"""What is read of an observation."""
+
 _FOLDER = re.compile(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
 _TREES = ("axtree_txt", "pruned_axtree_txt", "axtree_text")
 
@@ -40,20 +48,21 @@ class Gym(Struct, kw_only=True):
     action: str | None
     thought: str | None
     truncated: bool
+    raw: str | None = None
 
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one experiment folder."""
-    names = sorted((int(m[1]), n) for n in run.source.names() if (m := _STEP.fullmatch(n)))
-    steps = [_step(run, number, name) for number, name in names]
-    if not steps:
-        run.source.malformed("the folder", "without step_<i>.pkl.gz", "an experiment")
+    steps = _steps(run)
     summary = run.source.json(SUMMARY) if SUMMARY in run.source else None
+    told = summary if isinstance(summary, dict) else {}
+    run.keep(SUMMARY, {key: value for key, value in told.items() if says(value)})
+    if not steps:
+        _end_unstarted(run, candidate, told)
+        return
     missing = _missing(steps, summary)
     if missing:
-        run.warn(
-            f"step_{missing[0]}.pkl.gz is missing, {len(missing)} in all: what was done there is not known"
-        )
+        run.warn(f"step {missing[0]} is missing, {len(missing)} in all: what was done there is not known")
     goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
@@ -65,6 +74,69 @@ def read(run: Run, candidate: Candidate) -> None:
     if missing:
         run.fills(actions="partial")
     _end(run, summary if isinstance(summary, dict) else None, missing)
+
+
+def _steps(run: Run) -> list[Gym]:
+    """Return the steps in order; where a step is there in both forms, its JSON is read."""
+    plain = {int(m[1]): n for n in run.source.names() if (m := _JSON_STEP.fullmatch(n))}
+    pickled = {
+        int(m[1]): n for n in run.source.names() if (m := _STEP.fullmatch(n)) and int(m[1]) not in plain
+    }
+    found = [_json_step(run, number, name) for number, name in plain.items()]
+    found += [_step(run, number, name) for number, name in pickled.items()]
+    return sorted(found, key=lambda step: step.number)
+
+
+def _end_unstarted(run: Run, candidate: Candidate, summary: dict[str, Any]) -> None:
+    """End an experiment that left no steps: it crashed before its first one, or was never begun."""
+    named = _FOLDER.fullmatch(candidate.root.resolve().name)
+    run.task(named[2] if named else candidate.name, intent="")
+    error = summary.get("err_msg")
+    what = "crashed" if isinstance(error, str) and error else "never begun, or its steps are lost"
+    run.warn(f"an experiment without steps: {what}; it counts as a failed run")
+    run.fills(actions="partial")
+    _end(run, {**summary, "err_msg": error or what}, [])
+
+
+def _json_step(run: Run, number: int, name: str) -> Gym:
+    plain = run.source.convert(run.source.json(name), dict[str, Any], name)
+    obs = plain.get("obs")
+    if obs is not None and not isinstance(obs, dict):
+        run.source.malformed(f"{name} obs", kind_of(obs), "object")
+    seen = dict(obs or {})
+    active = seen.get("active_page_index")
+    seen["active_page_index"] = active[0] if isinstance(active, list) and active else active
+    said, action = plain.get("action"), None
+    thought = _field(plain.get("agent_info"), "think")
+    if isinstance(said, str):
+        thinking, action = split_thought(said)
+        thought = thought if isinstance(thought, str) else thinking
+    run.keep(
+        name,
+        {key: value for key, value in plain.items() if key not in ("obs", "action", "step") and says(value)},
+    )
+    run.keep(name, {f"obs.{key}": value for key, value in seen.items() if key not in _READ and says(value)})
+    return Gym(
+        number=number, obs=seen, action=action, thought=thought if isinstance(thought, str) else None,
+        truncated=plain.get("truncated") is True, raw=said,
+    )  # fmt: skip
+
+
+_THINK = re.compile(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
+_FENCE = re.compile(r"```[a-z]*\s*\n?(.*?)```", re.DOTALL)
+_TAGGED = re.compile(r"<action>(.*?)</action>", re.DOTALL)
+
+
+def split_thought(said: str) -> tuple[str | None, str]:
+    """Return what a model thought and the action it said, without tags and fences."""
+    thinking = _THINK.match(said)
+    thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
+    left = said if thinking is None else said[thinking.end() :]
+    inner = _TAGGED.search(left) or _FENCE.search(left)
+    if inner is None:
+        return thought or None, left.strip()
+    before = left[: inner.start()].strip()
+    return "\n".join(part for part in (thought, before) if part) or None, inner[1].strip()
 
 
 def _missing(steps: list[Gym], summary: Any) -> list[int]:
@@ -86,6 +158,9 @@ def _step(run: Run, number: int, name: str) -> Gym:
         if obs is not None:
             run.source.malformed(f"{name} obs", kind_of(obs), "a dict")
         obs = {}
+    for key, value in obs.items():
+        if str(key) not in _READ and value is not None:
+            run.leave_out(f"step_*.pkl.gz obs.{str(key)[:64]}")
     thought = _field(_field(found, "agent_info"), "think")
     return Gym(
         number=number,
@@ -114,7 +189,7 @@ def _field(of: Any, name: str) -> Any:
 def _add(run: Run, step: Gym, error: str | None, *, is_last: bool) -> None:
     seen = _seen(run, step)
     if step.action is not None:
-        add_turn(run, step.number, step.action, seen, thought=step.thought, error=error or None)
+        add_turn(run, step.number, step.action, seen, thought=step.thought, error=error or None, raw=step.raw)
     else:
         add_seen(run, seen, "final" if is_last else "unaligned")
 
@@ -181,16 +256,19 @@ def _end(run: Run, summary: dict[str, Any] | None, missing: list[int]) -> None:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the experiment folders under a path."""
-    for folder in folders(path, lambda one: one.holds("step_[0-9]*.pkl.gz", ARGUMENTS)):
+    for folder in folders(
+        path, lambda one: one.holds("step_[0-9]*.pkl.gz", "step*_info_[0-9]*.json", ARGUMENTS)
+    ):
         yield Candidate(name=folder.resolve().name, root=folder)
 
 
 IMPORTER = Importer(
     name="browsergym",
     reads="experiment folders of BrowserGym and AgentLab",
-    looks_for=f"step_<i>.pkl.gz, {SUMMARY}",
+    looks_for=f"step_<i>.pkl.gz or steps_info_<i>.json, {SUMMARY}",
     channels=letters("R task answer actions; P targets urls; o thoughts screenshots a11y messages"),
     find=find,
     read=read,
+    options=("actions",),
 )
 """Reads the layout."""

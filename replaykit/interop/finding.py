@@ -115,6 +115,14 @@ def is_marked(file: Path, *marks: bytes) -> bool:
     return all(mark in head for mark in marks)
 
 
+def is_litter(*names: str) -> bool:
+    """Whether a name is one of those that systems leave in folders and archives, and no tool wrote."""
+    return any(name == "__MACOSX" or name.startswith("._") or name in _LITTER for name in names)
+
+
+_LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")
+
+
 def relative(found: Path, path: Path) -> str:
     """Return the name of what was found under a path, without that of the path where it lies deeper."""
     inner = found.relative_to(path).as_posix() if found != path else ""
@@ -124,7 +132,8 @@ def relative(found: Path, path: Path) -> str:
 def _listing(folder: Path) -> Listing:
     try:
         with os.scandir(folder) as entries:
-            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+            seen = [entry for entry in entries if not is_litter(entry.name)]
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in seen)
     except OSError:
         return Listing(folder, (), ())
     names = {kind: tuple(name for name, is_folder in found if is_folder is kind) for kind in (False, True)}

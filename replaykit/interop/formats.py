@@ -102,5 +102,5 @@ def check_options(one: Importer, options: Options) -> None:
             raise UsageError(what=f"import {one.name} takes no option {name!r}; it takes {taken}")
 
 
-OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "tools", "keeps_secrets")
+OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "tools", "actions")
 """Options that belong to some formats only."""

@@ -7,7 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.interop.run import Run
+from replaykit.interop.wordings import Wordings
 from replaykit.recorder.declared import declared
+from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.observation import Observation, TabView
 from replaykit.trajectory.scalars import Threw
 
@@ -38,17 +40,21 @@ def add_turn(
     thought: str | None = None,
     error: str | None = None,
     t: int | None = None,
+    raw: str | None = None,
 ) -> None:
     """Add the steps of one action string: one per call in it. An error is that of the last one."""
     before = look(run, seen, "before")
     actions = declared(said)
+    if all(isinstance(one, Unknown) for one in actions):
+        worded = Wordings(run.options.actions).action(said)
+        actions = actions if worded is None else (worded,)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
         run.step(
             action=action,
             before=before if at == 0 else None,
             thought=thought or None,
-            raw=said,
+            raw=said if raw is None else raw,
             error=Threw(name="ActionError", message=error) if error and is_last else None,
             turn=turn,
             t=t,
@@ -66,11 +72,16 @@ def look(run: Run, seen: Seen, role: str, t: int | None = None) -> Observation:
     return Observation(
         role=role,
         t=t,
-        url=seen.url,
+        url=_active_url(seen),
         tabs=_tabs(seen),
         screenshot=shot,
         a11y=None if not seen.tree else run.put("text/plain", seen.tree.encode("utf-8", "replace")),
     )
+
+
+def _active_url(seen: Seen) -> str | None:
+    is_known = seen.url is None and seen.active is not None and 0 <= seen.active < len(seen.urls)
+    return seen.urls[seen.active or 0] if is_known else seen.url
 
 
 def _tabs(seen: Seen) -> tuple[TabView, ...]:

@@ -25,6 +25,7 @@ from replaykit.interop.har_entries import (
     moment,
     stamp,
 )
+from replaykit.interop.rest import says
 from replaykit.interop.run import Run
 from replaykit.interop.source import kind_of
 from replaykit.trajectory.exchange import Exchange
@@ -63,6 +64,9 @@ def entries_of(run: Run, name: str) -> list[Any]:
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(log, dict) or not isinstance(entries, list):
         run.source.malformed(f"{name} log.entries", kind_of(entries), "array")
+    for path, value in _unread(log, {"entries": {}, "version": {}, "creator": {"name": {}, "version": {}}}):
+        if says(value):
+            run.leave_out(f"log.{path}", len(value) if isinstance(value, list) else 1)
     creator = log.get("creator")
     if isinstance(creator, dict) and isinstance(creator.get("name"), str):
         run.origin["tool"] = " ".join(str(creator.get(key, "")) for key in ("name", "version")).strip()
@@ -81,6 +85,7 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
             bad += 1
             continue
         found.append(one)
+        count_unread(run, entry)
         target = entry["response"].get("redirectURL") if isinstance(entry.get("response"), dict) else None
         if isinstance(target, str):
             targets[one.id] = target
@@ -91,6 +96,46 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
     for one in linked(found, targets):
         run.add(one)
     run.fills(network="recorded" if found and not bad else "partial")
+
+
+def count_unread(run: Run, entry: Any) -> None:
+    """Count what an entry says that an exchange has no place for, by its path."""
+    for path, value in _unread(entry, _READ):
+        if says(value):
+            run.leave_out(f"log.entries[].{path}")
+
+
+_PAIR: dict[str, Any] = {"name": {}, "value": {}}
+_TEXT: dict[str, Any] = {
+    "text": {}, "mimeType": {}, "encoding": {}, "size": {}, "_file": {}, "_sha1": {}, "params": _PAIR,
+}  # fmt: skip
+_TIMINGS: dict[str, Any] = {
+    key: {} for key in ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
+}
+_READ: dict[str, Any] = {
+    "startedDateTime": {}, "time": {}, "timings": _TIMINGS, "serverIPAddress": {}, "_serverPort": {},
+    "_resourceType": {}, "_webSocketMessages": {}, "_monotonicTime": {}, "pageref": {},
+    "request": {"method": {}, "url": {}, "httpVersion": {}, "headers": _PAIR, "bodySize": {},
+                "postData": _TEXT},
+    "response": {
+        "status": {}, "statusText": {}, "httpVersion": {}, "headers": _PAIR, "content": _TEXT,
+        "redirectURL": {},
+        "bodySize": {}, "_transferSize": {}, "_failureText": {}, "_error": {}, "_fromCache": {},
+        "fromDiskCache": {},
+    },
+}  # fmt: skip
+"""What is read of an entry."""
+
+
+def _unread(value: Any, read: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for one in value if isinstance(value, list) else ():
+        yield from _unread(one, read, f"{path}[]")
+    for key, part in value.items() if isinstance(value, dict) else ():
+        inner = f"{path}.{key}" if path else key
+        if key not in read:
+            yield inner, part
+        elif read[key]:
+            yield from _unread(part, read[key], inner)
 
 
 def _base(entries: list[Any]) -> Base:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -96,8 +97,8 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
         remote=_remote(entry),
         request_headers=_headers(request.get("headers")),
         response_headers=_headers(response.get("headers")),
-        post=post_of(run, method, request),
-        body=body_of(run, method, response),
+        post=post_of(run, method, request) if not sides else _frames(run, messages, "send"),
+        body=body_of(run, method, response) if not sides else _frames(run, messages, "receive"),
         status=status_of(response.get("status")),
         status_text=_text(response.get("statusText")) or None,
         mime=mime,
@@ -109,6 +110,17 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
         sent_frames=sides.count("send"),
         **_times(entry, t),
     )
+
+
+FRAMES = "application/x-ndjson"
+"""Media type of what went over a WebSocket: a JSON line a message, `time`, `opcode` and `data`."""
+
+
+def _frames(run: Run, messages: Any, side: str) -> Blob | None:
+    """Keep what went one way over a WebSocket; None where nothing did."""
+    own = [one for one in messages if isinstance(one, dict) and one.get("type") == side]
+    lines = [msgspec.json.encode({key: part for key, part in one.items() if key != "type"}) for one in own]
+    return run.put(FRAMES, b"\n".join([*lines, b""])) if lines else None
 
 
 def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:

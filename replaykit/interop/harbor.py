@@ -11,6 +11,7 @@ from typing import Any
 from replaykit.interop.atif import read_atif
 from replaykit.interop.finding import Listing, folders
 from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.rest import says
 from replaykit.interop.run import Run
 from replaykit.interop.run_jsonl import read_log
 from replaykit.interop.source import numbered
@@ -44,6 +45,7 @@ def read(run: Run, candidate: Candidate) -> None:
     prefix = candidate.file
     result = run.source.json(RESULT) if RESULT in run.source else None
     fields = result if isinstance(result, dict) else {}
+    run.keep(RESULT, {key: value for key, value in fields.items() if says(value)})
     _trajectory(run, prefix)
     _rewards(run, prefix)
     task = fields.get("task_name")
@@ -95,7 +97,7 @@ def _trajectory(run: Run, prefix: str) -> None:
     else:
         _answer_and_shots(run, folder)
     if folder + "answer.txt" in run.source and run.header.get("answer") is None:
-        run.header["answer"] = run.source.read(folder + "answer.txt").decode("utf-8", "replace").strip()
+        run.header["answer"] = run.source.read(folder + "answer.txt").decode("utf-8-sig", "replace").strip()
 
 
 def _answer_and_shots(run: Run, folder: str) -> None:

@@ -6,18 +6,25 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from replaykit.bundle.writer import SealResult
 from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
-from replaykit.interop.finding import fault_of
+from replaykit.interop.finding import fault_of, files
 from replaykit.interop.formats import IMPORTERS, Candidate, Importer, check_options, importer
+from replaykit.interop.pointers import FETCH, is_pointer_file
 from replaykit.interop.run import Options, Run, write_run
-from replaykit.interop.source import open_source
+from replaykit.interop.source import Source, open_source
+from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150
 """Characters of a bundle's name: file systems allow 255 bytes."""
+
+LOOK_MAX = 1000
+"""Files of a folder that are looked at to say what it is."""
 
 MISSING = "missing"
 """What is found where there is no such path."""
@@ -105,14 +112,35 @@ def _import(one: Importer, candidate: Candidate, target: Path, options: Options,
     if candidate.root.is_dir():
         source.name = _shown(candidate)  # of many files in a folder, errors name this one
     try:
-        with Run(source, candidate.name, options) as run:
-            one.read(run, candidate)
-            sealed = write_run(run, target)
+        run, sealed = _written(one, candidate, source, options, target)
     finally:
         source.close()
     return Imported(
         source=_shown(candidate), path=str(target), digest=sealed.digest, warnings=tuple(run.warnings)
     )
+
+
+def _written(
+    one: Importer, candidate: Candidate, source: Source, options: Options, target: Path
+) -> tuple[Run, SealResult]:
+    """Read a run and write it; read it again where it named a password, which may stand in other places."""
+    passwords: set[str] = set()
+    while True:
+        with Run(source, candidate.name, options, passwords) as run:
+            one.read(run, candidate)
+            _count_unread(run, candidate)
+            if options.keeps_secrets or run.passwords == passwords:
+                return run, write_run(run, target)
+            passwords = run.passwords
+
+
+def _count_unread(run: Run, candidate: Candidate) -> None:
+    """Count the files of a folder or an archive that were not read, by the ends of their names."""
+    if candidate.root.is_dir() and candidate.file:
+        return  # one file of a folder, which may hold other runs
+    for name in run.source.names():
+        if name not in run.source.files:
+            run.leave_out(f"*{PurePosixPath(name).suffix}" if "." in name else name)
 
 
 def _looked(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
@@ -165,14 +193,23 @@ def kind_of_path(path: Path) -> str:
     if not path.exists():
         return MISSING
     if path.is_dir():
-        return "a folder" if any(path.iterdir()) else "an empty folder"
+        return _kind_of_folder(path)
     if not path.is_file():
         return "no regular file"
     if not path.stat().st_size:
         return "an empty file"
+    if is_pointer_file(path):
+        return f"a pointer of Git LFS; {FETCH}"
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
+
+
+def _kind_of_folder(path: Path) -> str:
+    pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
+    if pointers:
+        return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
+    return "a folder" if any(path.iterdir()) else "an empty folder"
 
 
 def _kind_of_json(path: Path) -> str:

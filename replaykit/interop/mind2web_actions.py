@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
+from replaykit.interop.wordings import Wordings
 from replaykit.trajectory.action import (
     Action,
     Answer,
@@ -48,12 +49,13 @@ SUCCESS = " | SUCCESS"
 ANSWER = "TASK_COMPLETE -> ANSWER: "
 """How a line with the final answer begins."""
 
+_PLAIN = Wordings({})
 _HEAD = re.compile(r"<([A-Za-z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
 _ENTER = " [ENTER]"
 
 
-def read_action(line: str) -> Action:
-    """Return the action of a line; unknown, with the whole line, where it is none of the forms."""
+def read_action(line: str, wordings: Wordings | None = None) -> Action:
+    """Return the action of a line, in the benchmark's form or in plain words; else an unknown one."""
     plain = line.strip().removesuffix(FAILED).removesuffix(SUCCESS)
     if plain.startswith(ANSWER):
         return Answer(text=plain.removeprefix(ANSWER))
@@ -61,7 +63,8 @@ def read_action(line: str) -> Action:
     name, _, value = operation.partition(":")
     make = _OPERATIONS.get(name.strip())
     if not arrow or make is None:
-        return _unknown(line)
+        said = (wordings or _PLAIN).action(plain)
+        return _unknown(line) if said is None else said
     return make(_element(head), value.strip()) or _unknown(line)
 
 

@@ -13,8 +13,10 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.interop.finding import Listing, folders, peek, relative
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.mind2web_actions import ANSWER, FAILED, SUCCESS, has_failed, read_action
+from replaykit.interop.rest import rest
 from replaykit.interop.run import Run
 from replaykit.interop.source import numbered
+from replaykit.interop.wordings import Wordings
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
 
@@ -39,7 +41,6 @@ class First(Struct, kw_only=True):
     action_history: list[str]
     thoughts: list[str] = []
     final_result_response: str | None = None
-    input_image_paths: list[str] | None = None
 
 
 class Entry(Struct, kw_only=True):
@@ -84,7 +85,7 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     """Read version 1; `wabe` reads its own folders with it."""
     result = run.source.convert(plain, First, RESULT)
     known = set(First.__struct_fields__)
-    run.extra.update({key: value for key, value in plain.items() if key not in known})
+    run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})
     run.task(result.task_id, intent=result.task)
     shots = _sorted_shots(run)
     acts = first_steps(run, result.action_history, result.thoughts)
@@ -100,9 +101,11 @@ def first_steps(run: Run, actions: Sequence[str], thoughts: Sequence[str]) -> li
     """Return the fields of each step; thoughts are paired up to the shorter list."""
     if thoughts and len(thoughts) != len(actions):
         run.warn(f"{len(thoughts)} thoughts for {len(actions)} actions: paired up to the shorter")
+    said = Wordings(run.options.actions)
+    run.keep("thoughts", {f"[{at}]": text for at, text in enumerate(thoughts) if at >= len(actions)})
     return [
         {
-            "action": read_action(line),
+            "action": read_action(line, said),
             "raw": line,
             "thought": thoughts[at] if at < len(thoughts) else None,
             "error": Threw(name="Failed") if has_failed(line) else None,
@@ -153,7 +156,7 @@ def _is_shot(name: str) -> bool:
 
 def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     result = run.source.convert(plain, Second, RESULT)
-    run.extra.update({key: plain[key] for key in plain.keys() - set(Second.__struct_fields__)})
+    run.keep(RESULT, dict(rest(plain, Second)))
     run.extra["reference_length"] = result.reference_length
     run.origin.update(version=VERSION, alignment="exact")
     _check(run, result)
@@ -169,7 +172,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
 def _add_entry(run: Run, entry: Entry) -> None:
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
-        action=read_action(entry.action),
+        action=read_action(entry.action, Wordings(run.options.actions)),
         raw=entry.action,
         url=entry.url,
         thought=entry.thought or None,
@@ -239,5 +242,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts; P targets screenshots; o urls"),
     find=find,
     read=read,
+    options=("actions",),
 )
 """Reads both versions; URLs are those of version 2, one a step."""

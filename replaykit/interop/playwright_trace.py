@@ -292,6 +292,6 @@ IMPORTER = Importer(
     ),
     find=find,
     read=read,
-    options=("sidecar", "keeps_secrets"),
+    options=("sidecar",),
 )
 """Reads the layout."""

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import BLOB_MAX
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid
+from replaykit.interop.hiding import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.pictures import PICTURES, picture_type
+from replaykit.interop.pointers import FETCH, is_pointer
+from replaykit.interop.rest import rest
 from replaykit.interop.source import Folder, Source, SourceLimits
+from replaykit.recorder.forms import secret_pattern
 from replaykit.recorder.redact import Redactor
 from replaykit.tasks.suite import Suite
-from replaykit.trajectory.action import Answer, SendMsgToUser
+from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser, ToolCall
+from replaykit.trajectory.exchange import Imported, Rest
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Omitted
 from replaykit.trajectory.step import CHANNELS, Ending, Event, Header, Step
 from replaykit.trajectory.step import Source as Origin
+
+INERT = (Answer, SendMsgToUser, ReportInfeasible, ToolCall)
+"""Actions that leave the page as it was."""
+
+_PART = re.compile(r"[^\[]*\[\d+\]")
+"""The part of a file that a path is in."""
 
 BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""
@@ -58,9 +72,13 @@ class Options(Struct, frozen=True, kw_only=True):
     limits: SourceLimits = SourceLimits()
     """What is accepted of one run."""
 
+    actions: Mapping[str, Any] = {}
+    """Wordings of actions that a harness of one's own has."""
+
     def stored(self) -> dict[str, Any]:
         """Return what shaped the content; no paths, no secrets."""
         said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
+        said["actions"] = dict(self.actions) or None
         said["keep_secrets"] = self.keeps_secrets or None
         return {name: value for name, value in said.items() if value is not None}
 
@@ -75,17 +93,28 @@ class Payload(NamedTuple):
 
 
 class Run:
-    """One run under construction. `source`: where it is read from; `name`: what its bundle is called."""
+    """One run under construction. `source`: where it is read from; `name`: what its bundle is called.
 
-    def __init__(self, source: Source, name: str, options: Options) -> None:
+    `passwords`: what an earlier reading of it found typed or given as a secret; it is hidden everywhere.
+    """
+
+    def __init__(self, source: Source, name: str, options: Options, passwords: Iterable[str] = ()) -> None:
         self.source = source
         self.name = name
         self.options = options
-        self.redactor = Redactor(options.secrets)
+        known = sorted(passwords, key=lambda one: (-len(one), one))
+        looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
+        self.redactor = Redactor(options.secrets, given=looks)
+        #: Secrets that the source itself names as such.
+        self.passwords: set[str] = set(known)
         self.channels = dict.fromkeys(CHANNELS, "absent")
         self.extra: dict[str, Any] = {}
         self.events: list[Event] = []
-        self.warnings: list[str] = []
+        #: What is not in the bundle: a path in the source, and how often.
+        self.left_out: Counter[str] = Counter()
+        self._said: list[str] = []
+        self._flaws: dict[str, list[str]] = {}
+        self._rests: list[Rest] = []
         self.header: dict[str, Any] = {}
         self.origin: dict[str, Any] = {}
         self.blobs: dict[str, Payload] = {}
@@ -107,13 +136,52 @@ class Run:
 
     def warn(self, words: str) -> None:
         """Keep a remark about the source, which the command line shows."""
-        self.warnings.append(words)
+        self._said.append(words)
+
+    def flaw(self, what: str, place: str) -> None:
+        """Keep a flaw that may be there often: it is reported once, with how often and the first place."""
+        self._flaws.setdefault(what, []).append(place)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Remarks about the source, each kind of flaw once, what is left out last."""
+        flaws = [_flaw(what, places) for what, places in self._flaws.items()]
+        parts = ", ".join(f"{name} ({count})" for name, count in sorted(self.left_out.items()))
+        return [*self._said, *flaws, *([f"left out: {parts}"] if parts else [])]
+
+    def leave_out(self, what: str, count: int = 1) -> None:
+        """Count what is in the source and not in the bundle, by its path there."""
+        if count:
+            self.left_out[what] += count
+
+    def converted(self, value: Any, kind: Any, place: str) -> Any:
+        """Return plain values as a type; what it does not read is kept. Raises MalformedSource."""
+        found = self.source.convert(value, kind, place)
+        self.keep(place, dict(rest(value, kind)))
+        return found
+
+    def keep(self, place: str, said: Mapping[str, Any]) -> None:
+        """Keep what a source says beside the fields that are read, path to value: an event a part."""
+        parts: dict[str, dict[str, Any]] = {}
+        for path, value in said.items():
+            part = _PART.match(path)
+            parts.setdefault(part[0] if part else "", {})[path] = value
+        self._rests += [Rest(place=f"{place} {part}".strip(), value=value) for part, value in parts.items()]
+
+    def secret(self, text: str) -> None:
+        """Learn of a secret that the source names as such."""
+        if is_worth_finding(text):
+            self.passwords.add(text)
 
     def add(self, event: Event) -> None:
         """Add an event, without secrets."""
         if isinstance(event, Step):
             self.steps += 1
             self.source.check("steps", self.steps, "the run", "steps")
+            event = event if self.options.keeps_secrets else masked_step(event, self.secret)
+        elif isinstance(event, Imported | Rest) and not self.options.keeps_secrets:
+            event = replace(event, value=masked(event.value, self.secret))
+        event = fitted(event)
         self.events.append(self.redactor.event(event))
 
     def said_answer(self) -> str | None:
@@ -176,8 +244,10 @@ class Run:
 
     def _picture_type(self, data: bytes, name: str) -> str | None:
         media_type = picture_type(data)
-        if media_type is None:
-            self.warn(f"{name} is no whole PNG, JPEG, GIF or WebP: left out")
+        if is_pointer(data):
+            self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+        elif media_type is None:
+            self.flaw("no whole PNG, JPEG, GIF or WebP: left out", name)
         return media_type
 
     def task(self, id: str | None, **said: Any) -> None:
@@ -204,8 +274,24 @@ class Run:
                 self.add(Observation(role="unaligned", screenshot=shot))
 
     def end(self, kind: str, **fields: Any) -> None:
-        """End the run."""
+        """End the run: the page that no act followed is its final one; the rest of the source is kept."""
+        final = self._final()
+        if final is not None:
+            self.add(final)
+        for one in self._rests:
+            self.add(one)
         self.add(Ending(kind=kind, **fields))
+
+    def _final(self) -> Observation | None:
+        """Return the page before a last turn that acted on none; None where a later look shows it."""
+        looks = [at for at, event in enumerate(self.events) if _is_look(event)]
+        last = [event for event in self.events[looks[-1] + 1 if looks else 0 :] if isinstance(event, Step)]
+        while last and (last[0].before is None or not all(isinstance(one.action, INERT) for one in last)):
+            last = last[1:]
+        if not last or last[0].before is None or last[-1].index != self.steps - 1:
+            return None
+        page = replace(last[0].before, role="final", screenshot=None, clean=None)
+        return page if page.url or page.snapshot or page.a11y else None
 
     def built_header(self) -> Header:
         """Return the header; called last, since it names the files that were read."""
@@ -213,7 +299,7 @@ class Run:
             format=self.source.format,
             files=dict(sorted(self.source.files.items())),
             options=self.options.stored() or None,
-            extra=self.extra,
+            extra=masked({**self.extra, **self._uncarried()}, self.secret),
             **self.origin,
         )
         fields = {"clock": "none", **self.header}
@@ -226,6 +312,9 @@ class Run:
             )
         )
 
+    def _uncarried(self) -> dict[str, Any]:
+        return {"left_out": dict(sorted(self.left_out.items()))} if self.left_out else {}
+
     def _spooled(self, start: int, size: int) -> bytes:
         self._spool.seek(start)
         return self._spool.read(size)
@@ -237,6 +326,16 @@ class Run:
             return Omitted(why="cap", n=len(data), sha256=id)
         self.blobs.setdefault(id, Payload(media_type, load))
         return id
+
+
+def _flaw(what: str, places: list[str]) -> str:
+    if len(places) == 1:
+        return f"{places[0]} is {what}"
+    return f"{len(places)} times, first {places[0]}: {what}"
+
+
+def _is_look(event: Event) -> bool:
+    return isinstance(event, Observation) and event.role in ("after", "final")
 
 
 def write_run(run: Run, target: Path) -> SealResult:

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import convert
 from replaykit.errors import MalformedSource
 from replaykit.interop.finding import files
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import stamp
 from replaykit.interop.run import Run
+from replaykit.interop.tools import called_action
 from replaykit.interop.trace_contexts import as_time
-from replaykit.trajectory.action import Action, Unknown
+from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
@@ -96,20 +96,31 @@ def _lines(run: Run, name: str) -> Iterator[Line]:
                 raise
             run.warn(f"{name}: a torn last line is left out")
             return
-        yield run.source.convert(plain, Line, f"{name} line {place}")
+        yield run.converted(plain, Line, f"{name} line {place}")
 
 
 def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPath) -> None:
     results = {line.call_id: line for line in lines if line.t == "tool_result" and line.call_id}
+    called = {call.id for line in lines if line.t == "assistant" for call in line.tool_calls or ()}
+    for number, line in enumerate(lines):
+        if line.t == "tool_result" and line.call_id not in called:
+            run.flaw(
+                "a result of a call that is nowhere: kept beside the steps", f"call {line.call_id!r:.80}"
+            )
+            run.keep(f"result {number}", {"result": msgspec.to_builtins(line)})
     for turn, line in enumerate(lines):
         t = None if start is None or line.ts is None else max(0, round(line.ts - start))
         if line.t == "user" and line.text is not None:
             run.add(Message(role="user", kind="reply" if run.steps else "say", text=line.text, t=t))
+        is_last = line is lines[-1] or (lines[-1].t == "final" and lines[-1].answer == line.text)
+        if line.t == "assistant" and line.text and not is_last and (line.reasoning or not line.tool_calls):
+            run.add(Message(role="agent", kind="say", text=line.text, t=t))
         for call in line.tool_calls or () if line.t == "assistant" else ():
             result = results.get(call.id)
             step = run.step(
                 t=t, action=_action(run, call), thought=line.reasoning or line.text, turn=turn,
                 raw=msgspec.to_builtins(call), error=_error(result),
+                returned=None if result is None else result.text or None,
             )  # fmt: skip
             if result is not None:
                 _shots(run, result, step, folder)
@@ -122,14 +133,7 @@ def _error(result: Line | None) -> Threw | None:
 
 
 def _action(run: Run, call: Call) -> Action:
-    arguments = call.arguments if isinstance(call.arguments, dict) else {}
-    tag = run.options.tools.get(call.name, call.name)
-    try:
-        action: Action = convert({**arguments, "type": tag}, Action)
-    except msgspec.ValidationError:
-        raw = msgspec.json.encode(call.arguments).decode()
-        return Unknown(name=call.name[:64] or "call", raw=raw)
-    return action
+    return called_action(run, call.name, call.arguments)
 
 
 def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:

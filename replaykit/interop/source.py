@@ -20,6 +20,8 @@ from msgspec import Struct
 from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.finding import is_litter
+from replaykit.interop.pointers import FETCH, is_pointer
 
 DIRECTORY_MAX = 64 * 2**20
 """Bytes of an archive's directory: it is read into memory before anything can be counted."""
@@ -97,6 +99,8 @@ class Source:
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         """Yield line number from 1 and value of each JSON line; blank lines are passed over."""
         data = self.read(name)
+        if is_pointer(data):
+            self.malformed(name, f"a pointer of Git LFS; {FETCH}", "JSON lines")
         self.check("lines", data.count(b"\n"), name, "lines")
         for number, line in enumerate(data.split(b"\n"), 1):
             self.check("line", len(line), f"{name} line {number}", "bytes")
@@ -105,6 +109,8 @@ class Source:
 
     def decode(self, data: bytes, place: str) -> Any:
         """Return a JSON value. Raises MalformedSource."""
+        if is_pointer(data):
+            self.malformed(place, f"a pointer of Git LFS; {FETCH}", "JSON")
         try:
             return decode_json(data, self.limits.depth)
         except JsonFault as error:
@@ -157,8 +163,8 @@ class Folder(Source):
         while folders:
             for entry in self._entries(folders.pop()):
                 if entry.is_dir() and not entry.is_symlink():
-                    folders.append(entry)
-                else:
+                    folders += [] if is_litter(entry.name) else [entry]
+                elif not is_litter(entry.name):
                     found.append(entry.relative_to(self.root).as_posix())
                 self.check("members", len(found) + len(folders), "the folder", "files")
         return sorted(found)
@@ -203,7 +209,8 @@ class Archive(Source):
         except _ZIP_FAILURES as error:
             self.malformed("the file", f"no zip archive ({error})", "a zip archive", error)
         self.check("members", len(self._zip.infolist()), "the archive", "members")
-        self._members = {one.filename: one for one in self._zip.infolist() if not one.is_dir()}
+        members = (one for one in self._zip.infolist() if not one.is_dir())
+        self._members = {one.filename: one for one in members if not is_litter(*one.filename.split("/"))}
 
     def names(self) -> list[str]:
         """Return the names of all members, sorted."""

@@ -178,5 +178,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts; P targets screenshots"),
     find=find,
     read=read,
+    options=("actions",),
 )
 """Reads the layout."""

@@ -28,6 +28,7 @@ MESSAGES = "interact_messages.json"
 """The chat."""
 
 _TASK = re.compile(r"Now given a task:(.+?)Please interact with", re.DOTALL)
+_OTHER_TASK = re.compile(r"(?:.*?given a task:)?(.*?)(?:\s*Observation:.*)?", re.DOTALL | re.IGNORECASE)
 _PEER_TASK = re.compile(r"Now given a task:(.+?)Please interact with")
 _SITE = re.compile(r"Please interact with\s+(\S+)\s+and get the answer")
 _PARTS = re.compile(r"Thought:|Action:|Observation:")
@@ -49,7 +50,7 @@ class Turn(NamedTuple):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder."""
     turns, first, last = _turns(run)
-    _task(run, candidate, first)
+    _task(run, candidate, first, said_nothing=all(turn.said is None for turn in turns))
     shots, trees = _pictures(run)
     turn_numbers = {turn.number for turn in turns}
     for turn in turns:
@@ -63,18 +64,40 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
     messages = run.source.convert(run.source.json(MESSAGES), list[dict[str, Any]], MESSAGES)
-    roles = [message.get("role") for message in messages]
-    expected = ["system", *(("user", "assistant")[k % 2] for k in range(len(messages) - 1))]
-    for k, (role, wanted) in enumerate(zip(roles, expected, strict=bool(messages))):
-        if role != wanted:
-            run.source.malformed(f"{MESSAGES} [{k}].role", repr(role), wanted)
     if not messages:
-        run.source.malformed(MESSAGES, "an empty list", "a system message and a chat")
-    texts = [_text(run, message.get("content"), k) for k, message in enumerate(messages)]
-    pairs = [texts[k : k + 2] for k in range(1, len(texts), 2)]
-    turns = [Turn(k, pair[0], pair[1] if len(pair) > 1 else None) for k, pair in enumerate(pairs, 1)]
+        run.source.malformed(MESSAGES, "an empty list", "a chat")
+    is_mute = all(message.get("role") != "assistant" for message in messages)
+    if is_mute and messages[0].get("role") != "system":
+        run.source.malformed(f"{MESSAGES} [0].role", repr(messages[0].get("role"))[:80], "system")
+    turns: list[Turn] = []
+    seen: list[str] = []
+    first = ""
+    for k, message in enumerate(messages):
+        role, text = message.get("role"), _text(run, message.get("content"), k)
+        run.keep(MESSAGES, dict(_unread(k, message)))
+        if role == "assistant":
+            if not seen:
+                run.flaw("a reply to nothing: it is read as a turn of its own", f"{MESSAGES} [{k}]")
+            turns.append(Turn(len(turns) + 1, "\n".join(seen), text))
+            seen = []
+        elif role == "user":
+            first = first or text
+            seen.append(text)
+        elif role != "system":
+            run.source.malformed(f"{MESSAGES} [{k}].role", repr(role)[:80], "system, user or assistant")
+    if seen:
+        turns.append(Turn(len(turns) + 1, "\n".join(seen), None))
     final = messages[-1].get("content")
-    return turns, texts[1] if len(texts) > 1 else "", final if isinstance(final, str) else None
+    return turns, first, final if isinstance(final, str) else None
+
+
+def _unread(k: int, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what a message says beside the agent's own words, which are thought and action."""
+    for key, value in message.items():
+        if key != "role" and not (
+            key == "content" and message.get("role") == "assistant" and isinstance(value, str)
+        ):
+            yield f"[{k}].{key}", value
 
 
 def _text(run: Run, content: Any, number: int) -> str:
@@ -83,18 +106,21 @@ def _text(run: Run, content: Any, number: int) -> str:
     parts = content if isinstance(content, list) else []
     said = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     texts = [text for text in said if isinstance(text, str)]
-    if not parts or len(texts) < len(said):
+    if content is not None and (not parts or len(texts) < len(said)):
         run.source.malformed(f"{MESSAGES} [{number}].content", kind_of(content), "text, or parts of text")
     return "\n".join(texts)
 
 
-def _task(run: Run, candidate: Candidate, first: str) -> None:
+def _task(run: Run, candidate: Candidate, first: str, *, said_nothing: bool) -> None:
     id = (candidate.root.resolve().name).removeprefix("task")
     is_peer = run.options.mode == "compat"
     found = (_PEER_TASK if is_peer else _TASK).search(first)
     if found is None and first and run.options.suite is None:
-        what = "Now given a task: ... Please interact with" + (" on one line" if is_peer else "")
-        run.source.malformed(f"{MESSAGES} [1].content", "without a task", what)
+        if is_peer or said_nothing:
+            what = "Now given a task: ... Please interact with" + (" on one line" if is_peer else "")
+            run.source.malformed(f"{MESSAGES} [1].content", "without a task", what)
+        run.flaw("another prompt than the benchmark's: the start URL is absent", f"{MESSAGES} [1].content")
+        found = _OTHER_TASK.fullmatch(first)
     site = _SITE.search(first)
     start = (site[1],) if site else ()
     run.task(id, intent=found[1].strip() if found else "", start_urls=start, judge="webvoyager")
@@ -176,7 +202,7 @@ def _with_element(action: Action, seen: str) -> Action:
 
 def _elements(seen: str) -> dict[str, Element]:
     found = {}
-    for item in re.split(r";?\t|\n", seen):
+    for item in re.split(r";?\t|\r?\n", seen):
         match = _ITEM.fullmatch(item.removesuffix(";"))
         if match is not None:
             text, _, label = match[3].partition('", "')

@@ -69,6 +69,8 @@ class Element(Record, frozen=True, kw_only=True):
     """As found: at most 64, values of at most 1 KiB."""
     css: str | None = None
     """Unique path; ` >>> ` enters a shadow root."""
+    xpath: str | None = None
+    """XPath, as a harness says."""
     frame: tuple[N, ...] = ()
     """Frame ordinals from the main frame; empty = main frame."""
     frame_url: str | None = None

@@ -224,3 +224,12 @@ class Imported(Moment, frozen=True, kw_only=True, tag="imported"):
     """Who or what gave it."""
     file: str | None = None
     """File it came from."""
+
+
+class Rest(Moment, frozen=True, kw_only=True, tag="rest"):
+    """What the source of an imported run says besides: kept as it is, read by nothing that grades."""
+
+    place: str
+    """File, and the part of it."""
+    value: Json
+    """Path in the file to value."""

@@ -18,6 +18,7 @@ from replaykit.trajectory.exchange import (
     Imported,
     Message,
     Navigation,
+    Rest,
     Script,
     Tab,
 )
@@ -170,6 +171,8 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     """Reasoning."""
     raw: Json = None
     """The harness's own string, or the source's record."""
+    returned: Json = None
+    """What the act gave back to the agent, as its harness says: no evidence of the page."""
     error: Threw | None = None
     """The act failed."""
     turn: N | None = None
@@ -264,7 +267,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 Event: TypeAlias = (
     Step | Observation | Tab | Navigation | Dialog | Console | Script | Download
-    | Exchange | Command | Message | Probe | Gap | Proof | Imported | Ending
+    | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
 )  # fmt: skip
 """Every event but the header, told apart by `type`."""
 

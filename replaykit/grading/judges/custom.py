@@ -25,7 +25,8 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judging import JsonParser, JudgeSettings, ScoreParser
 
 NAMES = (
-    "task", "answer", "actions", "thoughts", "urls", "final_text", "axtree", "n_images", "recorded_at",
+    "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
+    "recorded_at",
 )  # fmt: skip
 """Placeholders of the user prompt; `{{images}}` alone on a line says where the pictures stand."""
 
@@ -83,6 +84,7 @@ class Custom(ModelJudge):
             "answer": evidence.answer or "",
             "actions": "\n".join(f"{number}. {act}" for number, act in enumerate(acts, 1)),
             "thoughts": "\n".join(deed.thought for deed in evidence.deeds if deed.thought),
+            "results": "\n".join(deed.returned for deed in evidence.deeds if deed.returned),
             "urls": "\n".join(deed.url for deed in evidence.deeds if deed.url),
             "final_text": evidence.text,
             "axtree": evidence.tree,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.blobs import image_size
@@ -42,6 +45,8 @@ class Deed(Struct, frozen=True, kw_only=True):
     """Page acted on; empty = unknown."""
     thought: str
     """The agent's reasoning; empty = none was recorded."""
+    returned: str = ""
+    """What the act gave back to the agent; empty = nothing was recorded."""
     is_said: bool = False
     """The agent spoke to the user: never part of a factual history."""
 
@@ -95,8 +100,15 @@ def _deed(step: Step) -> Deed:
         action=render_step(step),
         url=before or step.url or "",
         thought=step.thought or "",
+        returned=_text(step.returned),
         is_said=tag_of(step.action) in MESSAGES,
     )
+
+
+def _text(returned: Any) -> str:
+    if returned is None or isinstance(returned, str):
+        return returned or ""
+    return msgspec.json.encode(returned).decode()
 
 
 def _last_tree(replay: Replay) -> str:

@@ -17,6 +17,7 @@ function step_panel(run, moment) {
       ["said", step.said],
       ["tab", step.tab],
       ["raw", step.raw],
+      ["returned", step.returned],
     ]),
     step.others &&
       section(

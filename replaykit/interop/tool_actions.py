@@ -1,0 +1,324 @@
+"""Actions of tools that agents are given: browsers by coordinates or by references, under many names.
+
+Anthropic's and OpenAI's computer tools, Playwright MCP, Inspect's `web_browser`, and what is called alike.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from replaykit.trajectory.action import (
+    Action,
+    Answer,
+    Click,
+    CloseTab,
+    DblClick,
+    DragAndDrop,
+    Element,
+    FileInfo,
+    Fill,
+    FocusTab,
+    GoBack,
+    GoForward,
+    Goto,
+    HandleDialog,
+    Hover,
+    KeyboardType,
+    MouseClick,
+    MouseDblClick,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    NewTab,
+    Press,
+    Reload,
+    Scroll,
+    SelectOption,
+    ToolCall,
+    Type,
+    UploadFile,
+    Wait,
+)
+
+Arguments = Mapping[str, Any]
+
+_KEYS = {
+    "enter": "Enter", "return": "Enter", "esc": "Escape", "escape": "Escape", "tab": "Tab", "space": "Space",
+    "backspace": "Backspace", "delete": "Delete", "del": "Delete", "ctrl": "Control", "control": "Control",
+    "cmd": "Meta", "command": "Meta", "meta": "Meta", "super": "Meta", "win": "Meta", "alt": "Alt", "option": "Alt",
+    "shift": "Shift", "up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight",
+    "arrowup": "ArrowUp", "arrowdown": "ArrowDown", "arrowleft": "ArrowLeft", "arrowright": "ArrowRight",
+    "pageup": "PageUp", "page_up": "PageUp", "pagedown": "PageDown", "page_down": "PageDown", "home": "Home",
+    "end": "End", "insert": "Insert", "kp_enter": "Enter",
+}  # fmt: skip
+
+
+def key_name(said: str) -> str:
+    """Return a key or a chord by Playwright's names: `ctrl + a` is `Control+a`."""
+    parts = [part.strip() for part in said.split("+")] if len(said.strip()) > 1 else [said.strip()]
+    if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
+        parts = parts[0].split("-")
+    return "+".join(_KEYS.get(part.lower(), part) for part in parts if part)
+
+
+def tool_arguments(name: str, text: str) -> dict[str, Any] | None:
+    """Return the literal arguments of a call by their names; None where they are no literals."""
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        given = [ast.literal_eval(one) for one in call.args]
+        named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, AssertionError):
+        return None
+    places = _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
+    if len(given) > len(places):
+        return None
+    return {**dict(zip(places, given, strict=False)), **named}
+
+
+_PLACES = {
+    "goto": ("url",), "navigate": ("url",), "open": ("url",), "go_to": ("url",), "visit": ("url",),
+    "press": ("key",), "key": ("key",), "keypress": ("key",), "hotkey": ("key", "key2", "key3", "key4"),
+    "wait": ("seconds",), "sleep": ("seconds",), "scroll": ("x", "y", "dx", "dy"),
+    "drag": ("x", "y", "to_x", "to_y"), "moveto": ("x", "y"), "type": ("text",), "write": ("text",),
+}  # fmt: skip
+
+
+def computer_action(name: str, said: Arguments) -> Action | None:
+    """Return the action of a tool call, None where its name or its arguments are not known."""
+    plain = name.strip().lower().replace("-", "_").rpartition("__")[2]
+    plain = plain.removeprefix("browser_").removeprefix("web_browser_").removeprefix("computer_")
+    if plain in ("computer", "action") and isinstance(said.get("action"), str) and said["action"] != name:
+        return computer_action(said["action"], said)
+    make = _MAKERS.get(plain)
+    try:
+        return None if make is None else make(said)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, msgspec.ValidationError):
+        return None
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError
+    return round(float(value))
+
+
+def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate") -> tuple[int, int] | None:
+    both = said.get(pair, said.get(pair + "s", said.get("point", said.get("position"))))
+    if isinstance(both, dict):
+        both = [both.get("x"), both.get("y")]
+    if isinstance(both, list | tuple) and len(both) == 2:
+        return (_number(both[0]), _number(both[1]))
+    return None if x not in said or y not in said else (_number(said[x]), _number(said[y]))
+
+
+_NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name", "text")
+
+
+def _element(said: Arguments, *names: str) -> Element | None:
+    ref = next(
+        (str(said[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(said, key)),
+        None,
+    )
+    told = next((said[key] for key in names or ("element", "target", "label", "description")
+                 if isinstance(said.get(key), str)), None)  # fmt: skip
+    return None if ref is None and told is None else Element(ref=ref, text=told)
+
+
+def _is_said(said: Arguments, key: str) -> bool:
+    value = said.get(key)
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _click(said: Arguments, **fields: Any) -> Action | None:
+    point, element = _point(said), _element(said)
+    button = fields.get("button") or str(said.get("button", "left")).lower()
+    is_double = fields.get("count") == 2 or said.get("doubleClick") is True or said.get("clicks") == 2
+    if point is not None and element is None:
+        if is_double:
+            return MouseDblClick(point=point, button=button)
+        return MouseClick(point=point, button=button, count=fields.get("count", 1))
+    if element is None and isinstance(said.get("text"), str):
+        element = Element(text=said["text"])
+    if element is None:
+        return None
+    return (
+        DblClick(element=element, point=point)
+        if is_double
+        else Click(element=element, point=point, button=button)
+    )
+
+
+def _type(said: Arguments) -> Action | None:
+    value = next((said[key] for key in ("text", "content", "value", "string", "message", "keys")
+                  if isinstance(said.get(key), str)), None)  # fmt: skip
+    if value is None:
+        return None
+    element = _element({key: part for key, part in said.items() if key != "text"})
+    is_sent = any(said.get(key) is True for key in ("submit", "press_enter", "enter"))
+    if element is None and not is_sent:
+        return KeyboardType(value=value)
+    return Type(element=element, value=value, submit=is_sent)
+
+
+def _fill(said: Arguments) -> Action | None:
+    typed = _type(said)
+    if isinstance(typed, Type) and typed.element is not None:
+        return Fill(element=typed.element, value=typed.value, submit=typed.submit)
+    return typed
+
+
+def _press(said: Arguments) -> Action:
+    keys = said.get("keys", said.get("key", said.get("text")))
+    more = [said[key] for key in ("key2", "key3", "key4") if key in said]
+    if isinstance(keys, list):
+        return Press(key="+".join(key_name(str(one)) for one in keys))
+    return Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
+
+
+def _refuse() -> Any:
+    raise ValueError
+
+
+_WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+
+
+def _scroll(said: Arguments) -> Action:
+    for names in (("scroll_x", "scroll_y"), ("delta_x", "delta_y"), ("deltaX", "deltaY"), ("dx", "dy")):
+        if names[0] in said or names[1] in said:
+            return Scroll(dx=_number(said.get(names[0], 0)), dy=_number(said.get(names[1], 0)))
+    way = str(said.get("scroll_direction", said.get("direction", said.get("text")))).lower()
+    far = said.get("scroll_amount", said.get("amount"))
+    dx, dy = _WAYS[way]
+    # How far a notch or a page is, is not said: one px stands for the direction.
+    return Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64])
+
+
+def _scroll_way(way: str) -> Callable[[Arguments], Action]:
+    return lambda said: Scroll(dx=_WAYS[way][0], dy=_WAYS[way][1], amount=way)
+
+
+def _goto(said: Arguments) -> Action:
+    url = said.get("url", said.get("text", said.get("address")))
+    return Goto(url=url) if isinstance(url, str) and url else _refuse()
+
+
+def _drag(said: Arguments) -> Action:
+    path = said.get("path")
+    if isinstance(path, list) and len(path) > 1:
+        return DragAndDrop(point=_point({"point": path[0]}), to_point=_point({"point": path[-1]}))
+    start = _point(said, "x", "y", "start_coordinate") or _point(said, "startX", "startY", "start")
+    over = _point({k: v for k, v in said.items() if k != "point"}, "to_x", "to_y", "coordinate")
+    over = over if over is not None else _point(said, "endX", "endY", "end")
+    first, last = _element(said, "startElement"), said.get("endElement")
+    to = Element(text=last) if isinstance(last, str) else None
+    return (
+        DragAndDrop(element=first, to=to, point=start, to_point=over) if start or first or over else _refuse()
+    )
+
+
+def _wait(said: Arguments) -> Action:
+    if "ms" in said:
+        return Wait(ms=_number(said["ms"]))
+    for key in ("seconds", "time", "duration", "timeout"):
+        if isinstance(said.get(key), int | float):
+            return Wait(ms=round(float(said[key]) * 1000))
+    return Wait()
+
+
+def _tabs(said: Arguments) -> Action:
+    match said.get("action"):
+        case "new" | "create":
+            return NewTab(url=said.get("url") if isinstance(said.get("url"), str) else None)
+        case "close":
+            return CloseTab()
+        case "select" | "switch":
+            return FocusTab(tab=_number(said.get("index", 0)))
+        case "list":
+            return ToolCall(name="tabs", arguments=dict(said))
+    return _refuse()  # type: ignore[no-any-return]
+
+
+def _option(said: Arguments) -> Action:
+    values = said.get("values", said.get("options", said.get("value", said.get("option"))))
+    chosen = [values] if isinstance(values, str) else list(values) if isinstance(values, list) else _refuse()
+    return SelectOption(element=_element(said), values=(), labels=tuple(str(one) for one in chosen))
+
+
+def _upload(said: Arguments) -> Action:
+    paths = said.get("paths", said.get("files", said.get("path", said.get("file"))))
+    names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
+    bases = tuple(FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
+    return UploadFile(element=_element(said), files=bases)
+
+
+def _answer(said: Arguments) -> Action:
+    text = next((said[key] for key in ("answer", "text", "content", "result", "message", "summary", "output")
+                 if isinstance(said.get(key), str)), None)  # fmt: skip
+    return Answer(text=text) if text is not None else _refuse()
+
+
+def _read(name: str) -> Callable[[Arguments], Action]:
+    return lambda said: ToolCall(name=name, arguments=dict(said))
+
+
+def _is(kind: Callable[[], Action]) -> Callable[[Arguments], Action]:
+    return lambda _: kind()
+
+
+def _moved(kind: Callable[..., Action]) -> Callable[[Arguments], Action]:
+    return lambda said: kind(point=_point(said) or _refuse())
+
+
+def _hover(said: Arguments) -> Action:
+    point, element = _point(said), _element(said)
+    if element is not None:
+        return Hover(element=element)
+    return MouseMove(point=point) if point is not None else _refuse()
+
+
+_READING = (
+    "screenshot", "take_screenshot", "cursor_position", "snapshot", "console_messages", "network_requests", "zoom",
+    "get_page_text", "read_page", "find", "get_text", "get_content", "extract", "extract_content", "get_url",
+    "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
+)  # fmt: skip
+
+_MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
+    **dict.fromkeys(("click", "left_click", "single_click", "mouse_click", "tap", "mouse_click_xy", "click_at"), _click),
+    **dict.fromkeys(("double_click", "dblclick", "doubleclick", "left_double"), lambda s: _click(s, count=2)),
+    "triple_click": lambda s: _click(s, count=3),
+    **dict.fromkeys(("right_click", "rightclick", "right_single"), lambda s: _click(s, button="right")),
+    "middle_click": lambda s: _click(s, button="middle"),
+    **dict.fromkeys(("mouse_move", "move", "moveto", "move_to", "mouse_move_xy"), _moved(MouseMove)),
+    "left_mouse_down": lambda s: MouseDown(point=_point(s) or (0, 0)),
+    "left_mouse_up": lambda s: MouseUp(point=_point(s) or (0, 0)),
+    **dict.fromkeys(("hover", "hover_at"), _hover),
+    **dict.fromkeys(("drag", "left_click_drag", "drag_and_drop", "drag_to", "mouse_drag_xy", "dragto"), _drag),
+    **dict.fromkeys(("type", "input", "input_text", "write", "typewrite", "type_text", "type_into"), _type),
+    **dict.fromkeys(("fill", "type_text_at", "fill_field"), _fill),
+    "type_submit": lambda s: _type({**s, "submit": True}),
+    **dict.fromkeys(("key", "keypress", "press", "press_key", "hotkey", "key_press", "key_combination"), _press),
+    "scroll": _scroll, "scroll_document": _scroll, "scroll_at": _scroll,
+    "scroll_up": _scroll_way("up"), "scroll_down": _scroll_way("down"),
+    **dict.fromkeys(("goto", "go", "navigate", "open", "open_url", "visit", "go_to", "go_to_url", "goto_url", "load",
+                     "visit_url"), _goto),
+    **dict.fromkeys(("back", "go_back", "goback", "navigate_back", "history_back"), _is(GoBack)),
+    **dict.fromkeys(("forward", "go_forward", "navigate_forward"), _is(GoForward)),
+    **dict.fromkeys(("refresh", "reload"), _is(Reload)),
+    "new_tab": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
+    "tab_new": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
+    "tabs": _tabs,
+    **dict.fromkeys(("tab_close", "close_tab", "close"), _is(CloseTab)),
+    **dict.fromkeys(("tab_select", "switch_tab"), lambda s: FocusTab(tab=_number(s.get("index", s.get("tab"))))),
+    **dict.fromkeys(("wait", "sleep", "wait_for", "wait_5_seconds"), _wait),
+    **dict.fromkeys(("select", "select_option"), _option),
+    **dict.fromkeys(("upload", "upload_file", "file_upload"), _upload),
+    "handle_dialog": lambda s: HandleDialog(accept=s.get("accept") is not False),
+    **dict.fromkeys(("answer", "final_answer", "finished", "finish", "done", "submit", "complete", "stop"), _answer),
+    **{name: _read(name) for name in _READING},
+}  # fmt: skip
+"""Name of a tool, without the prefix of its server, to its action."""
