@@ -42,10 +42,10 @@ def decode(data: bytes | str, kind: Any) -> Any:
 
 
 @overload
-def convert(value: Any, kind: type[_T]) -> _T: ...
+def convert(value: Any, kind: type[_T], *, strict: bool = True) -> _T: ...
 @overload
-def convert(value: Any, kind: Any) -> Any: ...
-def convert(value: Any, kind: Any) -> Any:
-    """Read plain values into a type. Raises msgspec.ValidationError, RecursionError."""
+def convert(value: Any, kind: Any, *, strict: bool = True) -> Any: ...
+def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
+    """Read plain values into a type; not `strict`: numbers may be texts. Raises msgspec.ValidationError, RecursionError."""
     decoder(kind)
-    return msgspec.convert(value, kind)
+    return msgspec.convert(value, kind, strict=strict)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import convert
 from replaykit.errors import UsageError
 from replaykit.interop.tool_actions import computer_action, key_name, tool_arguments
 from replaykit.recorder.declared import declared
@@ -255,7 +256,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 def _filled(template: Any, places: Mapping[str, str]) -> Action | None:
     try:
-        found: Action = msgspec.convert(_put(template, places), Action, strict=False)
+        found: Action = convert(_put(template, places), Action, strict=False)
     except msgspec.ValidationError:
         return None
     return found
