@@ -46,6 +46,6 @@ def convert(value: Any, kind: type[_T], *, strict: bool = True) -> _T: ...
 @overload
 def convert(value: Any, kind: Any, *, strict: bool = True) -> Any: ...
 def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
-    """Read plain values into a type; not `strict`: numbers may be texts. Raises msgspec.ValidationError, RecursionError."""
+    """Read plain values into a type; not strict: texts as numbers, too. Raises msgspec.ValidationError."""
     decoder(kind)
     return msgspec.convert(value, kind, strict=strict)
