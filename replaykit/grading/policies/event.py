@@ -17,6 +17,7 @@ from replaykit.replay.state import Page
 from replaykit.replay.tree import Tree
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.action import Act, Element, tag_of
+from replaykit.trajectory.exchange import Exchange
 
 ENTER = ("Enter", "NumpadEnter", "Return")
 """Keys that activate as Enter does."""
@@ -44,7 +45,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """One event of the stream; `None` = not recorded, or not a field of its kind."""
 
     kind: str
-    """`action visit message answer user_reply dialog page`, or `gap`, or `maybe` (perhaps an action)."""
+    """`action visit message answer user_reply dialog page request`, `gap`, or `maybe` (perhaps an action)."""
     story: int | None = None
     """Position in the trajectory's events, from 0."""
     step: int | None = None
@@ -67,6 +68,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Replies: the user's decision, where one was stated."""
     page: Page | None = None
     """Pages: the page; actions: the page acted on."""
+    exchange: Exchange | None = None
+    """Requests: what was sent, and what came back."""
     status: int | None = None
     """Pages: HTTP status of the main document."""
     title: str | None = None
@@ -145,7 +148,11 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
             return tuple(Reading(form, self.step) for form in forms)
         if self.kind in ("action", "dialog"):
-            return tuple(reading for reading in self.entered if reading.raw)
+            after = getattr(self.act, "value_after", None)
+            held = (Reading(after, self.step),) if isinstance(after, str) else ()
+            return tuple(reading for reading in (*self.entered, *held) if reading.raw)
+        if self.kind == "request":
+            return ()
         return (self.said,) if self.message else ()
 
     @cached_property

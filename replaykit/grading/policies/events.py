@@ -35,6 +35,7 @@ KIND_CHANNELS = {
     "user_reply": ("replies", "user_reply"),
     "dialog": ("dialogs", "dialogs"),
     "page": ("snapshots", "snapshot.final"),
+    "request": ("network", "network"),
 }
 """Kind of event to the channel that proves its absence, and the code that says it does not."""
 
@@ -112,18 +113,19 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
         return self.steps - 1 if self.steps else None
 
 
-def history(replay: Replay) -> History:
-    """Return the stream of a run."""
+def history(replay: Replay, *, with_requests: bool = False) -> History:
+    """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
     pages = {page.place: page for page in replay.pages}
-    events = _Stream(replay.trajectory, pages).run()
+    events = _Stream(replay.trajectory, pages, with_requests).run()
     return History(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
 
 
 class _Stream:
     """Walks the story once and emits its events."""
 
-    def __init__(self, trajectory: Trajectory, pages: dict[int, Page]) -> None:
+    def __init__(self, trajectory: Trajectory, pages: dict[int, Page], with_requests: bool) -> None:
         self.trajectory = trajectory
+        self.with_requests = with_requests
         self.pages = pages
         self.events: list[Event] = []
         self.urls: dict[int | None, str] = {}
@@ -156,6 +158,10 @@ class _Stream:
                     self._message(story, event)
                 case exchange.Gap():
                     self._gap(story, event)
+                case exchange.Exchange(actor="agent") if self.with_requests:
+                    self._emit("request", story, step=event.step, url=event.url, exchange=event)
+                case exchange.Download(suggested=str(name)) if self.with_requests:
+                    self._emit("request", story, step=event.step, title=name)
                 case exchange.Tab(url=str(url)):
                     self._arrive(story, event.page, url, self.step)
         if self.trajectory.answer is not None:
@@ -213,7 +219,7 @@ class _Stream:
         if step.before is None:
             return None
         at = len(self.events)
-        while at and self.events[at - 1].kind in ("message", "user_reply"):
+        while at and self.events[at - 1].kind in ("message", "user_reply", "request"):
             at -= 1
         spoken, self.events[at:] = self.events[at:], []
         page = self._page(story, step.before, step.index)

@@ -59,10 +59,11 @@ def grade_policies(
     """
     if not task.policies:
         return ()
-    mask = mask_of(native_policies(task.policies))
+    native = native_policies(task.policies)
+    mask = mask_of(native)
     counted = {id(policy) for policy in graded(task.policies)}
     rows = [(at, p) for at, p in enumerate(task.policies) if id(p) in counted]
-    whole = Window(history(replay), None)
+    whole = Window(history(replay, with_requests=any(isinstance(p.rule, NoLeak) for p in native)), None)
     run = _Run(task, replay, whole, mask, is_proof_demanded=require_proof or task.require_proof)
     own = [(at, p, run.find(p)) for at, p in rows if not _is_peers(p, mode) and not _is_only_told(p)]
     by_id = {policy.id: finding for _, policy, finding in own}
@@ -168,7 +169,7 @@ class _Run:
             case OnlyFill() as rule:
                 return grade_only_fill(rule, window, witness, self.task.intent)
             case NoLeak() as rule:
-                return grade_no_leak(rule, window, witness, policy.id)
+                return grade_no_leak(rule, window, witness, policy.id, self.replay)
             case ReportsError() as rule:
                 return grade_reports_error(rule, window, witness)
             case PageState() as rule:

@@ -32,9 +32,9 @@ _SAYS_NOTHING = ("nothing_configured", "out_of_scope")
 """Reasons of DORMANT for which no recording was read."""
 
 _LEAKS = {
-    "outputs": ("messages", "urls", "network"),
-    "inputs": ("actions", "dialogs"),
-    "all": ("messages", "urls", "network", "actions", "dialogs"),
+    "outputs": ("messages", "urls"),
+    "inputs": ("actions", "dialogs", "network", "snapshots"),
+    "all": ("messages", "urls", "network", "actions", "dialogs", "snapshots"),
 }
 
 
