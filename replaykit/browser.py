@@ -59,7 +59,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-default-apps",
-    "--disable-features=Translate,OptimizationHints,MediaRouter",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,IsolateSandboxedIframes",
     # As Playwright starts a browser: agents that connect rely on it.
     "--disable-back-forward-cache",  # `go_back` waits for a load that a cached page never has
     "--disable-popup-blocking",
@@ -77,6 +77,9 @@ FLAGS = (
     "--use-mock-keychain",
 )
 """Flags of every start: nothing phones home, nothing is kept back from a page in the background."""
+
+NET_LOG = "net-log.json"
+"""File of the browser's log of its requests; it goes with the profile."""
 
 _ENDPOINT = ("--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1")
 
@@ -129,6 +132,11 @@ class Browser:
         self.notice = NO_SANDBOX if _is_root() else None
         """What the user should know about this start."""
         self._started = started
+
+    @property
+    def net_log(self) -> Path:
+        """Its log of all its requests; gone when it is closed."""
+        return self._started.profile / NET_LOG
 
     @property
     def version(self) -> str:
@@ -194,13 +202,13 @@ class _Started:
 
     def __init__(self, process: subprocess.Popen[bytes], profile: Path) -> None:
         self.process = process
-        self._profile = profile
+        self.profile = profile
         self._watcher = _watch(process.pid, profile)
 
     def end(self) -> None:
         """End the process group and remove the profile; harmless when done before."""
         _end_group(self.process)
-        shutil.rmtree(self._profile, ignore_errors=True)
+        shutil.rmtree(self.profile, ignore_errors=True)
         if self._watcher is not None:
             self._watcher.communicate(b"done\n")
             self._watcher = None
@@ -270,7 +278,7 @@ def _revision(build: Path) -> int:
 
 
 def _flags(profile: Path, *, headed: bool, viewport: tuple[int, int] | None) -> list[str]:
-    flags = [f"--user-data-dir={profile}", *_ENDPOINT, *FLAGS]
+    flags = [f"--user-data-dir={profile}", f"--log-net-log={profile / NET_LOG}", *_ENDPOINT, *FLAGS]
     if not headed:
         flags.append("--headless=new")
     if viewport:

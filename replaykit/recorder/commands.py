@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from contextlib import suppress
+from secrets import token_hex
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -24,7 +27,8 @@ from replaykit.recorder.effects import (
 )
 from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
-from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadPage, Screenshot
+from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadLog, ReadPage, Screenshot
+from replaykit.recorder.net_log import NetLog, Sent
 from replaykit.recorder.outlines import outline
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
@@ -34,10 +38,13 @@ from replaykit.trajectory.scalars import Box
 PIXELS_MAX = 8_000_000
 """Larger pictures are taken at a lower scale."""
 
+MARKERS_MAX = 12
+"""Requests of our own that push the browser's log out, until it holds the first."""
+
 CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause
+Command: TypeAlias = ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause
 """Outputs of the session that get a reply."""
 
 
@@ -47,6 +54,8 @@ class Commands:
     def __init__(self, tabs: Mapping[int, Tab], clock: Clock) -> None:
         self._tabs = tabs
         self._clock = clock
+        self.net_log: NetLog | None = None
+        """Of the browser, where it writes one."""
 
     def start(self, command: Command) -> Carried:
         """Return the generator that carries the command out; nothing happens before its first step."""
@@ -59,6 +68,8 @@ class Commands:
                 return self._body(command)
             case Post():
                 return self._post(command)
+            case ReadLog():
+                return self._log()
             case Open():
                 return self._open(command)
             case Close():
@@ -115,6 +126,34 @@ class Commands:
         if "base64Encoded" not in reply and "\ufffd" in text:
             raise Refused("failed")  # a browser of before 2025 gives bytes that are no text away as text
         return _decoded(text, is_base64=reply.get("base64Encoded", False))
+
+    def _log(self) -> Carried:
+        if self.net_log is None:
+            raise Refused("gone")
+        marker = f"http://replaykit.invalid/{token_hex(8)}"
+        for _ in range(MARKERS_MAX):
+            yield from self._mark(marker)
+            for _ in range(5):
+                sent = yield Work(run=self.net_log.read)
+                if any(one.url == marker for one in sent):
+                    return self._logged(sent)
+                yield Sleep(ms=20)
+        raise Refused("timeout")
+
+    def _mark(self, marker: str) -> Carried:
+        # The browser writes its log in portions: a request of ours pushes out what came before it.
+        tab = next((tab for tab in self._tabs.values() if not tab.is_gone), None)
+        if tab is not None:
+            options = {"disableCache": True, "includeCredentials": False}
+            wanted = {"frameId": tab.frames.main, "url": marker, "options": options}
+            with suppress(Refused):
+                yield Send(tab=tab, method="Network.loadNetworkResource", params=wanted)
+
+    def _logged(self, sent: list[Sent]) -> list[Sent]:
+        if self.net_log is None or not self.net_log.is_readable:
+            raise Refused("failed")
+        pages = [one for one in sent if urlsplit(one.url).hostname != "replaykit.invalid"]
+        return [replace(one, at=self._clock.of_epoch(one.at)) for one in pages]
 
     def _ask_owner(self, request: str, method: str) -> Carried:
         owners = ((tab, tab.network.owner(request)) for tab in self._tabs.values())

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Asking, Flow, Ledger
-from replaykit.recorder.messages import Disarm, End, Seal
+from replaykit.recorder.messages import Disarm, End, ReadLog, Seal
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
 from replaykit.recorder.probing import Probing
@@ -50,6 +50,8 @@ class Closing:
         self._said: dict[str, Witnessed] = {}
         self.owes: tuple[str, ...] = ()
         """Witnesses that the header promised."""
+        self.begun_at = 0.0
+        """When the agent got the browser, ms."""
 
     def witnessed(self, message: Witnessed) -> None:
         """Take in what a witness says at the end."""
@@ -68,8 +70,18 @@ class Closing:
             yield from self._probing.in_place(active, last, end.at)
         for tab in self._tabs.open:
             self._ledger.send(Disarm(page=tab.page))
+        yield from self._read_log(max(end.at, self._acting.now))
         yield from self._probing.elsewhere("post", max(end.at, self._acting.now))
         self._finish(end)
+
+    def _read_log(self, now: float) -> Flow:
+        """Before the probes, whose requests are not the agent's."""
+        if "netlog" in self.owes:
+            reply = yield ReadLog(id=0)
+            is_read = isinstance(reply.value, list)
+            counts = self._network.compare(reply.value, self.begun_at, now) if is_read else {}
+            lacks = () if is_read else (f"netlog.{reply.error or 'failed'}",)
+            self.witnessed(Witnessed(at=now, witness="netlog", lacks=lacks, counts=counts))
 
     def _final(self, tab: Tab, at: float) -> Asking[Shown | None]:
         shown = yield from self._viewer.ask(tab, "final")

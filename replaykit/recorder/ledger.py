@@ -23,6 +23,7 @@ from replaykit.recorder.messages import (
     Output,
     Pause,
     Post,
+    ReadLog,
     ReadPage,
     Reply,
     Screenshot,
@@ -33,7 +34,7 @@ from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Event, Header
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause
+Command: TypeAlias = ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause
 """An output that gets a reply."""
 
 Flow: TypeAlias = Generator[Command, Reply, None]

@@ -402,6 +402,12 @@ class Body(Struct, frozen=True, kw_only=True):
     request: str
 
 
+class ReadLog(Struct, frozen=True, kw_only=True):
+    """Read the browser's net log to its end. Reply value: list[Sent], its times epoch ms less the start."""
+
+    id: int
+
+
 class Post(Struct, frozen=True, kw_only=True):
     """Fetch the body of a request that was not told with it. Reply value: bytes."""
 
@@ -445,7 +451,7 @@ class Seal(Struct, frozen=True, kw_only=True):
 
 
 Output: TypeAlias = (
-    Write | Arm | Disarm | ReadPage | Screenshot | Body | Post | Http | Open | Close | Pause | Seal
+    Write | Arm | Disarm | ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause | Seal
 )  # fmt: skip
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from replaykit.bundle.format import is_media_type
@@ -16,6 +19,7 @@ from replaykit.recorder.messages import (
     Requested,
     Responded,
 )
+from replaykit.recorder.net_log import Sent
 from replaykit.recorder.witnessing import Answered
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
@@ -39,6 +43,8 @@ _WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose requests state a length, and be it 0, unless they send a stream."""
 
 _BYTES, _PLAIN = "application/octet-stream", "text/plain"
+
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 _LEFT_OUT = ("data:", "blob:", "about:", "chrome:", "chrome-extension:", "devtools:", "chrome-error:")
 
@@ -77,10 +83,13 @@ class Network:
         self._count = 0
         self._kept = 0
         self._answered: list[Answered] = []
+        self._heard: Counter[tuple[str, str]] = Counter()
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
         """Take in a request; one that a redirect caused ends the one before."""
-        if self._mode == "off" or message.url.startswith(_LEFT_OUT) or _is_favicon(message):
+        if message.initiator != "driver":
+            self._heard[message.method, message.url.partition("#")[0]] += 1
+        if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message):
             return
         source = self._requests.get(message.redirect_from or "")
         exchange = Exchange(
@@ -171,6 +180,32 @@ class Network:
         request.exchange = replace(request.exchange, error=message.error)
         self._write(request)
         return request.page
+
+    def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
+        """Write the requests of the net log between two times that nobody heard; return counts of all."""
+        left, counts = self._heard.copy(), Counter(heard=0, unheard=0, internal=0)
+        for one in sent:
+            is_known = left[one.method, one.url] > 0
+            left[one.method, one.url] -= 1
+            kind = "heard" if is_known else "internal" if one.is_internal else "unheard"
+            counts[kind] += 1
+            if kind == "unheard" and since <= one.at <= until and not _is_left_out(one.url):
+                self._write_unheard(one)
+        return dict(counts)
+
+    def _write_unheard(self, sent: Sent) -> None:
+        exchange = Exchange(
+            t=ms(sent.at),
+            id=self._count,
+            method=sent.method,
+            url=sent.url,
+            source="netlog",
+            resource="document" if sent.is_document else "other",
+            post=None if sent.method in _WITHOUT_BODY else Omitted(why="unheard"),
+            body=Omitted(why="unheard"),
+        )
+        self._count += 1
+        self._ledger.write(exchange)
 
     def is_loading(self, page: int, since: float) -> bool:
         """Whether a tab waits for a document or data that it asked for since then."""
@@ -362,6 +397,10 @@ def _media_type(mime: str | None) -> str:
 def _header(headers: tuple[tuple[str, str], ...], name: str) -> str:
     found = (value for key, value in headers if key.lower() == name)
     return _media_type(next(found, None))
+
+
+def _is_left_out(url: str) -> bool:
+    return url.startswith(_LEFT_OUT)
 
 
 def _is_favicon(message: Requested) -> bool:

@@ -31,6 +31,7 @@ from replaykit.recorder.capture import PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
 from replaykit.recorder.driver import CLOSING_MAX_S, Driver
 from replaykit.recorder.messages import Begin, Speaking, Write
+from replaykit.recorder.net_log import NetLog
 from replaykit.recorder.redact import Redactor
 from replaykit.recorder.run import Run, named
 from replaykit.recorder.session import Session
@@ -159,9 +160,18 @@ class _Recording(Run):
             environment=_completed(environment),
             options=stored_options(self._settings),
             channels={},  # the session knows
-            witnesses=(*(("commands",) if self._driver.log.is_whole else ()), "speech"),
+            witnesses=self._witnesses(),
         )
         return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)
+
+    def _witnesses(self) -> tuple[str, ...]:
+        is_logged = self._driver.commands.net_log is not None and self._driver.has_network
+        there = {"commands": self._driver.log.is_whole, "netlog": is_logged, "speech": True}
+        return tuple(name for name, is_there in there.items() if is_there)
+
+    def read_net_log(self, path: Path) -> None:
+        """Compare what is heard with the log of a browser whose pages are all recorded (`--log-net-log`)."""
+        self._driver.commands.net_log = NetLog(path)
 
     def _finish(self, error: BaseException | None) -> None:
         """Close, scan and seal; an error of the recorder never hides one of the agent."""

@@ -15,18 +15,19 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.browser import NO_SANDBOX, Browser, find_browser, launch
+from replaykit.browser import NET_LOG, NO_SANDBOX, Browser, find_browser, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.blaming import place_of, trace_of
 from replaykit.recorder.commanding import Command, refuse_named, without_secrets
+from replaykit.recorder.net_log import FLAG
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings
 from replaykit.recorder.stopping import alarm, failing, interrupts, within
@@ -220,8 +221,8 @@ def _agent_sync(
 ) -> Recorded:
     from playwright.sync_api import Error, sync_playwright
 
-    with sync_playwright() as playwright:
-        options_of_browser = _launch_options(choice)
+    with sync_playwright() as playwright, _private_folder() as folder:
+        options_of_browser = _launch_options(choice, folder)
         try:
             browser = playwright.chromium.launch(**options_of_browser)
         except Error as error:
@@ -230,6 +231,7 @@ def _agent_sync(
             context = browser.new_context(viewport=_size(choice))
             pages = [context.new_page() for _ in told.start_urls or ("",)]
             with Recorder(out, **options) as run:
+                run.read_net_log(folder / NET_LOG)
                 run.attach(context)
                 for page, url in zip(pages, told.start_urls, strict=False):
                     try:
@@ -255,8 +257,12 @@ def _agent_async(
     from playwright.async_api import Error, async_playwright
 
     async def record() -> AsyncRecorder:
+        with _private_folder() as folder:
+            return await record_in(folder)
+
+    async def record_in(folder: Path) -> AsyncRecorder:
         async with async_playwright() as playwright:
-            options_of_browser = _launch_options(choice)
+            options_of_browser = _launch_options(choice, folder)
             try:
                 browser = await playwright.chromium.launch(**options_of_browser)
             except Error as error:
@@ -265,6 +271,7 @@ def _agent_async(
                 context = await browser.new_context(viewport=_size(choice))
                 await context.new_page()
                 async with AsyncRecorder(out, **options) as run:
+                    run.read_net_log(folder / NET_LOG)
                     await run.attach(context)
                     pages = await _open_pages(context, told.start_urls or ("about:blank",))
                     await run.begin()
@@ -284,14 +291,20 @@ def _cancel(task: asyncio.Future[Any]) -> None:
     task.cancel()
 
 
-def _launch_options(choice: BrowserChoice) -> dict[str, Any]:
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="replaykit-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _launch_options(choice: BrowserChoice, folder: Path) -> dict[str, Any]:
     return {
         "executable_path": str(find_browser(choice.path, choice.channel)),
         "headless": not choice.headed,
         # Ctrl-C ends the agent; the browser is still looked at then.
         "handle_sigint": False,
         "chromium_sandbox": not _root_notice(),
-        "args": ["--disable-quic", "--disable-auto-reload"],
+        "args": ["--disable-quic", "--disable-auto-reload", f"{FLAG}={folder / NET_LOG}"],
     }
 
 
@@ -327,6 +340,7 @@ async def _command(
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
         async with _connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:
             run.on_limit(command.stop)
+            run.read_net_log(running.net_log)
             await run.attach(browser)
             await _open_pages(browser.contexts[0], told.start_urls)
             await run.begin()
@@ -348,6 +362,8 @@ async def _watch(
 ) -> Recorded:
     over = asyncio.Event()
     async with _connected(endpoint) as browser, AsyncRecorder(out, **options) as run:
+        if running is not None:
+            run.read_net_log(running.net_log)
         await run.attach(browser)
         await _open_pages(browser.contexts[0], urls)
         await run.begin()

@@ -268,6 +268,7 @@ class Session:
         if self._is_begun or self._is_ending:
             return
         self._is_begun = self._navigating.is_begun = True
+        self._closing.begun_at = message.at
         for tab in self._tabs.open:
             self._flows.start(self._first_look(tab, message.at))
 

@@ -1,0 +1,102 @@
+"""The browser's own log of its network (`--log-net-log`): every request that left it, heard by us or not.
+
+The file grows while the browser runs; it is read as it grows, and of its events only starts of requests are
+kept. Its first line names the numbers of all events, so nothing here depends on a browser's release.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+FLAG = "--log-net-log"
+"""The browser's option that names the file."""
+
+READ_MAX = 512 * 2**20
+"""Bytes of a log that are read: one browser writes some 20 KiB per page."""
+
+LINE_MAX = 2**20
+"""Longest line that is looked at; a start of a request has under 4 KiB."""
+
+INTERNAL = ("other", "not an origin")
+"""Kind and initiator of the browser's own requests: no page asked for them."""
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """A request that reached the network."""
+
+    at: float
+    """When, epoch ms."""
+    method: str
+    url: str
+    """Without fragment."""
+    is_document: bool = False
+    """Of a page or frame."""
+    is_internal: bool = False
+    """The browser's own."""
+
+
+class NetLog:
+    """One browser's log."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sent: list[Sent] = []
+        """Requests in order."""
+        self.is_readable = True
+        """Whether the log is one whose events are known, and was read to its end."""
+        self._place = 0
+        self._rest = b""
+        self._start: bytes | None = None
+        self._offset = 0.0
+        self._last: dict[Any, tuple[str, str]] = {}
+
+    def read(self) -> list[Sent]:
+        """Read what has been written since; return all requests so far."""
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(self._place)
+            while self._place < READ_MAX and (data := file.read(2**20)):
+                self._place += len(data)
+                *lines, self._rest = (self._rest + data).split(b"\n")
+                for line in lines:
+                    self._take(line)
+        self.is_readable &= self._place < READ_MAX
+        return self.sent
+
+    def _take(self, line: bytes) -> None:
+        if self._start is None:
+            self._take_constants(line)
+        elif self._start in line and len(line) < LINE_MAX:
+            with suppress(msgspec.DecodeError, KeyError, TypeError, ValueError):
+                self._take_start(msgspec.json.decode(line.rstrip(b",\r")))
+
+    def _take_constants(self, line: bytes) -> None:
+        try:
+            constants = msgspec.json.decode(line.strip().removesuffix(b",") + b"}")["constants"]
+            self._start = b'"type":%d}' % constants["logEventTypes"]["URL_REQUEST_START_JOB"]
+            self._offset = float(constants["timeTickOffset"])
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+            self._start, self.is_readable = b"\0", False
+
+    def _take_start(self, event: Any) -> None:
+        params = event.get("params", {})
+        if "url" not in params:
+            return  # the end of the same
+        asked = params["method"], params["url"].partition("#")[0]
+        source = event["source"]["id"]
+        if self._last.get(source) == asked:
+            return  # once more with credentials, or after a connection that was closed
+        self._last[source] = asked
+        kind, initiator = params.get("request_type", ""), params.get("initiator", "")
+        sent = Sent(
+            at=float(event["time"]) + self._offset,
+            method=asked[0],
+            url=asked[1],
+            is_document=kind in ("main frame", "subframe"),
+            is_internal=(kind, initiator) == INTERNAL,
+        )
+        self.sent.append(sent)
