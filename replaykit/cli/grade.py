@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from replaykit.grading.kinds import KINDS
+from replaykit.grading.kinds import DEFAULT, KINDS
 from replaykit.report.formats import FORMATS
 from replaykit.tasks.dialect import Dialect
 
@@ -126,7 +126,7 @@ from replaykit.tasks.dialect import Dialect
 )
 @click.option(
     "--fail-on",
-    default="check,policy",
+    default=",".join(DEFAULT),
     show_default=True,
     metavar="KINDS",
     help=f"What closes the gate, of {', '.join(KINDS)}, with commas between; empty = nothing.",

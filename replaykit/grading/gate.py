@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from replaykit.errors import UsageError
+from replaykit.grading.kinds import DEFAULT
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 from replaykit.trajectory.counted import counted
 
@@ -22,7 +23,7 @@ _OPEN = {"UNDECIDED", "ABSTAIN"}
 class GateOptions(Struct, frozen=True, kw_only=True):
     """What has to hold for the gate to pass."""
 
-    fail_on: tuple[str, ...] = ("check", "policy")
+    fail_on: tuple[str, ...] = DEFAULT
     """Kinds of results that fail it."""
     fail_under: dict[str, float] = {}
     """Metric to its least value."""
@@ -33,7 +34,11 @@ class GateOptions(Struct, frozen=True, kw_only=True):
 
 
 def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: GateOptions) -> Gate:
-    """Return `failed` where a named kind fails, else `error` where one could not be decided."""
+    """Return `failed` where a named kind fails, else `error` where one could not be decided.
+
+    `passed` needs a condition that was applied: without any the status is `none`, and a condition that met
+    nothing to be applied to is an `error`.
+    """
     if not verdicts:
         return Gate(status="empty", reasons=("no bundle was graded: an empty set never passes",))
     failed = [*_failures(verdicts, options), *_metrics(summary, options)]
@@ -43,8 +48,15 @@ def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: Gat
         *_undecided(verdicts, options),
         *_judge_errors(summary, options),
         *_uncalibrated(verdicts, options),
+        *_unmet(verdicts, options),
     ]
-    return Gate(status="error", reasons=tuple(open_)) if open_ else Gate(status="passed")
+    if open_:
+        return Gate(status="error", reasons=tuple(open_))
+    if not options.fail_on and not options.fail_under:
+        return Gate(
+            status="none", reasons=("no condition was applied: name one with --fail-on or --fail-under",)
+        )
+    return Gate(status="passed")
 
 
 def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> Iterator[str]:
@@ -62,41 +74,70 @@ def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> I
 
 
 def exit_code(gate: Gate) -> int:
-    """Return the exit code of a gate: 0 passed, 1 failed, 3 error, 4 empty."""
-    return {"passed": 0, "failed": 1, "error": 3, "empty": 4}[gate.status]
+    """Return the exit code of a gate: 0 passed or none, 1 failed, 3 error, 4 empty."""
+    return {"passed": 0, "none": 0, "failed": 1, "error": 3, "empty": 4}[gate.status]
 
 
 def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, name, outcome) of everything graded."""
+    """Yield (kind, kind and name, outcome) of everything graded."""
     for check in verdict.checks:
-        yield "check", check.id, check.outcome
+        yield "check", f"check {check.id}", check.outcome
     if not verdict.checks and verdict.completion is not None:
-        yield "check", "no_checks", verdict.completion.outcome
+        yield "check", "check no_checks", verdict.completion.outcome
     for policy in verdict.policies:
-        yield "policy", policy.id, policy.outcome
+        yield "policy", f"policy {policy.id}", policy.outcome
     for judgement in verdict.judgements:
-        yield "judge", judgement.judge, judgement.outcome
+        yield "judge", f"judge {judgement.judge}", judgement.outcome
+    if verdict.success is not None:
+        yield "success", _success(verdict), verdict.success
+
+
+def _unmet(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
+    """Yield why the kinds that are named have decided nothing: no run has a result of them."""
+    if not options.fail_on or {"undecided", "error"} & {*options.fail_on}:
+        return
+    results = [(kind, outcome) for verdict in verdicts for kind, _, outcome in _results(verdict)]
+    if not any(kind in options.fail_on and outcome != "NOT_EVALUATED" for kind, outcome in results):
+        yield f"no run has a result of the kinds that decide: {', '.join(options.fail_on)}"
 
 
 def _failures(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
     for verdict in verdicts:
-        for kind, name, outcome in _results(verdict):
-            named = kind in options.fail_on and outcome in _BAD
-            open_named = "undecided" in options.fail_on and outcome in _OPEN
-            error_named = "error" in options.fail_on and outcome == "ERROR"
-            if named or open_named or error_named:
-                yield f"{verdict.task_id}: {kind} {name} is {outcome}"
+        yield from _named(verdict, lambda kind, outcome: _fails(kind, outcome, options.fail_on))
         if verdict.error is not None and "error" in options.fail_on:
             yield f"{verdict.task_id}: {verdict.error.kind}"
 
 
+def _fails(kind: str, outcome: str, fail_on: tuple[str, ...]) -> bool:
+    is_open, is_error = outcome in _OPEN, outcome == "ERROR"
+    named = kind in fail_on and outcome in _BAD
+    return named or ("undecided" in fail_on and is_open) or ("error" in fail_on and is_error)
+
+
 def _undecided(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
     for verdict in verdicts:
-        for kind, name, outcome in _results(verdict):
-            if kind in options.fail_on and (outcome in _OPEN or outcome == "ERROR"):
-                yield f"{verdict.task_id}: {kind} {name} is {outcome}"
+        yield from _named(
+            verdict, lambda kind, outcome: kind in options.fail_on and outcome in {*_OPEN, "ERROR"}
+        )
         if verdict.error is not None:
             yield f"{verdict.task_id}: {verdict.error.kind}"
+
+
+def _named(verdict: Verdict, decides: Callable[[str, str], bool]) -> list[str]:
+    """Return a line for each result that decides; the run's own only where no check or judge says why."""
+    found = [(kind, name, outcome) for kind, name, outcome in _results(verdict) if decides(kind, outcome)]
+    is_told = any(kind in ("check", "judge") for kind, _, _ in found)
+    return [
+        f"{verdict.task_id}: {name} is {outcome}"
+        for kind, name, outcome in found
+        if kind != "success" or not is_told
+    ]
+
+
+def _success(verdict: Verdict) -> str:
+    """Return the run's success with the judges that it rests on."""
+    judges = ", ".join(f"{one.judge}: {one.outcome}" for one in verdict.judgements)
+    return f"success ({judges})" if judges else "success"
 
 
 def check_metrics(summary: Mapping[str, Any], names: Iterable[str]) -> None:

@@ -291,7 +291,7 @@ class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the report passes what was asked of it."""
 
     status: str
-    """`passed failed error empty`."""
+    """`passed failed error empty`, or `none`: no condition was applied."""
     reasons: tuple[str, ...] = ()
     """Why not."""
 

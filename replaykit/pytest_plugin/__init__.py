@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JUDGE_MODES = ("none", "new", "refresh", "off")
 """As of `replaykit grade`."""
 
-FAIL_ON = ("check", "policy")
+FAIL_ON = ("success", "check", "policy")
 """Kinds of results that fail a test, as of `replaykit grade`."""
 
 _WRITTEN = pytest.StashKey[list[str]]()
@@ -113,9 +113,9 @@ RecordPage = Callable[..., AbstractContextManager["Recorder"]]
 def grade_bundle(request: pytest.FixtureRequest) -> GradeBundle:
     """Grade a bundle and fail the test, with reason and evidence, where the run did not do its task.
 
-    `grade_bundle(path, task=None, *, fail_on=("check", "policy"), stored=False, **options)` returns the
-    Verdict. `path` and `task` (a `Task`, or `FILE#ID`) are found from the test's own folder; `options` are
-    those of `replaykit.grade`. With `stored=True` the verdict has to be the one stored beside the bundle,
+    `grade_bundle(path, task=None, *, fail_on=FAIL_ON, stored=False, **options)` returns the Verdict. `path`
+    and `task` (a `Task`, or `FILE#ID`) are found from the test's own folder; `options` are those of
+    `replaykit.grade`. With `stored=True` the verdict has to be the one stored beside the bundle,
     whatever it says; `--replaykit-update` writes it. Raises BundleError, TaskError.
     """
     config, folder = request.config, request.path.parent
@@ -146,8 +146,8 @@ def grade_bundle(request: pytest.FixtureRequest) -> GradeBundle:
 def record_page(request: pytest.FixtureRequest, tmp_path: Path, grade_bundle: GradeBundle) -> RecordPage:
     """Record a Playwright page of the sync API into a bundle, and grade it once the block is over.
 
-    `with record_page(page, task, *, path=None, fail_on=("check", "policy"), **options) as run:` gives the
-    Recorder; `options` are its own (`sites`, `user`, `secrets` ...). `task`: a `Task`, or `FILE#ID` from the
+    `with record_page(page, task, *, path=None, fail_on=FAIL_ON, **options) as run:` gives the Recorder;
+    `options` are its own (`sites`, `user`, `secrets` ...). `task`: a `Task`, or `FILE#ID` from the
     test's own folder. The bundle is `run.path`, by default `<task id>.zst` in `tmp_path`. Where the block
     itself fails, that is the failure of the test, and the bundle ends with it.
     Raises RecorderError, TaskError.

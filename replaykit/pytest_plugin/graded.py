@@ -34,7 +34,7 @@ def why_not(verdict: Verdict, path: Path, fail_on: tuple[str, ...]) -> str | Non
     if unknown:
         raise UsageError(what=f"cannot fail on {', '.join(unknown)}; there are {', '.join(KINDS)}")
     gate = build_report([verdict], gate=GateOptions(fail_on=fail_on)).gate
-    if gate.status == "passed":
+    if gate.status in ("passed", "none"):
         return None
     head = f"gate: {gate.status}"
     reasons = [f"  {reason}" for reason in gate.reasons]

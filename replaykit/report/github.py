@@ -44,7 +44,7 @@ def as_github(report: Report) -> bytes:
 
 def error_lines(report: Report) -> list[str]:
     """Return workflow commands for what failed the gate, at most ten."""
-    if report.gate.status == "passed":
+    if report.gate.status in ("passed", "none"):
         return []
     lines = [f"::error title=replaykit::{_data(reason)}" for reason in report.gate.reasons]
     if len(lines) > ERRORS_MAX:
@@ -93,7 +93,7 @@ def _row(verdict: Verdict) -> str:
         ", ".join([*error, *checks]) or "ok",
         ", ".join(policies) or "ok",
         ", ".join(judges) or "-",
-        str(verdict.cup),
+        "-" if verdict.completion is None else str(verdict.cup),
     ]
     return "| " + " | ".join(map(_cell, cells)) + " |"
 

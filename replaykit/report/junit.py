@@ -17,7 +17,8 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U001
 """What XML 1.0 cannot hold, not even escaped."""
 
 _FAILED = ("FAIL", "VIOLATED", "FAILURE")
-_SKIPPED = ("DORMANT", "NOT_EVALUATED", "UNDECIDED", "ABSTAIN")
+_OPEN = ("ERROR", "UNDECIDED", "ABSTAIN")
+_SKIPPED = ("DORMANT", "NOT_EVALUATED")
 
 
 class _Case(NamedTuple):
@@ -59,7 +60,7 @@ def _summary(report: Report) -> str:
     metrics = report.summary.get("metrics", {})
     rates = {name: one.get("value") for name, one in metrics.items() if isinstance(one, dict)}
     shown = {name: f"{value:.4f}" for name, value in rates.items() if isinstance(value, int | float)}
-    outcome = "PASS" if report.gate.status == "passed" else "FAIL"
+    outcome = {"passed": "PASS", "none": "NOT_EVALUATED", "error": "ERROR"}.get(report.gate.status, "FAIL")
     return _element(
         "gate", [_Case("gate", report.gate.status, outcome, "; ".join(report.gate.reasons))], shown
     )
@@ -69,7 +70,7 @@ def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
     counts = {
         "tests": len(cases),
         "failures": sum(case.outcome in _FAILED for case in cases),
-        "errors": sum(case.outcome == "ERROR" for case in cases),
+        "errors": sum(case.outcome in _OPEN for case in cases),
         "skipped": sum(case.outcome in _SKIPPED for case in cases),
     }
     head = "".join(f' {key}="{value}"' for key, value in counts.items())
@@ -100,7 +101,7 @@ def _case(case: _Case) -> str:
 def _tag(outcome: str) -> str | None:
     if outcome in _FAILED:
         return "failure"
-    if outcome == "ERROR":
+    if outcome in _OPEN:
         return "error"
     return "skipped" if outcome in _SKIPPED else None
 

@@ -86,7 +86,7 @@ def _run(verdict: Verdict) -> Iterator[str]:
     yield _policies(verdict)
     yield ", ".join(f"{j.outcome}{_origin(j.origins)}" for j in verdict.judgements) or "-"
     yield str(verdict.success or "-")
-    yield str(verdict.cup)
+    yield "-" if verdict.completion is None else str(verdict.cup)
 
 
 def _policies(verdict: Verdict) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import UsageError
+from replaykit.errors import CannotExport, UsageError
+from replaykit.grading.metrics import JUDGE_ERRORS
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.trajectory.action import tag_of
@@ -32,6 +33,13 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
     """
     if not report.verdicts:
         raise UsageError(what="no run is graded: a results file needs at least one task")
+    if report.summary["metrics"]["success_rate"].get("reason") == JUDGE_ERRORS:
+        raise CannotExport(
+            format="wabe",
+            source=counted(len(report.verdicts), "run"),
+            missing="every judgement is an error, so there is no success rate",
+            advice="The text report names the reasons; ask again with --judge-mode new.",
+        )
     paths = {digest: path for path in sources for digest in _digest(path)}
     agent, tasks = "unknown", []
     for verdict in report.verdicts:

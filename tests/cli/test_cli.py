@@ -115,7 +115,7 @@ def test_grading_changes_nothing(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "code"), [("", 0), ("check", 1), ("policy", 1), ("judge", 0), ("undecided", 0), ("error", 0)]
+    ("kinds", "code"), [("", 0), ("check", 1), ("policy", 1), ("judge", 3), ("undecided", 0), ("error", 0)]
 )
 def test_the_gate_fails_on_what_is_named(broken: Path, kinds: str, code: int) -> None:
     assert run("grade", broken, "--fail-on", kinds).returncode == code

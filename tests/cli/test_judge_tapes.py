@@ -221,7 +221,7 @@ def test_judges_that_often_abstain_are_told(
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     told = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
     assert (told in capfd.readouterr().err) == is_told
-    assert run_cli(["grade", str(tmp_path)]) in (0, 1)
+    assert run_cli(["grade", str(tmp_path)]) in (0, 1, 3)
     assert (told in capfd.readouterr().err) == is_told
 
 

@@ -135,7 +135,7 @@ def test_the_readme_shows_the_end_of_a_walk() -> None:
 def test_the_readme_s_commands_are_a_walk(place: Path) -> None:
     (place / "ours.yaml").write_text(LAST)
     lines = block("README.md", "replaykit import webvoyager results -o").text.splitlines()
-    assert [_code(line) for line in lines] == [0] * 6
+    assert [_code(line) for line in lines] == [0, 0, 0, 0, 1, 0]  # the other judge lets one run fail
     before, after = ((place / f"{name}.json").read_bytes() for name in ("before", "after"))
     assert before != after
 
@@ -202,7 +202,7 @@ def _shown(name: str) -> re.Match[str]:
 def _said(line: str, capfd: pytest.CaptureFixture[str]) -> str:
     """Return a command with what it says; of a report, the first table."""
     code = run_cli(shlex.split(line.removeprefix("$ replaykit ")))
-    assert code == 0, line
+    assert code == (1 if "after.json" in line and " grade " in line else 0), line  # one run fails there
     out = capfd.readouterr().out
     kept = out.split("\n\n")[0] + "\n" if " grade " in line else out
     # Compressed pictures, and digests with them, differ between versions of zlib.

@@ -18,6 +18,7 @@ from replaykit.grading.verdict import (
     PolicyOutcome,
     PolicyResult,
     Verdict,
+    compose,
 )
 
 
@@ -59,7 +60,10 @@ BOTH = ("check", "policy")
         (judged(JudgeOutcome.FAILURE), BOTH, "passed"),
         (judged(JudgeOutcome.FAILURE), ("judge",), "failed"),
         (judged(JudgeOutcome.ABSTAIN), ("judge",), "error"),
-        (judged(JudgeOutcome.NOT_EVALUATED), ("judge",), "passed"),
+        (judged(JudgeOutcome.NOT_EVALUATED), ("judge",), "error"),
+        (judged(JudgeOutcome.FAILURE), (), "none"),
+        (verdict(), ("judge",), "error"),
+        (verdict(), ("undecided",), "passed"),
     ],
 )
 def test_what_is_named_decides(found: Verdict, kinds: tuple[str, ...], expected: str) -> None:
@@ -96,9 +100,10 @@ def test_exit_codes() -> None:
 def test_too_many_judge_errors_leave_the_gate_open() -> None:
     summary = {"judges": {"webvoyager": {"n": 10, "n_error": 1}}}
     assert status(verdict(), "judge", summary=summary) == "error"
-    assert status(verdict(), "judge", summary=summary, max_error_share=0.1) == "passed"
+    assert status(judged(JudgeOutcome.SUCCESS), "judge", summary=summary, max_error_share=0.1) == "passed"
     assert status(verdict(), "check", summary=summary) == "error"
-    assert status(verdict(), "judge", summary={"judges": {"webvoyager": {"n": 20, "n_error": 1}}}) == "passed"
+    few = {"judges": {"webvoyager": {"n": 20, "n_error": 1}}}
+    assert status(judged(JudgeOutcome.SUCCESS), "judge", summary=few) == "passed"
 
 
 def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> None:
@@ -106,7 +111,27 @@ def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> N
     assert status(found, "judge", calibrated=("f",)) == "passed"
     assert status(found, "judge", calibrated=()) == "error"
     assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated=()) == "failed"
-    assert status(verdict(), "judge", calibrated=()) == "passed"
+    assert status(verdict(), "check", calibrated=()) == "passed"
+
+
+ALONE = [(JudgeOutcome.SUCCESS, "passed"), (JudgeOutcome.FAILURE, "failed"), (JudgeOutcome.ABSTAIN, "error")]
+
+
+@pytest.mark.parametrize(("outcome", "expected"), [*ALONE, (JudgeOutcome.ERROR, "error")])
+def test_a_run_that_only_a_judge_decides_is_gated_by_default(outcome: JudgeOutcome, expected: str) -> None:
+    judgement = Judgement(judge="webvoyager", outcome=outcome, reason="r", fingerprint="f")
+    found = Verdict(
+        task_id="t",
+        trajectory=None,
+        suite=None,
+        judgements=(judgement,),
+        success=compose(None, [outcome]),
+    )
+    gate = decide([found], {}, GateOptions())
+    assert gate.status == expected
+    assert gate.reasons == (
+        () if expected == "passed" else (f"t: success (webvoyager: {outcome}) is {found.success}",)
+    )
 
 
 @pytest.mark.parametrize(

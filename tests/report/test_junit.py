@@ -9,9 +9,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.errors import CannotExport
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import (
     CheckResult,
@@ -69,9 +71,9 @@ def test_each_outcome_has_its_element() -> None:
     root = ElementTree.fromstring(as_junit(MIXED))
     first, second, gate = root.findall("testsuite")
     kinds = [[child.tag for child in case] for case in first.findall("testcase")]
-    assert kinds == [["failure"], ["skipped"], ["failure"], ["error"], ["skipped"]]
-    assert (first.get("failures"), first.get("errors"), first.get("skipped")) == ("2", "1", "2")
-    assert [[child.tag for child in case] for case in second.findall("testcase")] == [["skipped"], []]
+    assert kinds == [["failure"], ["skipped"], ["failure"], ["error"], ["error"]]
+    assert (first.get("failures"), first.get("errors"), first.get("skipped")) == ("2", "2", "1")
+    assert [[child.tag for child in case] for case in second.findall("testcase")] == [["error"], []]
     assert gate.get("name") == "gate" and not re.search(rb"timestamp|hostname| time=", as_junit(MIXED))
     failure = first.find("testcase/failure")
     assert failure is not None and "step 3" in (failure.text or "")
@@ -163,10 +165,19 @@ def test_a_judge_decides_alone_and_an_abstention_is_no_success(tmp_path: Path) -
         (judged(JudgeOutcome.FAILURE), 0.0, False, "judge"),
         (judged(JudgeOutcome.ABSTAIN), 0.0, False, "judge_abstain"),
         (judged(JudgeOutcome.ABSTAIN, "no_evidence"), 0.0, True, "loop_fallback"),
-        (judged(JudgeOutcome.ERROR), 0.0, True, "loop_fallback"),
     ]
     for judgement, rate, success, source in cases:
         one = msgspec.structs.replace(graded, judgements=(judgement,))
         detail = json.loads(as_wabe(build_report([one]), [path]))["results"][0]["detail"]
         assert isinstance(detail["success_rate"], float) and detail["success_rate"] == rate
         assert (detail["tasks"][0]["success"], detail["tasks"][0]["success_source"]) == (success, source)
+
+
+def test_a_file_of_nothing_but_errors_of_judges_is_not_written(tmp_path: Path) -> None:
+    path = trajectory().click("#b", "<p>x</p>").answer("Done").write(tmp_path / "a.zst")
+    (graded,) = grade_many([str(path)]).verdicts
+    report = build_report([msgspec.structs.replace(graded, judgements=(judged(JudgeOutcome.ERROR),))])
+    assert report.summary["metrics"]["success_rate"]["reason"] == "judge_errors"
+    assert report.summary["metrics"]["success_rate"]["value"] is None
+    with pytest.raises(CannotExport, match="every judgement is an error"):
+        as_wabe(report, [path])

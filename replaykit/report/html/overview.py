@@ -68,7 +68,7 @@ def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[
             "open": undecided,
             "broken": [place for place, name in enumerate(DIMENSIONS) if name in broken],
             "judges": [[line(j.judge), str(j.outcome)] for j in verdict.judgements],
-            "cup": verdict.cup,
+            "cup": None if verdict.completion is None else verdict.cup,
             "mode": verdict.mode,
             "dialect": line(verdict.dialect),
             "validity": None if verdict.validity == "valid" else line(verdict.validity),

@@ -91,7 +91,7 @@ function notices() {
         "summary",
         {},
         pill(
-          { passed: "PASS", failed: "FAIL", error: "ERROR" }[gate.status] || "UNDECIDED",
+          { passed: "PASS", failed: "FAIL", error: "ERROR", none: "DORMANT" }[gate.status] || "UNDECIDED",
           `gate ${gate.status}`,
         ),
         gate.reasons.length ? count(gate.reasons.length + gate.more, "reason") : "nothing against it",

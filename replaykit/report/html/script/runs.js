@@ -135,7 +135,7 @@ function cells(run) {
     cell("policies", policies_words(run)),
     cell("judge", run.judges ? run.judges.map(([, said]) => pill(said, said.toLowerCase())) : "–"),
     cell("success", outcome === "NONE" ? "–" : pill(outcome)),
-    cell("cup", run.error ? "–" : String(run.cup ?? 0)),
+    cell("cup", String(run.cup ?? "–")),
     cell("steps", run.steps ?? "–"),
     cell("ms", seconds(run.ms) || "–"),
   ];

@@ -49,7 +49,7 @@ function summary_of(verdict, run) {
       ),
     ),
     done && sum("Completion", pill(done.outcome), `${Math.round(100 * done.partial_fraction)} % of items`),
-    sum("CuP", el("b", {}, String(verdict.cup ?? 0))),
+    sum("CuP", el("b", {}, verdict.completion ? String(verdict.cup ?? 0) : "–")),
     run.answer !== undefined &&
       el(
         "div",
