@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
 
-from replaykit.cli.console import harmless, notice
+from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.interop.formats import matrix
@@ -36,6 +40,14 @@ FAILED, NOTHING = 3, 4
 )
 @click.option("--list", "is_list", is_flag=True, help="Show what each format fills, and import nothing.")
 @click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Runs that are read at the same time, each in a process of its own.",
+)
 @click.option("--force", is_flag=True, help="Replace bundles that exist.")
 @click.option(
     "--into",
@@ -110,6 +122,7 @@ def command(
     is_list: bool,
     is_json: bool,
     force: bool,
+    jobs: int,
     into: str | None,
     task_file: str | None,
     secret_env: tuple[str, ...],
@@ -139,8 +152,49 @@ def command(
     if into is not None:
         _join(format, paths, into, output, options, force=force)
         return
-    done = import_runs(format, paths, output, options=options, force=force, on_run=_tell)
+    with ExitStack() as stack:
+        pace = Pace(stack)
+        done = import_runs(
+            format, paths, output, options=options, force=force, jobs=jobs,
+            on_found=pace.begin, on_run=pace.tell,
+        )  # fmt: skip
     _exit(ctx, done)
+
+
+class Pace:
+    """How far an import of many runs is: a bar on a terminal, else a line a minute."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._total, self._done = 0, 0
+        self._began = self._said = monotonic()
+        self._tick: Callable[[str], None] = lambda _: None
+
+    def begin(self, total: int) -> None:
+        """Take the number of runs."""
+        self._total = total
+        self._tick = self._stack.enter_context(progress("import", total))
+
+    def tell(self, one: Imported) -> None:
+        """Say what became of a run, and how far the import is."""
+        _tell(one)
+        self._done += 1
+        self._tick(Path(one.source).name)
+        now = monotonic()
+        if now - self._said >= EVERY_S and self._done < self._total and not sys.stderr.isatty():
+            self._said = now
+            notice(pace_line(self._done, self._total, now - self._began))
+
+
+EVERY_S = 60
+"""Seconds between two lines that say how far an import is."""
+
+
+def pace_line(done: int, total: int, seconds: float) -> str:
+    """Return how far an import is, its rate and the time left."""
+    rate = done / seconds if seconds > 0 else 0.0
+    left = f", {(total - done) / rate:.0f} s left" if rate else ""
+    return f"{done} of {total} runs, {rate:.1f} a second{left}"
 
 
 def _lacking(format: str | None, paths: tuple[Path, ...], output: Path | None) -> str:
@@ -175,7 +229,9 @@ def tell_failure(error: ReplaykitError) -> None:
 
 def _exit(ctx: click.Context, done: list[Imported]) -> None:
     failed = sum(one.state == "failed" for one in done)
-    notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed")
+    kept = sum(one.state == "kept" for one in done)
+    were = f", {kept} left as they were" if kept else ""
+    notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed{were}")
     is_nothing = all(_is_nothing(one.error) for one in done)
     ctx.exit(NOTHING if is_nothing else FAILED if failed else 0)
 

@@ -6,8 +6,12 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -71,36 +75,69 @@ def import_runs(
     *,
     options: Options | None = None,
     force: bool = False,
+    jobs: int = 1,
+    on_found: Callable[[int], None] = lambda _: None,
     on_run: Callable[[Imported], None] = lambda _: None,
 ) -> list[Imported]:
     """Write every run under the paths into a folder; what became of each, in order.
 
-    Raises UsageError for options that mean nothing; a run that cannot be read is returned as `failed`.
+    `jobs`: processes that read at the same time; `on_found` is told how many runs there are, `on_run` what
+    became of each. Raises UsageError for options that mean nothing; a run that cannot be read is returned as
+    `failed`.
     """
     options = options or Options()
-    done: list[Imported] = []
     names: set[str] = set()
-    for path in map(Path, paths):
-        for result in _import_all(format, path, Path(folder), options, names, force=force):
-            done.append(result)
-            on_run(result)
+    found = [one for path in map(Path, paths) for one in _planned(format, path, Path(folder), options, names)]
+    on_found(len(found))
+    done: list[Imported] = []
+    for result in _carried_out(found, options, force=force, jobs=jobs):
+        done.append(result)
+        on_run(result)
     return done
 
 
-def _import_all(
-    format: str, path: Path, folder: Path, options: Options, names: set[str], *, force: bool
-) -> Iterator[Imported]:
+class Planned(NamedTuple):
+    """A run to be read: its format, where it is, and its bundle."""
+
+    format: str
+    candidate: Candidate
+    target: Path
+
+
+def _planned(
+    format: str, path: Path, folder: Path, options: Options, names: set[str]
+) -> Iterator[Planned | Imported]:
     try:
         one, found = _looked(format, path, options)
     except InteropError as error:
         yield Imported(source=str(path), path="", state="failed", error=error)
         return
     for candidate in found:
-        target = folder / f"{_name(candidate.name, names)}.zst"
-        try:
-            yield _import(one, candidate, target, options, force=force)
-        except ReplaykitError as error:
-            yield Imported(source=_shown(candidate), path=str(target), state="failed", error=error)
+        yield Planned(one.name, candidate, folder / f"{_name(candidate.name, names)}.zst")
+
+
+def _carried_out(
+    found: list[Planned | Imported], options: Options, *, force: bool, jobs: int
+) -> Iterator[Imported]:
+    carry_out = partial(_carry_out, options=options, force=force)
+    if jobs < 2 or len(found) < 2:
+        yield from map(carry_out, found)
+        return
+    # Fresh processes: those of others may hold threads and locks.
+    workers = ProcessPoolExecutor(min(jobs, len(found)), mp_context=get_context("spawn"))
+    try:
+        yield from workers.map(carry_out, found, chunksize=max(1, min(8, len(found) // (4 * jobs))))
+    finally:
+        workers.shutdown(cancel_futures=True)
+
+
+def _carry_out(one: Planned | Imported, *, options: Options, force: bool) -> Imported:
+    if isinstance(one, Imported):
+        return one
+    try:
+        return _import(importer(one.format), one.candidate, one.target, options, force=force)
+    except ReplaykitError as error:
+        return Imported(source=_shown(one.candidate), path=str(one.target), state="failed", error=error)
 
 
 def _import(one: Importer, candidate: Candidate, target: Path, options: Options, *, force: bool) -> Imported:

@@ -1,16 +1,18 @@
-"""Traces of Playwright, versions 4 to 10: `trace.zip`, or the folder that it unpacks to."""
+"""Traces of Playwright, versions 4 to 10: `trace.zip`, the folder it unpacks to, or a folder of sessions."""
 
 from __future__ import annotations
 
 import zipfile
 from collections import deque
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.finding import files, folders, is_marked
+from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.finding import HEAD, files, folders, is_litter, is_marked
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
 from replaykit.interop.run import Run
@@ -27,7 +29,7 @@ from replaykit.interop.trace_contexts import (
     text,
 )
 from replaykit.interop.trace_steps import Steps
-from replaykit.interop.trace_versions import Event
+from replaykit.interop.trace_versions import Event, number
 from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
 from replaykit.trajectory.step import Environment
@@ -63,10 +65,13 @@ class Sidecar(Struct, kw_only=True):
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one trace."""
-    trace = load(run)
+    trace = load(run, candidate.file)
+    for what, count in trace.unread.items():
+        run.leave_out(what, count)
     sidecar = _sidecar(run, trace)
     _header(run, trace, sidecar)
     steps = Steps(run, trace, sidecar.thoughts)
+    run.leave_out("*.trace calls that only read or wait", len(trace.calls) - steps.count)
     found: list[Told] = [
         *steps.told(),
         *_tabs(trace, steps),
@@ -269,8 +274,34 @@ def find(path: Path) -> Iterator[Candidate]:
         if _holds_trace(file):
             name = file.stem if file.stem != "trace" else file.resolve().parent.name
             yield Candidate(name=name, root=file)
-    for folder in folders(path, lambda one: one.holds("trace.trace", "[0-9]*-trace.trace", "test.trace")):
+    if path.is_file() and path.name.endswith(TRACE):
+        yield Candidate(name=path.stem, root=path.parent, file=path.name)
+    for folder in folders(path, lambda one: one.holds("*" + TRACE)):
+        yield from _of_folder(folder)
+
+
+_WHOLE = ("trace.trace", "[0-9]*-trace.trace", "test.trace")
+"""Names of the traces in an archive that was unpacked: the folder is one run."""
+
+
+def _of_folder(folder: Path) -> Iterator[Candidate]:
+    """Yield the run of a folder; of sessions that a server wrote side by side each one, oldest first."""
+    names = sorted(one.name for one in folder.glob("*" + TRACE) if not is_litter(one.name) and one.is_file())
+    if any(fnmatchcase(name, pattern) for name in names for pattern in _WHOLE):
         yield Candidate(name=folder.resolve().name, root=folder)
+        return
+    for name in sorted(names, key=lambda name: (_wall(folder / name), name)):
+        yield Candidate(name=name.removesuffix(TRACE), root=folder, file=name)
+
+
+def _wall(file: Path) -> float:
+    """Return when a trace began, ms; 0 where its first line does not say so."""
+    try:
+        with file.open("rb") as stream:
+            first = decode_json(stream.readline(HEAD))
+    except (OSError, JsonFault):
+        return 0.0
+    return number(first.get("wallTime")) or 0.0 if isinstance(first, dict) else 0.0
 
 
 def _holds_trace(file: Path) -> bool:
@@ -285,7 +316,7 @@ def _holds_trace(file: Path) -> bool:
 IMPORTER = Importer(
     name="playwright-trace",
     reads="traces of Playwright, versions 4 to 10",
-    looks_for="trace.zip with *.trace members",
+    looks_for="trace.zip with *.trace members, or a folder of *.trace files",
     channels=letters(
         "R actions targets snapshots form_state network console dialogs times; P screenshots urls;"
         " o task answer thoughts messages replies a11y"

@@ -80,6 +80,9 @@ class Source:
     def close(self) -> None:
         """Close what is open."""
 
+    def enter(self, folder: str) -> None:
+        """Name files as seen from a folder inside of an archive; what is outside of it keeps its name."""
+
     def read(self, name: str) -> bytes:
         """Return the bytes of a file and keep its digest. Raises InteropError."""
         data = self._bytes(name, self.limits.member)
@@ -222,6 +225,11 @@ class Archive(Source):
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+
+    def enter(self, folder: str) -> None:
+        """Name members as seen from a folder."""
+        if folder:
+            self._members = {name.removeprefix(folder + "/"): one for name, one in self._members.items()}
 
     def _check_directory(self, file: Path) -> None:
         # zipfile reads the whole directory at once, whatever number of members is claimed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -122,6 +123,8 @@ class Trace:
         self.screencast: dict[str, list[tuple[float, str]]] = {}
         self.others: list[tuple[float, Context, Event]] = []
         self.attachments: dict[str, str] = {}
+        #: Types of events that are not read, and how many there were.
+        self.unread: Counter[str] = Counter()
         self.frames = Frames()
         for context in contexts:
             _Reading(self, context).read()
@@ -145,8 +148,12 @@ class _Reading:
     def read(self) -> None:
         for event in self._context.events:
             handler = getattr(self, "_" + str(event.get("type")).replace("-", "_"), None)
-            if handler is not None and (self._context.is_library or event.get("type") == "after"):
+            if handler is None:
+                self._trace.unread[f"*.trace {event.get('type')!s:.64}"] += 1
+            elif self._context.is_library or event.get("type") == "after":
                 handler(event)
+            else:
+                self._trace.unread[f"*.trace {event.get('type')!s:.64} of the test runner"] += 1
         if self._context.is_library:
             self._trace.calls += self._calls.values()
 
@@ -208,12 +215,21 @@ class _Reading:
     _event = _error = _console
 
 
-def load(run: Run) -> Trace:
-    """Read all contexts of a trace. Raises InteropError."""
+def load(run: Run, file: str = "") -> Trace:
+    """Read all contexts of a trace, or the one of that file. Raises InteropError."""
+    if file:
+        return Trace([_context(run, file)])
+    run.source.enter(_folder([name for name in run.source.names() if name.endswith(TRACE)]))
     names = [name for name in run.source.names() if name.endswith(TRACE)]
     if not names:
         run.source.malformed("the archive", "without a *.trace member", "a trace of Playwright")
     return Trace([_context(run, name) for name in names])
+
+
+def _folder(names: list[str]) -> str:
+    """Return the one folder that all traces are in, as where a folder was packed again; empty for none."""
+    found = {name.rpartition("/")[0] for name in names}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _context(run: Run, name: str) -> Context:

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from replaykit.interop.rest import says
 from replaykit.interop.run import Run
 from replaykit.interop.trace_calls import action_of, raw_of, typed
 from replaykit.interop.trace_contexts import Call, Shown, Trace, page_id, text
@@ -78,6 +79,11 @@ class Steps:
             found += self._of_call(index, call)
         final = self._final(acting)
         return [*found, final] if final is not None else found
+
+    @property
+    def count(self) -> int:
+        """How many calls act on a page."""
+        return sum(self._acts(call) for call in self._trace.calls)
 
     def channels(self) -> dict[str, str]:
         """Return what the channels of pages hold."""
@@ -173,6 +179,7 @@ class Steps:
             thought=self._thoughts.get(call.id),
             raw=self._hidden(raw_of(call.begin), action),
             log=tuple(self._without(line) for line in call.log),
+            returned=_returned(call),
         )
         if after is not None:
             yield self._look(after, "after", call, of=index)
@@ -350,6 +357,11 @@ class Steps:
         found = max(afters, key=lambda one: one.at, default=None)
         is_late = found is not None and (found.at >= last or isinstance(_action(acting), CloseTab))
         return self._look(found, "final", None) if found is not None and is_late else None
+
+
+def _returned(call: Call) -> Any:
+    result = None if call.end is None else call.end.get("result")
+    return result if says(result) else None
 
 
 def _at(timed: tuple[float, Line]) -> float:

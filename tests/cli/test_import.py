@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from replaykit.cli.import_ import pace_line
 from replaykit.cli.main import run
 from tests.interop.samples import webvoyager, write
 
@@ -75,3 +76,8 @@ def test_a_task_file_takes_the_place_of_what_the_run_says(tmp_path: Path) -> Non
     assert run([*arguments, "--task", str(tasks)]) == 0
     with open_bundle(tmp_path / "out" / "Shop--3.zst") as bundle:
         assert (bundle.header.task or {})["id"] == "mine"
+
+
+def test_how_far_an_import_is_has_a_rate_and_the_time_left() -> None:
+    assert pace_line(120, 500, 60.0) == "120 of 500 runs, 2.0 a second, 190 s left"
+    assert pace_line(0, 500, 60.0) == "0 of 500 runs, 0.0 a second"

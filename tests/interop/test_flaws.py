@@ -1,0 +1,381 @@
+"""One flaw is one warning, secrets are masked where the file names them, and plain words are actions."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.bundle.reader import Bundle
+from replaykit.errors import ReplaykitError, UsageError
+from replaykit.interop.hiding import masked, takes_password
+from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.rest import rest, says
+from replaykit.interop.tool_actions import computer_action
+from replaykit.interop.wordings import Wordings, check_wordings, words_action
+from replaykit.recorder.gestures import MASKED
+from replaykit.trajectory.action import Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
+from replaykit.trajectory.observation import Observation
+from tests.interop.conftest import Importing
+from tests.interop.samples import (
+    SAMPLES,
+    atif,
+    browser_use,
+    chat,
+    entry,
+    har,
+    mind2web,
+    png,
+    trace,
+    trace_events,
+    turn,
+    webvoyager,
+    write,
+)
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d7a" * 16 + b"\nsize 12345\n"
+
+
+def everything(bundle: Bundle) -> bytes:
+    return b"\n".join([*map(bytes, bundle.lines), *map(bundle.blob, bundle.blob_ids)])
+
+
+WORDS = [
+    ("Navigate to https://evil.test/", "goto", {"url": "https://evil.test/"}),
+    ("Go to www.shop.test/cart", "goto", {"url": "www.shop.test/cart"}),
+    ("opened https://a.test/x.", "goto", {"url": "https://a.test/x"}),
+    ("Click at (600, 475)", "mouse_click", {"point": (600, 475)}),
+    ("left_click (10, 20)", "mouse_click", {"point": (10, 20)}),
+    ("Right click at [3, 4]", "mouse_click", {"button": "right"}),
+    ("Double-click at (3,4)", "mouse_dblclick", {"point": (3, 4)}),
+    ("Click the 'Add to cart' button", "click", {}),
+    ('Type "hello"', "keyboard_type", {"value": "hello"}),
+    ("type tin mug into the search box and press Enter", "type", {"value": "tin mug", "submit": True}),
+    ("Press ENTER", "press", {"key": "Enter"}),
+    ("press ctrl + a", "press", {"key": "Control+a"}),
+    ("Scroll (delta_x=0, delta_y=400)", "scroll", {"dy": 400}),
+    ("Scroll up by 300 pixels", "scroll", {"dy": -300}),
+    ("scroll down", "scroll", {"dy": 1, "amount": "down"}),
+    ("Navigate back", "go_back", {}),
+    ("Wait for 3 seconds", "wait", {"ms": 3000}),
+    ("drag from (1, 2) to (3, 4)", "drag_and_drop", {"point": (1, 2), "to_point": (3, 4)}),
+    ("Final answer: 42", "answer", {"text": "42"}),
+    ("pyautogui.click(x=600, y=475)", "mouse_click", {"point": (600, 475)}),
+    ("click('a51')", "click", {}),
+    ('{"action": "left_click", "coordinate": [600, 475]}', "mouse_click", {"point": (600, 475)}),
+]
+
+
+@pytest.mark.parametrize(("line", "tag", "fields"), WORDS)
+def test_plain_words_are_actions(line: str, tag: str, fields: dict[str, Any]) -> None:
+    action = words_action(line)
+    assert action is not None and tag_of(action) == tag
+    assert {name: getattr(action, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "line", ["Dance wildly", "", "type", "I would like to click", "__import__('os').system('x')"]
+)
+def test_other_words_are_none(line: str) -> None:
+    assert words_action(line) is None
+
+
+@given(st.text(max_size=80))
+def test_any_line_is_read_or_not(line: str) -> None:
+    words_action(line)
+    words_action(f"click({line})")
+
+
+def test_a_harness_has_wordings_of_its_own(tmp_path: Path, imported: Importing) -> None:
+    own = {
+        "NAV {url}": {"type": "goto", "url": "{url}"},
+        "TAP {x} {y}": {"type": "mouse_click", "point": ["{x}", "{y}"]},
+    }
+    path = mind2web(tmp_path, action_history=["NAV http://a.test/", "TAP 3 4", "HUM"], thoughts=[])
+    run = imported("online-mind2web", path, actions=own).trajectory
+    assert [step.action for step in run.steps] == [
+        Goto(url="http://a.test/"), MouseClick(point=(3, 4)), Unknown(name="hum", raw="HUM"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("template", [{"type": "sing"}, "goto", {"type": "goto"}])
+def test_a_wording_that_is_no_action_is_refused(template: Any) -> None:
+    with pytest.raises(UsageError, match="which is no action"):
+        check_wordings({"X {url}": template})
+    assert Wordings({}).action("X 1") is None
+
+
+def test_the_page_before_the_last_word_is_the_final_page(tmp_path: Path, imported: Importing) -> None:
+    run = imported("browser-use", browser_use(tmp_path)).trajectory
+    (final,) = [one for one in run.of_type(Observation) if one.role == "final"]
+    assert final.url == "http://x.test/3"
+
+
+def typed(field: dict[str, Any], text: str) -> list[dict[str, Any]]:
+    state = {"url": "http://x.test/", "title": f"Hello {text}", "tabs": [], "interacted_element": [field]}
+    output = {"action": [{"input": {"index": 3, "text": text}}], "memory": f"I typed {text}"}
+    return [
+        {"model_output": output, "result": [{"extracted_content": f"Typed {text} into 3"}], "state": state}
+    ]
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"type": "password"}, {"autocomplete": "current-password"}, {"name": "password"}]
+)
+@pytest.mark.parametrize("text", ["Field-Pass-77", "letmein"])
+def test_a_typed_password_is_masked(
+    attributes: dict[str, str], text: str, tmp_path: Path, imported: Importing
+) -> None:
+    path = browser_use(tmp_path, history=typed({"node_name": "INPUT", "attributes": attributes}, text))
+    bundle = imported("browser-use", path)
+    step = bundle.trajectory.steps[0]
+    assert isinstance(step.action, Fill) and step.action.value == MASKED
+    assert (
+        text not in json.dumps(step.returned) and text not in str(step.raw) and text not in str(step.thought)
+    )
+    # A plain word may stand anywhere by chance.
+    assert text.isalpha() or text.encode() not in everything(bundle)
+
+
+def test_what_is_typed_into_other_fields_stays(tmp_path: Path, imported: Importing) -> None:
+    path = browser_use(
+        tmp_path, history=typed({"node_name": "INPUT", "attributes": {"name": "q"}}, "Field-Pass-77")
+    )
+    assert b"Typed Field-Pass-77 into 3" in everything(imported("browser-use", path))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"element": "Password field", "ref": "e3", "text": "Field-Pass-77"},
+        {"selector": "#login input[type=password]", "value": "Field-Pass-77"},
+        {
+            "fields": [
+                {"name": "Passwd", "value": "x"},
+                {"name": "Password", "type": "textbox", "value": "Field-Pass-77"},
+            ]
+        },
+        {"username": "ann", "password": "Field-Pass-77"},
+        {"sensitive_data": {"https://x.test": {"x_user": "ann", "x_login": "Field-Pass-77"}}},
+        {"headers": {"Authorization": "Basic Field-Pass-77"}},
+        {"headers": [{"name": "Authorization", "value": "Field-Pass-77"}]},
+    ],
+)
+def test_secrets_in_arguments_are_masked(arguments: Any, tmp_path: Path, imported: Importing) -> None:
+    call = {"tool_call_id": "a", "function_name": "browser_type", "arguments": arguments}
+    steps = [{"step_id": 1, "source": "agent", "message": "", "tool_calls": [call]}]
+    text = everything(imported("atif", atif(tmp_path, steps=steps)))
+    assert b"Field-Pass-77" not in text and b"browser_type" in text
+    kept = everything(imported("atif", atif(tmp_path, steps=steps), keeps_secrets=True))
+    assert b"Field-Pass-77" in kept
+
+
+def test_counts_of_tokens_and_placeholders_are_no_secrets() -> None:
+    said = {
+        "total_tokens": 12,
+        "completion_token": 3,
+        "password": "<secret>login</secret>",
+        "text": "hello",
+        "name": "q",
+    }
+    found: list[str] = []
+    assert masked(said, found.append) == said and found == []
+    assert not takes_password(Element(name="Compass"))
+
+
+def test_a_result_of_another_step_stays_with_its_call(tmp_path: Path, imported: Importing) -> None:
+    call = {"tool_call_id": "c1", "function_name": "goto", "arguments": {"url": "http://x.test/"}}
+    late = {
+        "results": [{"source_call_id": "c1", "content": "LATE"}, {"source_call_id": "zz", "content": "LOST"}]
+    }
+    steps = [
+        {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call]},
+        {"step_id": 2, "source": "agent", "message": "", "observation": late},
+        {"step_id": 3, "source": "agent", "message": "Done 42"},
+    ]
+    path = atif(tmp_path, steps=steps)
+    bundle = imported("atif", path)
+    assert bundle.trajectory.steps[0].returned == "LATE" and b"LOST" in everything(bundle)
+    warnings = import_run("atif", path, tmp_path / "again.zst").warnings
+    assert [line for line in warnings if "a call" in line] == [
+        "tea.json step 2 is a result of a call of another step: it is kept with that call",
+        "tea.json step 2 is a result of a call that is nowhere: it is kept with the step before it",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [["http://x.test/"], 5, "http://x.test/"])
+def test_arguments_of_another_shape_cost_no_run(arguments: Any, tmp_path: Path, imported: Importing) -> None:
+    call = {"tool_call_id": "c1", "function_name": "goto", "arguments": arguments}
+    steps = [{"step_id": 1, "source": "agent", "message": "", "tool_calls": [call, call]}]
+    run = imported("atif", atif(tmp_path, steps=steps)).trajectory
+    assert [tag_of(step.action) for step in run.steps] == ["goto", "goto"]
+    assert isinstance(run.steps[0].action, Unknown)
+    steps[0]["tool_calls"] = [{**call, "arguments": '{"url": "http://x.test/"}'}]
+    assert imported("atif", atif(tmp_path, steps=steps)).trajectory.steps[0].action == Goto(
+        url="http://x.test/"
+    )
+
+
+def test_a_chat_of_another_prompt_is_a_run_without_a_start(tmp_path: Path, imported: Importing) -> None:
+    messages = chat(turn("ANSWER; 42"))
+    messages[1]["content"] = "Now given a task: Find the total of order 7. Observation: A screenshot."
+    bundle = imported("webvoyager", webvoyager(tmp_path, messages[1:]))
+    assert bundle.header.task is not None
+    assert (
+        bundle.header.task["intent"] == "Find the total of order 7."
+        and "start_urls" not in bundle.header.task
+    )
+    assert bundle.trajectory.answer == "42"
+
+
+def test_pointers_of_git_lfs_are_named_once(tmp_path: Path) -> None:
+    path = webvoyager(tmp_path / "in", shots=0)
+    for number in range(1, 4):
+        write(path, f"screenshot{number}.png", POINTER)
+    lines = [line for line in import_run("webvoyager", path, tmp_path / "run.zst").warnings if "LFS" in line]
+    assert (
+        len(lines) == 1
+        and lines[0].startswith("3 times, first screenshot1.png")
+        and "git lfs pull" in lines[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("format", "name"),
+    [("har", "run.har"), ("playwright-trace", "trace.zip"), ("atif", "x.json"), ("run-jsonl", "r.jsonl")],
+)
+def test_a_pointer_in_the_place_of_a_run_is_called_that(format: str, name: str, tmp_path: Path) -> None:
+    file = write(tmp_path / "in", name, POINTER)
+    for path in (file, file.parent):
+        (done,) = import_runs(format, [path], tmp_path / "out")
+        assert "Git LFS" in str(done.error) and "git lfs pull" in str(done.error)
+
+
+@pytest.mark.parametrize("format", sorted(SAMPLES))
+def test_what_systems_leave_in_folders_changes_nothing(format: str, tmp_path: Path) -> None:
+    path = SAMPLES[format](tmp_path / "in")
+    folder = path if path.is_dir() else path.parent
+    clean = import_run(format, path, tmp_path / "clean.zst").digest
+    for name in ("._" + path.name, "__MACOSX/._x.json", "__MACOSX/x/result.json", ".DS_Store", "._a.png"):
+        write(folder, name, b"\0\x05\x16\x07")
+    done = import_runs(format, [folder], tmp_path / "out")
+    assert [(one.state, one.digest) for one in done] == [("imported", clean)]
+
+
+def test_an_archive_packed_again_by_hand_is_the_same_trace(tmp_path: Path, imported: Importing) -> None:
+    clean = imported("playwright-trace", trace(tmp_path / "a"))
+    with zipfile.ZipFile(tmp_path / "a/shop.zip") as old, zipfile.ZipFile(tmp_path / "again.zip", "w") as new:
+        for name in old.namelist():
+            new.writestr(f"shop/{name}", old.read(name))
+        new.writestr("__MACOSX/shop/._trace.trace", b"\0\x05\x16\x07")
+    again = imported("playwright-trace", tmp_path / "again.zip")
+    assert again.trajectory.steps == clean.trajectory.steps
+    assert again.trajectory.events == clean.trajectory.events
+
+
+def test_sessions_beside_each_other_are_runs_in_order_of_time(tmp_path: Path) -> None:
+    for number, wall in ((1, 1_772_442_900_000), (2, 1_772_442_000_000)):
+        events = trace_events()
+        events[0]["wallTime"] = wall
+        write(tmp_path / "traces", f"trace-{number}.trace", "\n".join(map(json.dumps, events)))
+        write(tmp_path / "traces", f"trace-{number}.network", b"")
+    write(tmp_path / "traces", "screencast/a.png", png(3))
+    done = import_runs("playwright-trace", [tmp_path], tmp_path / "out")
+    assert [Path(one.path).stem for one in done] == ["trace-2", "trace-1"]
+    assert [one.state for one in done] == ["imported", "imported"]
+
+
+def test_an_experiment_without_steps_is_a_failed_run(tmp_path: Path, imported: Importing) -> None:
+    run = tmp_path / "2026-03-02_09-00-00_agent_on_miniwob.click_3"
+    write(run, "exp_args.pkl", b"")
+    write(run, "summary_info.json", {"n_steps": 0, "err_msg": "browser died", "stack_trace": "at LINE-9"})
+    bundle = imported("browsergym", run)
+    ending = bundle.trajectory.ending
+    assert ending is not None and (ending.kind, ending.validity, ending.answer) == ("crashed", "valid", None)
+    assert b"LINE-9" in everything(bundle)
+
+
+def gym(folder: Path, *actions: str | None) -> Path:
+    for number, action in enumerate(actions):
+        obs = {
+            "goal": "q", "chat_messages": [], "open_pages_urls": ["http://a.test/", f"http://x.test/{number}"],
+            "open_pages_titles": ["a", "t"], "active_page_index": [1], "axtree_txt": "RootWebArea", "last_action_error": "",
+            "pruned_html": "<h1>PRUNED</h1>",
+        }  # fmt: skip
+        write(
+            folder, f"steps_info_{number}.json", {"step": number, "obs": obs, "action": action, "reward": 0.0}
+        )
+    write(folder, "summary_info.json", {"n_steps": len(actions) - 1, "cum_reward": 1.0, "err_msg": None})
+    return folder
+
+
+def test_steps_of_browsergym_as_json(tmp_path: Path, imported: Importing) -> None:
+    said = "<think>The first one.</think>\n```\nclick('a1')\n```"
+    bundle = imported("browsergym", gym(tmp_path / "task_910", said, "send_msg_to_user('42')", None))
+    run = bundle.trajectory
+    assert [tag_of(step.action) for step in run.steps] == ["click", "send_msg_to_user"]
+    assert (run.steps[0].thought, run.steps[0].raw) == ("The first one.", said)
+    assert run.steps[0].before is not None and run.steps[0].before.url == "http://x.test/0"
+    assert run.answer == "42" and run.channel("snapshots") == "absent" and b"PRUNED" in everything(bundle)
+
+
+@given(data=st.binary(max_size=60), at=st.integers(0, 400))
+def test_damaged_steps_of_browsergym_give_only_errors_of_ours(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int
+) -> None:
+    folder = tmp_path_factory.mktemp("gym")
+    path = gym(folder / "task_1", "click('a1')", "send_msg_to_user('42')", None)
+    file = path / "steps_info_1.json"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:at] + data + whole[at + len(data) :])
+    try:
+        import_run("browsergym", path, folder / "run.zst")
+    except ReplaykitError as error:
+        assert error.exit_code == 3
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    )
+)
+def test_what_a_type_does_not_read_is_all_the_rest(value: Any) -> None:
+    found = dict(rest({"tag": "a", "zz": value}, Element))
+    assert found == ({"zz": value} if says(value) else {})
+
+
+@pytest.mark.parametrize("said", [{}, {"url": 5}, {"coordinate": [1]}, {"x": "a", "y": None}, {"text": None}])
+@pytest.mark.parametrize(
+    "name", ["click", "type", "goto", "scroll", "drag", "press", "computer", "select_option", "tabs"]
+)
+def test_calls_with_arguments_that_say_nothing_are_none(name: str, said: dict[str, Any]) -> None:
+    action = computer_action(name, said)
+    assert action is None or not isinstance(action, Goto | KeyboardType | MouseClick)
+
+
+def test_two_jobs_write_what_one_writes(tmp_path: Path) -> None:
+    for name in "abcd":
+        SAMPLES["webvoyager"](tmp_path / "in" / name)
+    write(tmp_path / "in/c/taskShop--3", "interact_messages.json", b"{")
+    total: list[int] = []
+    one = import_runs("webvoyager", [tmp_path / "in"], tmp_path / "one", on_found=total.append)
+    two = import_runs("webvoyager", [tmp_path / "in"], tmp_path / "two", jobs=2)
+    assert [(r.state, r.digest, str(r.error)) for r in one] == [
+        (r.state, r.digest, str(r.error)) for r in two
+    ]
+    assert total == [4] and [r.state for r in two].count("failed") == 1
+    again = import_runs("webvoyager", [tmp_path / "in"], tmp_path / "two", jobs=2)
+    assert [r.state for r in again] == ["kept", "kept", "failed", "kept"]
+
+
+def test_a_file_with_other_parts_beside_is_named(tmp_path: Path) -> None:
+    done = import_run(
+        "har", har(tmp_path, {**entry(), "_initiator": {"type": "script"}}), tmp_path / "run.zst"
+    )
+    assert done.warnings == ("left out: log.entries[]._initiator (1)",)
