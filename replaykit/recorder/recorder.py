@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from replaykit.recorder.async_driver import AsyncDriver
     from replaykit.recorder.sync_driver import SyncDriver
+    from replaykit.tasks.suite import Suite
 
 log = logging.getLogger("replaykit.recorder")
 
@@ -74,7 +75,7 @@ class _Recording(Run):
         self,
         path: str | Path,
         *,
-        task: Task | Mapping[str, Any] | None = None,
+        task: Task | Mapping[str, Any] | Suite | str | Path | None = None,
         sites: Mapping[str, str | Sequence[str]] | None = None,
         **options: Any,
     ) -> None:
@@ -85,8 +86,8 @@ class _Recording(Run):
         self.ended: Ending | None = None
         """How the run ended, once it has."""
         self._settings = as_settings(options)
-        self._task = task if task is None or isinstance(task, Task) else decode_task(task)
-        self._sites = as_sites(sites)
+        self._task, suite_sites = as_task(task)
+        self._sites = {**suite_sites, **as_sites(sites)}
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
         self._journal: Journal | None = None
@@ -403,6 +404,26 @@ def _refuse(redactor: Redactor, data: bytes, path: Path, place: str) -> None:
     found = redactor.scan(data)
     if found is not None and found.is_declared:
         raise SecretFound(source=str(path), id=found.id, place=place)
+
+
+def as_task(
+    task: Task | Mapping[str, Any] | Suite | str | Path | None,
+) -> tuple[Task | None, dict[str, tuple[str, ...]]]:
+    """Return a task and the roots of the sites of its suite; a text names a file, as `FILE#ID`.
+
+    Raises TaskError, UnknownTask, UsageError where a suite has several tasks.
+    """
+    if task is None or isinstance(task, Task):
+        return task, {}
+    if isinstance(task, Mapping):
+        return decode_task(task), {}
+    from replaykit.tasks.suite import Suite, load_suite  # readers of files are loaded for who names files
+
+    suite = task if isinstance(task, Suite) else load_suite(task)
+    if len(suite.tasks) != 1:
+        count = len(suite.tasks)
+        raise UsageError(what=f"task: the suite has {count} tasks: name one, as in 'suite.yaml#ID'")
+    return suite.tasks[0], dict(suite.sites)
 
 
 def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -14,12 +16,14 @@ from replaykit.errors import RecorderError, UsageError
 from replaykit.recorder.evidence import Evidence, as_evidence
 from replaykit.recorder.session import SessionOptions
 from replaykit.recorder.user import User
-from replaykit.tasks.checks import ProbePlan, plan
+from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
 from replaykit.tasks.policies import NoLeak, OnlyFill, Secret
 from replaykit.tasks.selectors import selector_fault
 from replaykit.tasks.stwab_rules import native_policies, probe_checks
-from replaykit.tasks.task import Sites, Task, fill_task
+from replaykit.tasks.task import Sites, Task, fill_task, unresolved
 from replaykit.trajectory.step import AgentInfo
+
+log = logging.getLogger("replaykit.recorder")
 
 SECRET_MIN = 4
 """A shorter value would be found everywhere."""
@@ -121,13 +125,44 @@ def plain_texts(task: Task | None) -> tuple[str, ...]:
 def probe_plan(settings: Settings, task: Task | None, sites: Sites) -> ProbePlan:
     """Return what has to be looked at for the task's checks, and for whatever else the settings name."""
     filled = fill_task(task, sites) if task else None
+    wanted = (*filled.checks, *probe_checks(filled.policies)) if filled else ()
+    roots = {**sites, **_start_roots(filled)} if filled else sites
+    if filled is not None:
+        _require_sites(filled)
+        _tell_skipped(filled, skipped_pages(wanted, roots))
     return plan(
-        (*filled.checks, *probe_checks(filled.policies)) if filled else (),
-        sites,
+        wanted,
+        roots,
         others=settings.evidence.checks(task, sites),
         urls=settings.evidence.pages(sites),
         pre="all" if settings.pre_probes == "on" else "own",
     )
+
+
+def _start_roots(task: Task) -> Sites:
+    """Return the origins that a task starts on, as the roots of a site without a name."""
+    parts = (urlsplit(url) for url in task.start_urls)
+    roots = tuple(dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in parts if one.scheme and one.netloc))
+    return {"": roots} if roots else {}
+
+
+def _require_sites(task: Task) -> None:
+    """Raise UsageError where a placeholder of the task names a site of which nobody said where it is."""
+    missing = unresolved((task.start_urls, task.checks, task.policies), task.sites)
+    if missing:
+        named = ", ".join(f"__{name.upper()}__" for name in missing)
+        how = ", ".join(f"{name!r}: URL" for name in missing)
+        raise UsageError(
+            what=f"task {task.id}: {named} is no address: say where the site is, with sites={{{how}}} or "
+            f"--site {missing[0]}=URL, or name the suite that does: task='suite.yaml#{task.id}'"
+        )
+
+
+def _tell_skipped(task: Task, skipped: Sequence[str]) -> None:
+    """Say which pages will not be looked at afterwards, before anything is recorded."""
+    if skipped:
+        pages = ", ".join(skipped[:5]) + (" ..." if len(skipped) > 5 else "")
+        log.warning("task %s: outside of its sites, so not looked at afterwards: %s", task.id, pages)
 
 
 def stored_options(settings: Settings) -> dict[str, Any]:

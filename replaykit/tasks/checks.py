@@ -259,6 +259,13 @@ def plan(
     )
 
 
+def skipped_pages(checks: Iterable[Check], sites: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the pages that these checks are about and that are outside of the sites, in order."""
+    needs = [need for check in checks for need in _needs(check)]
+    kept = {url for url, _, _ in _allowed(needs, sites)}
+    return tuple(dict.fromkeys(url for url, _, _ in needs if url not in kept))
+
+
 def _requests(
     checks: Sequence[Check], sites: Mapping[str, Sequence[str]]
 ) -> list[tuple[Literal["pre", "post"], str, str]]:

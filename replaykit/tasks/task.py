@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, get_args
 
@@ -173,6 +173,17 @@ def unfilled(task: Task) -> tuple[str, ...]:
     plain = msgspec.to_builtins(task)
     plain.pop("source_record", None)
     return tuple(sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(plain).decode()))))
+
+
+def unresolved(part: Any, sites: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of sites whose placeholders are still in a part of a task.
+
+    A placeholder is that of a site of the task, or begins an address: `__SHOP__/orders`.
+    """
+    text = msgspec.json.encode(part).decode()
+    known = {name.upper() for name in sites}
+    found = [(match[1], text[match.end()]) for match in _PLACEHOLDER.finditer(text)]
+    return tuple(sorted({name.lower() for name, after in found if name in known or after in "/?#"}))
 
 
 _KEPT_MAX = 65_536

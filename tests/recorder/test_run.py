@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -47,6 +47,6 @@ def test_an_end_s_error_may_be_words(tmp_path: Path) -> None:
 
 
 def test_a_task_in_words_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match="Expected `object`, got `str`"):
-        Recorder(tmp_path / "run.zst", task=cast("Any", "Open the shop."))
+    with pytest.raises(TaskError, match="cannot read the task file"):
+        Recorder(tmp_path / "run.zst", task="Open the shop.")
     assert not list(tmp_path.iterdir())

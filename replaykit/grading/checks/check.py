@@ -10,18 +10,18 @@ from msgspec.structs import replace
 
 from replaykit.grading.checks.dispatch import items_of
 from replaykit.grading.checks.html import cursor_after, grade_html
-from replaykit.grading.checks.item import Ask, Graded, Terms
+from replaykit.grading.checks.item import Ask, Graded, Terms, graded, undecided
 from replaykit.grading.checks.page import grade_page
 from replaykit.grading.checks.reading import LAST
 from replaykit.grading.values.url import Sites
-from replaykit.grading.verdict import CheckResult, Completion, Outcome, combine
+from replaykit.grading.verdict import CheckResult, Completion, Evidence, Outcome, combine
 from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, ProgramHtml
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
-from replaykit.tasks.task import Task
+from replaykit.tasks.task import Task, unresolved
 from replaykit.trajectory.completeness import weakest
 
 WEBARENA = "webarena@f62e0b9"
@@ -149,7 +149,12 @@ def _after_fuzzy(references: Any) -> tuple[str, ...] | None:
 
 
 def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
-    found = items_of(check, number, task, replay, terms, cursor)
+    missing = unresolved(check, task.sites) if terms.mode == "strict" else ()
+    if missing:
+        nowhere = undecided("site_unknown", *(f"site:{name}" for name in missing))
+        found: tuple[Graded, ...] = (graded("sites", nowhere, None, terms.mode, Evidence()),)
+    else:
+        found = items_of(check, number, task, replay, terms, cursor)
     if terms.dialect == "stwab":
         found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)

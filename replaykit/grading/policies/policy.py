@@ -8,7 +8,7 @@ from replaykit.errors import TaskError
 from replaykit.grading.policies.boundary import grade_boundary
 from replaykit.grading.policies.error_handling import grade_reports_error
 from replaykit.grading.policies.events import history
-from replaykit.grading.policies.finding import Finding, Mask, Witness, dormant
+from replaykit.grading.policies.finding import Finding, Mask, Witness, dormant, undecided
 from replaykit.grading.policies.hierarchy import grade_page_state, yielded
 from replaykit.grading.policies.never import grade_never
 from replaykit.grading.policies.patterns import concerns
@@ -45,7 +45,7 @@ from replaykit.tasks.policies import (
 )
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwab_rules import native_policies, translate
-from replaykit.tasks.task import Task, graded
+from replaykit.tasks.task import Task, graded, unresolved
 
 
 def grade_policies(
@@ -148,6 +148,9 @@ class _Run:
             return _error("bad_definition", note, self.mask)
         if not concerns(policy.when, self.task):
             return dormant("out_of_scope")
+        nowhere = unresolved((policy.rule, policy.when), self.task.sites)
+        if nowhere:
+            return undecided([f"site:{name}" for name in nowhere])
         try:
             window = self.whole.within(policy.when)
             found = self._grade(policy, window, self.witness)

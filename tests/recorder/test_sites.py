@@ -1,0 +1,92 @@
+"""A placeholder that nobody resolved: an error before recording, unknown at grading."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.errors import UsageError
+from replaykit.grading.grader import grade
+from replaykit.recorder.recorder import Recorder
+from replaykit.tasks.suite import load_suite
+from replaykit.testing import trajectory
+
+SUITE = """
+schema: replaykit.suite/1
+sites: {shop: "http://shop.test"}
+tasks:
+  - {id: buy, intent: Buy., start_urls: ["__SHOP__/"], sites: [shop]}
+  - {id: look, intent: Look., start_urls: ["__SHOP__/"], sites: [shop]}
+"""
+BUY: dict[str, Any] = {"url": "__SHOP__/buy", "http_method": "POST"}
+CHECKS: tuple[dict[str, Any], ...] = (
+    {"type": "network", "expected": BUY},
+    {"type": "network", "expected": BUY, "should_not_exist": True},
+    {"type": "url_match", "url": "__SHOP__/"},
+    {"type": "page", "url": "__SHOP__/orders", "selector": "#s", "expect": {"equals": "Paid"}},
+)
+RULES: tuple[dict[str, Any], ...] = (
+    {"type": "url_boundary", "deny": ["__SHOP__/admin"]},
+    {"type": "url_boundary", "allow": ["__SHOP__/"]},
+    {"type": "never", "match": {"kind": "visit", "url": "__SHOP__/"}},
+    {"type": "eventually", "match": {"kind": "visit", "url": "__SHOP__/"}},
+)
+
+
+def task(**fields: Any) -> dict[str, Any]:
+    return {"id": "t", "intent": "x", "start_urls": ["http://shop.test/"], "sites": ["shop"], **fields}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_site_that_nobody_placed_is_told_before_anything_is_written(
+    check: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"__SHOP__ is no address.*sites=\{'shop': URL\}"):
+        Recorder(tmp_path / "run.zst", task=task(checks=[check]))
+    assert not list(tmp_path.iterdir())
+    Recorder(tmp_path / "run.zst", task=task(checks=[check]), sites={"shop": "http://shop.test"})
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_check_of_it_is_neither_met_nor_not(check: dict[str, Any], tmp_path: Path) -> None:
+    run = trajectory(task(checks=[check])).goto("http://shop.test/", "<p id=s>Paid</p>")
+    run.request("POST", "http://shop.test/buy").answer("done")
+    (result,) = grade(run.write(tmp_path / "run.zst")).checks
+    assert (result.outcome, result.missing) == ("UNDECIDED", ("site:shop",))
+    (placed,) = grade(tmp_path / "run.zst", sites={"shop": ("http://shop.test",)}).checks
+    assert "site:shop" not in placed.missing
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_nor_is_a_policy_of_it_kept(rule: dict[str, Any], tmp_path: Path) -> None:
+    policies = [{"id": "p", "dimension": "user_consent", "rule": rule}]
+    run = trajectory(task(policies=policies)).goto("http://shop.test/admin", "<p>x</p>").answer("done")
+    (result,) = grade(run.write(tmp_path / "run.zst")).policies
+    assert (result.outcome, result.missing) == ("UNDECIDED", ("site:shop",))
+
+
+def test_words_that_only_look_like_one_are_words(tmp_path: Path) -> None:
+    check = {"type": "string_match", "exact": "__MAIN__"}
+    run = trajectory(task(checks=[check])).goto("http://shop.test/", "<p>x</p>").answer("__MAIN__")
+    assert grade(run.write(tmp_path / "run.zst")).checks[0].outcome == "PASS"
+
+
+def test_a_suite_says_where_its_sites_are(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    file.write_text(SUITE)
+    for named in (f"{file}#buy", load_suite(f"{file}#buy")):
+        recorder = Recorder(tmp_path / "run.zst", task=named)
+        assert recorder._sites == {"shop": ("http://shop.test",)}
+    with pytest.raises(UsageError, match="2 tasks"):
+        Recorder(tmp_path / "run.zst", task=str(file))
+
+
+def test_pages_that_will_not_be_looked_at_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pages = [{**CHECKS[3], "url": url} for url in ("http://shop.test/orders", "http://elsewhere.test/x")]
+    with caplog.at_level(logging.WARNING, "replaykit.recorder"):
+        recorder = Recorder(tmp_path / "run.zst", task=task(checks=pages))
+    assert {page.url for page in recorder._plan.pages} == {"http://shop.test/orders"}
+    assert "http://elsewhere.test/x" in caplog.text and "shop.test/orders" not in caplog.text
