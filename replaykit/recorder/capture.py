@@ -1,8 +1,8 @@
 """The page's half of the recorder, seen from Python: the script to install and the messages that it sends.
 
-The script is the files of SCRIPTS in one function. It talks through one binding, `__replaykit(text)`, and
-answers through `globalThis.__replaykit_api`; in Chromium both exist in an isolated world only. Page time is
-`at`: ms since the epoch on the page's own clock.
+The script is the files of SCRIPTS in one function. It talks through one binding, BINDING, and answers by an
+object of the global scope, API; in Chromium both exist in an isolated world only. What is said is a number,
+from 0 in each document, a blank and JSON. Page time is `at`: ms since the epoch on the page's own clock.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Stale
 from replaykit.trajectory.scalars import N
 
-BINDING = "__replaykit"
-"""Name of the binding that the script calls."""
+BINDING = f"b{secrets.token_hex(12)}"
+"""Name of the binding that the script calls; like those below another one in each process."""
 
-WORLD = "replaykit"
+WORLD = f"w{secrets.token_hex(12)}"
 """Name of the isolated world that the script runs in."""
 
-API = "__replaykit_api"
+API = f"a{secrets.token_hex(12)}"
 """Name of the object, in that world, that answers questions."""
 
 SCRIPTS = (
@@ -42,6 +42,7 @@ SCRIPTS = (
     "shapes.js",
     "rest.js",
     "element.js",
+    "ledger.js",
     "arriving.js",
     "pointing.js",
     "actions.js",
@@ -66,6 +67,10 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     """Whether the script shares the page's own world, where the page could forge messages."""
     nonce: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     """Event name by which a frame tells its parent of a new document; the same in all frames of a page."""
+    binding: str = BINDING
+    """Name of the binding."""
+    api: str = API
+    """Name of the object that answers questions."""
     label: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     """What the script is called on a call stack."""
 
@@ -219,6 +224,13 @@ def page_script(options: PageOptions) -> str:
         f"(() => {{\n'use strict';\nconst OPTIONS = {literal};\n{_source()}\ninstall();\n}})();\n"
         f"//# sourceURL={options.label}\n"
     )
+
+
+def split_number(text: str) -> tuple[int | None, str]:
+    """Return the number of what a page says, None where it has none, and the message."""
+    number, blank, message = text.partition(" ")
+    is_numbered = blank and number.isascii() and number.isdecimal() and len(number) < 16
+    return (int(number), message) if is_numbered else (None, text)
 
 
 def decode_message(text: str) -> PageText:

@@ -18,6 +18,7 @@ from replaykit.recorder.capture import (
     PagePush,
     Parts,
     decode_message,
+    split_number,
 )
 from replaykit.recorder.cdp_frames import Flood, Via
 from replaykit.recorder.clock import Clock
@@ -44,6 +45,21 @@ class Context(Struct, frozen=True, kw_only=True):
     """What it says comes from there."""
 
 
+class Numbers:
+    """Numbers of what one world says: each one more than the one before, from 0 in each document."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def misses(self, number: int | None) -> int:
+        """Take a number in; return how many messages are missing before it, one for a number out of place."""
+        if number is None:
+            return 0
+        missing = number - self._next if number > 0 else 0
+        self._next = number + 1
+        return missing if missing >= 0 else 1
+
+
 class Worlds:
     """Worlds of one tab."""
 
@@ -53,6 +69,7 @@ class Worlds:
         self._flood = Flood()
         self._contexts: dict[Place, Context] = {}
         self._parts: dict[Place, Parts] = {}
+        self._numbers: dict[Place, Numbers] = {}
 
     def place(self, name: str = WORLD, frame: str | None = None) -> Place | None:
         """Return a frame's context of that world, `""` being the page's own; default: the main frame."""
@@ -81,6 +98,7 @@ class Worlds:
     def _forget(self, place: Place, why: str = "left") -> Iterator[Input]:
         context = self._contexts.pop(place, None)
         self._parts.pop(place, None)
+        self._numbers.pop(place, None)
         if context is None or context.name != WORLD:
             return
         frames = self._tab.frames
@@ -110,8 +128,14 @@ class Worlds:
     def _called(self, params: Params, via: Via) -> Iterator[Input]:
         place = (via, params["executionContextId"])
         context = self._contexts.get(place)
-        if params["name"] == BINDING and context is not None and self._admits(context, params["payload"]):
-            yield from self._said(place, context, params["payload"])
+        if params["name"] != BINDING or context is None:
+            return
+        number, text = split_number(params["payload"])
+        missing = self._numbers.setdefault(place, Numbers()).misses(number)
+        if missing and self._tab.actor == "agent":
+            self._tab.gaps.append(("actions", "seq.broken", missing))
+        if self._admits(context, text):
+            yield from self._said(place, context, text)
 
     def _admits(self, context: Context, text: str) -> bool:
         if context.frame == self._tab.frames.main:

@@ -118,6 +118,9 @@ const SHADOW_ROOT = treeRoot(ShadowRoot.prototype, queryShadow);
 
 const activation = navigator.userActivation;
 const isActivated = () => activation?.hasBeenActive ?? true;
+const readCount = globalThis.EventCounts ? method(EventCounts.prototype, 'get') : () => 0;
+const repeat = setInterval.bind(globalThis);
+const cancelRepeat = clearInterval.bind(globalThis);
 const now = performance.now.bind(performance);
 const later = setTimeout.bind(globalThis);
 const styleOf = getComputedStyle.bind(globalThis);

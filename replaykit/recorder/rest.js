@@ -49,14 +49,19 @@ function gap(why, count, detail = '') {
   transmit(toJSON({ k: 'gap', seq: sequence++, why, count, detail }));
 }
 
+// Taken once: whoever replaces it later replaces nothing. What is sent is numbered, so that a loss is seen.
+const binding = globalThis[OPTIONS.binding];
+let sent = 0;
+
 function transmit(text) {
-  const binding = globalThis.__replaykit;
   if (retired || typeof binding !== 'function') return;
-  if (text.length <= PART) return void binding(text);
+  if (text.length <= PART) return send(text);
   const pieces = splitText(text);
   const id = parts++;
-  pieces.forEach((piece, i) => binding(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
+  pieces.forEach((piece, i) => send(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
 }
+
+const send = (text) => void binding(`${sent++} ${text}`);
 
 function splitText(text) {
   const pieces = [];
@@ -92,6 +97,7 @@ const seen = { changes: 0, total: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
   takeMutations();
+  audit();
   armEditors([DOCUMENT_ROOT.activeElement(document)].filter((element) => element !== null));
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
@@ -282,7 +288,6 @@ const api = {
   hasMasked: () => maskedTexts().texts.length > 0,
   reveal,
   sealed,
-  retire,
 };
 
 // The latest snapshot was taken without knowing whose frame it is.

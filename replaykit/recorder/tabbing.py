@@ -126,8 +126,8 @@ class Tabbing:
         self._tabs.close(tab)
         if is_heard:
             self._miss_sight(tab, message.at)
-        if tab.left_by == "beforeunload" or (not tab.left_by and tab.was_touched(message.at, here=True)):
-            # `window.close()` by a page. Where nothing was heard of it, a gesture just before tells.
+        if tab.left_by == "beforeunload" or (not tab.left_by and _is_own(tab, message.at, is_heard=is_heard)):
+            # `window.close()` by a page.
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         if self._stepping.window is not None:
@@ -222,3 +222,12 @@ class Tabbing:
     def _late(self, message: TabOpened) -> None:
         if message.opener is not None and message.is_touched:
             self._ledger.gap("actions", "armed.late", message.at, page=message.page)
+
+
+def _is_own(tab: Tab, at: float, *, is_heard: bool) -> bool:
+    """Whether a tab whose document told of no end was closed by a page, as far as can be seen.
+
+    Either by a gesture on it just before, or by a popup's document before it had said anything.
+    """
+    is_young = is_heard and tab.opener is not None and tab.commits > 1 and tab.latest is None
+    return is_young or tab.was_touched(at, here=True)

@@ -31,6 +31,7 @@ from replaykit.recorder.capture import (
     Parts,
     decode_message,
     page_script,
+    split_number,
 )
 from replaykit.replay.chromium import Chromium
 from replaykit.snapshot.codec import decode
@@ -163,6 +164,7 @@ class Watched:
         self.cdp.send("Page.addScriptToEvaluateOnNewDocument", script)
 
     def _take(self, payload: str) -> None:
+        _, payload = split_number(payload)
         self.raw.append(payload)
         message = decode_message(payload)
         if isinstance(message, PagePart):

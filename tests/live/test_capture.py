@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.recorder.capture import PageOptions, PagePush, decode_message, page_script
+from replaykit.recorder.capture import API, PageOptions, PagePush, decode_message, page_script
 from replaykit.replay.dom import Dom
 from replaykit.snapshot.codec import encode
 
@@ -659,12 +659,12 @@ def test_large_pages_lose_boxes_then_styles(watch: Watch) -> None:
 
 
 SUMMARY = """(() => {
-  const [head, line] = JSON.parse(__replaykit_api.push('asked')).snapshot.split('\\n');
+  const [head, line] = JSON.parse(API.push('asked')).snapshot.split('\\n');
   const tokens = JSON.parse(line), at = (mark) => tokens.flatMap((token, i) => token === mark ? [tokens[i + 1]] : []);
   return {flags: JSON.parse(head).flags, elements: JSON.parse(head).elements, omitted: at('~'), last: tokens.at(-1),
     texts: tokens.filter((token) => token[0] === '=').map((token) => [token.length, token.slice(-9)]),
     kept: tokens.filter((token) => token === '<i').length};
-})()"""
+})()""".replace("API", API)
 
 
 def summary(page: Any, fill: str) -> dict[str, Any]:
@@ -702,7 +702,7 @@ def test_a_page_that_was_cut_answers_nothing_that_the_rest_could_change(page: An
     page.set_content("<!doctype html><div id=many></div><p id=after>z</p>")
     page.evaluate(page_script(PageOptions(main_world=True)))
     page.evaluate(f"many.innerHTML = {markup}")
-    push = decode_message(page.evaluate("__replaykit_api.push('asked')"))
+    push = decode_message(page.evaluate(f"{API}.push('asked')"))
     assert isinstance(push, PagePush)
     dom = Dom(push.snapshot.encode())
     assert "cut" in dom.head.flags

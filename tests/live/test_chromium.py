@@ -14,6 +14,7 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import LocatorLimit, ReplayError, Unsupported
+from replaykit.recorder.capture import API
 from replaykit.replay import chromium as tier
 from replaykit.replay.blueprint import STAND_IN, Blueprint, blueprint, blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt
@@ -39,7 +40,7 @@ KNOWN = {
 
 # Snapshot and reads in one task of the page: nothing can change between them.
 READ = """(() => {
-  const push = __replaykit_api.push('final');
+  const push = API.push('final');
   const reads = [];
   const visit = (node) => {
     if (node.nodeType === 1) reads.push([node.localName, node.innerText ?? null,
@@ -50,7 +51,7 @@ READ = """(() => {
   };
   document.childNodes.forEach(visit);
   return JSON.stringify({push: JSON.parse(push), reads});
-})()"""
+})()""".replace("API", API)
 
 HOSTILE = """<html>
 <head><meta http-equiv="refresh" content="0;url=ORIGIN/refreshed">

@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.sites.shop.server import Site, serve
 from replaykit.errors import Unsupported
+from replaykit.recorder.capture import API
 from replaykit.replay.dom import Dom, Node
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -24,7 +25,7 @@ Watch = Callable[..., Any]
 
 # Snapshot and reads in one task of the page: nothing can change between them.
 READ = """(() => {
-  const push = __replaykit_api.push('asked');
+  const push = API.push('asked');
   const reads = [];
   const visit = (node) => {
     if (node.nodeType === 1) reads.push([node.localName, node.innerText ?? null, node.outerText ?? null,
@@ -35,7 +36,7 @@ READ = """(() => {
   };
   document.childNodes.forEach(visit);
   return JSON.stringify({push: JSON.parse(push), reads});
-})()"""
+})()""".replace("API", API)
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 SHOP = [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.capture import API
 from replaykit.recorder.recorder import Recorder
 from replaykit.replay.dom import Dom
 from replaykit.trajectory.action import DragAndDrop, UploadFile, tag_of
@@ -179,7 +180,7 @@ def test_who_acted_before_the_script_came_was_there(
     }
     if act:
         acts[act]()
-    assert watch().call("globalThis.__replaykit_api.touched") is touched
+    assert watch().call(f"globalThis.{API}.touched") is touched
 
 
 def test_a_page_that_is_left_before_it_rests_has_been_seen(tmp_path: Path, page: Any, site: Any) -> None:

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from replaykit.errors import Unsupported
+from replaykit.recorder.capture import API
 from replaykit.replay.dom import Dom, Node
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,7 +23,7 @@ Watch = Callable[..., Any]
 
 # Snapshot and reads in one task of the page: nothing can change between them.
 READ = """(() => {
-  const push = __replaykit_api.push('asked');
+  const push = API.push('asked');
   const reads = [];
   const isShown = (node) => {
     const style = getComputedStyle(node);
@@ -41,7 +42,7 @@ READ = """(() => {
   };
   document.childNodes.forEach(visit);
   return JSON.stringify({push: JSON.parse(push), reads});
-})()"""
+})()""".replace("API", API)
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 SEEDS = range(100, 260)

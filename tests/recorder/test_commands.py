@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.capture import WORLD, PagePush
+from replaykit.recorder.capture import API, WORLD, PagePush
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
@@ -100,7 +100,7 @@ def test_snapshot() -> None:
     job = carry(ReadPage(id=1, page=0, what="snapshot", args=("asked",)), answer, one)
     assert isinstance(job.value, PagePush)
     assert asked[0].params["contextId"] == 2
-    assert asked[0].params["expression"] == '__replaykit_api.push("asked")'
+    assert asked[0].params["expression"] == f'{API}.push("asked")'
     assert one.viewport == (8, 6)
 
 
@@ -175,9 +175,9 @@ def test_reads() -> None:
         Read(locator="b", kind="number", special="nan"),
         Read(locator="c", kind="hits", hits=(Hit(number=4, attributes={"id": "x"}),)),
     ]
-    assert asked[0] == "__replaykit_api.classify(() => (\ndocument.title\n))"
-    assert asked[1] == '__replaykit_api.property("#x", "text")'
-    assert asked[2] == '__replaykit_api.hits("p")'
+    assert asked[0] == f"{API}.classify(() => (\ndocument.title\n))"
+    assert asked[1] == f'{API}.property("#x", "text")'
+    assert asked[2] == f'{API}.hits("p")'
 
 
 def test_what_a_page_throws_is_a_value() -> None:

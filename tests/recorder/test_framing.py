@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Generator
 from typing import Any
 
-from replaykit.recorder.capture import WORLD, PagePush
+from replaykit.recorder.capture import API, WORLD, PagePush
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.effects import Effect, Job, Refused, Send, Sleep
@@ -151,9 +151,9 @@ def test_frames_send_what_they_show_before_their_page_does() -> None:
     tab.frames.owned.add("F")
     job, asked = carry(snapshot(tab, "final"), plain)
     assert isinstance(job.value, PagePush)
-    assert asked == [(("S",), "__replaykit_api.send('asked')"), ((), '__replaykit_api.push("final")')]
+    assert asked == [(("S",), f"{API}.send('asked')"), ((), f'{API}.push("final")')]
     _, asked = carry(send_frames(tab), plain)
-    assert asked == [(("S",), "__replaykit_api.send('asked')")]
+    assert asked == [(("S",), f"{API}.send('asked')")]
 
 
 def test_stuck_frame_does_not_hold_its_page_up() -> None:
@@ -184,10 +184,10 @@ def test_page_without_frames_is_asked_as_ever() -> None:
         {"context": {"id": 2, "name": WORLD, "auxData": {"frameId": "M"}}},
     )
     _, asked = carry(snapshot(tab, "final"), plain)
-    assert asked == [((), '__replaykit_api.push("final")')]
+    assert asked == [((), f'{API}.push("final")')]
 
 
 def test_act_is_told_to_all_frames_but_its_own() -> None:
     tab = page()
-    assert carry(stir(tab, "F"), plain)[1] == [((), "__replaykit_api.stir()")]
-    assert carry(stir(tab, ""), plain)[1] == [(("S",), "__replaykit_api.stir()")]
+    assert carry(stir(tab, "F"), plain)[1] == [((), f"{API}.stir()")]
+    assert carry(stir(tab, ""), plain)[1] == [(("S",), f"{API}.stir()")]

@@ -1,0 +1,106 @@
+"""The browser's own count of input events, against what was heard: what a page hides from the recorder is a gap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.capture import API
+from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.exchange import Gap
+
+pytestmark = pytest.mark.live
+
+HIDES = """for (const name of ['pointerdown', 'pointerup', 'click', 'keydown', 'beforeinput', 'input'])
+  VIEW.addEventListener(name, (event) => { event.stopImmediatePropagation();
+    if (name === 'click') document.title += '!' }, true);"""
+
+LIES = """EventCounts.prototype.get = () => 0; Object.defineProperty(Performance.prototype, 'eventCounts',
+  { get: () => new Map() });"""
+
+
+def missed(path: Path) -> dict[str, int]:
+    with open_bundle(path) as bundle:
+        found = bundle.trajectory.of_type(Gap)
+        counts: dict[str, int] = {}
+        for gap in found:
+            if gap.channel == "actions":
+                counts[gap.why] = counts.get(gap.why, 0) + gap.count
+        return counts
+
+
+def hides(view: str = "window") -> str:
+    return HIDES.replace("VIEW", view)
+
+
+@pytest.mark.parametrize("script", [hides(), LIES + hides()])
+@pytest.mark.parametrize("act", ["click", "key"])
+def test_events_that_were_stopped_before_are_counted(
+    tmp_path: Path, page: Any, site: Any, script: str, act: str
+) -> None:
+    page.goto(site.add("/", f"<!doctype html><button id=it>x</button><script>{script}</script>"))
+    with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
+        run.attach(page)
+        page.click("#it") if act == "click" else page.press("#it", "Enter")
+    assert missed(tmp_path / "run.zst")["events.unheard"] >= 2
+
+
+def test_a_frame_that_silences_itself_is_counted(tmp_path: Path, page: Any, site: Any) -> None:
+    markup = f"""<!doctype html><script>onload = () => {{ const frame = document.createElement('iframe');
+      document.body.append(frame); const inner = frame.contentWindow; {hides("inner")}
+      inner.document.body.innerHTML = '<button>x</button>' }}</script>"""
+    url = site.add("/", markup)
+    with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
+        run.attach(page)
+        page.goto(url)
+        page.frame_locator("iframe").locator("button").click()
+    assert missed(tmp_path / "run.zst")["events.unheard"] >= 1
+
+
+HONEST = """<!doctype html><form onsubmit="return false"><input id=text><textarea id=area></textarea>
+<label id=label>x<input type=checkbox id=box></label><select id=list><option>a<option>b</select>
+<input type=range id=range><input type=date id=date><button id=go>go</button><button id=off disabled>off</button></form>
+<p id=gone onclick="this.remove()">gone</p><p id=drag draggable=true>drag</p><p id=drop>drop</p>
+<iframe id=frame srcdoc="<button id=inner onclick='parent.frame.remove()'>x</button>"></iframe><x-box></x-box><script>
+customElements.define('x-box', class extends HTMLElement { constructor() { super();
+  this.attachShadow({ mode: 'open' }).innerHTML = '<button id=deep>deep</button>'; } });
+go.addEventListener('click', (event) => event.stopImmediatePropagation());</script>"""
+
+
+def test_honest_pages_leave_no_gap(tmp_path: Path, page: Any, site: Any) -> None:
+    url = site.add("/", HONEST)
+    with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
+        run.attach(page)
+        page.goto(url)
+        page.fill("#text", "a")
+        page.locator("#area").press_sequentially("b\nc")
+        page.press("#text", "Enter")
+        page.click("#label")
+        page.select_option("#list", "b")
+        page.click("#range")
+        page.fill("#date", "2030-01-02")
+        page.dblclick("#go")
+        page.click("#go", button="right")
+        page.click("#off", force=True)
+        page.click("#gone")
+        page.drag_and_drop("#drag", "#drop")
+        page.click("#deep")
+        page.frame_locator("#frame").locator("#inner").click()
+        page.goto(url)
+        page.click("#go")
+    assert missed(tmp_path / "run.zst") == {}
+
+
+def test_nothing_retires_the_script(tmp_path: Path, page: Any, watch: Any, site: Any) -> None:
+    watched = watch()
+    watched.page.goto(site.add("/", "<!doctype html><button id=it>x</button>"))
+    assert watched.call(f"typeof {API}.retire") == "undefined"
+    watched.call(
+        f"(() => {{ try {{ {API} = {{ nonce: 'x', api: {{}} }}; delete globalThis.{API} }} catch {{}} }})()"
+    )
+    watched.call(f"globalThis.{watched.options.binding} = () => 0; 1")
+    watched.page.click("#it")
+    watched.until(lambda: watched.events("click"))
