@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Asking, Flow, Ledger
-from replaykit.recorder.messages import Disarm, End, ReadLog, Seal
+from replaykit.recorder.messages import Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
 from replaykit.recorder.probing import Probing
@@ -19,6 +19,12 @@ from replaykit.recorder.witnessing import Witnessed
 from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending
+
+SAVING_MAX_MS = 2_000
+"""How long the end waits for a request that may change something."""
+
+SAVING_POLL_MS = 50
+"""How often it looks."""
 
 KINDS = frozenset({"answered", "stopped", "max_steps", "timeout", "crashed", "unknown"})
 CAUSES = frozenset({"agent", "browser", "recorder", "harness", "person"})
@@ -59,6 +65,7 @@ class Closing:
 
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
+        yield from self._settle()
         active = self._tabs.get(self._tabs.active)
         last: Shown | None = None
         for tab in self._tabs.open:
@@ -82,6 +89,13 @@ class Closing:
             counts = self._network.compare(reply.value, self.begun_at, now) if is_read else {}
             lacks = () if is_read else (f"netlog.{reply.error or 'failed'}",)
             self.witnessed(Witnessed(at=now, witness="netlog", lacks=lacks, counts=counts))
+
+    def _settle(self) -> Flow:
+        """Wait shortly for what pages still save: whether it was done belongs to the run."""
+        for _ in range(SAVING_MAX_MS // SAVING_POLL_MS):
+            if not any(self._network.is_changing(tab.page) for tab in self._tabs.open):
+                return
+            yield Pause(id=0, ms=SAVING_POLL_MS)
 
     def _final(self, tab: Tab, at: float) -> Asking[Shown | None]:
         shown = yield from self._viewer.ask(tab, "final")

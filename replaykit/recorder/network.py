@@ -42,6 +42,9 @@ LOADING = frozenset({"document", "xhr", "fetch"})
 _WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose requests state a length, and be it 0, unless they send a stream."""
 
+_LOOKING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods that change nothing."""
+
 _BYTES, _PLAIN = "application/octet-stream", "text/plain"
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -213,6 +216,14 @@ class Network:
             request.page == page and request.at >= since and request.exchange.resource in LOADING
             for request in self._requests.values()
             if not request.is_over
+        )
+
+    def is_changing(self, page: int) -> bool:
+        """Whether a tab waits for the answer to a request that may change something."""
+        return any(
+            request.page == page and request.exchange.method.upper() not in _LOOKING
+            for request in self._requests.values()
+            if not request.is_over and request.exchange.actor != "probe"
         )
 
     def document_of(self, page: int, message: Navigated) -> tuple[int | None, int | None]:

@@ -319,3 +319,41 @@ def test_probes_of_one_phase_share_their_time(new_driver) -> None:
     driver.end()
     errors = {probe.id: probe.error for probe in driver.of(Probe)}
     assert (errors["p1"], errors["p4"]) == (None, "timeout")
+
+
+def saving(driver, method: str = "PUT", **more):
+    sent = {"url": "http://shop.test/api/state", "method": method, "resource": "fetch", **more}
+    return driver.feed(m.Requested(at=driver.now, request="9", page=0, **sent))
+
+
+def test_the_end_waits_for_what_is_being_saved(new_driver) -> None:
+    driver = saving(new_driver().open())
+    driver.feed(m.End(at=driver.now, kind="stopped"))
+    driver.wait(150)
+    assert not driver.looks("final")
+    driver.feed(m.Responded(at=driver.now, request="9", status=204), m.Finished(at=driver.now, request="9"))
+    driver.wait(100)
+    assert driver.looks("final")
+    (saved,) = driver.of(exchange.Exchange)
+    assert (saved.status, driver.events.index(saved) < driver.events.index(driver.looks("final")[0])) == (
+        204,
+        True,
+    )
+
+
+@pytest.mark.parametrize("asked", [{"method": "GET"}, {"method": "POST", "actor": "probe"}])
+def test_the_end_waits_for_nothing_that_changes_nothing(asked, new_driver) -> None:
+    driver = saving(new_driver().open(), **asked)
+    driver.feed(m.End(at=driver.now, kind="stopped"))
+    driver.wait(0)
+    assert driver.looks("final")
+
+
+def test_the_end_waits_for_a_save_for_two_seconds_at_most(new_driver) -> None:
+    driver = saving(new_driver().open())
+    driver.feed(m.End(at=driver.now, kind="stopped"))
+    driver.wait(1_900)
+    assert not driver.looks("final")
+    driver.wait(200)
+    assert driver.looks("final")
+    assert driver.of(exchange.Exchange)[0].status is None
