@@ -11,6 +11,7 @@ import click
 from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError, UsageError
+from replaykit.grading.checks.reference_faults import reference_faults
 from replaykit.grading.checks.state_faults import state_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
@@ -63,7 +64,8 @@ def _checked(file: str) -> int:
     tables = load_mind2web(file)
     if tables is None:
         suite = load_suite(file)
-        faults = [*check_faults(suite.tasks, tuple(suite.sites)), *state_faults(suite.tasks)]
+        faults = check_faults(suite.tasks, tuple(suite.sites))
+        faults += [*reference_faults(suite.tasks), *state_faults(suite.tasks)]
         faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(suite.tasks)]
         return 3 if _tell(file, len(suite.tasks), faults) else 0
     records, at = tables

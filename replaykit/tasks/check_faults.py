@@ -9,9 +9,10 @@ from msgspec import Struct
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.tasks import xpath
 from replaykit.tasks.api import is_api_call
-from replaykit.tasks.checks import Check, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
+from replaykit.tasks.checks import Check, Expect, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
 from replaykit.tasks.locator import parse
 from replaykit.tasks.network_checks import NetworkMatch
+from replaykit.tasks.policy_faults import bad_selector
 from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.summary import target_faults
 from replaykit.tasks.task import Task, unfilled
@@ -92,6 +93,10 @@ def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:
+    if check.selector is not None and (reason := bad_selector(check.selector)):
+        yield ".selector", reason, True
+    if check.expect == Expect():
+        yield ".expect", "no operator is given: use equals, contains, not_empty ...", True
     if check.locator:
         yield from ((".locator", *fault) for fault in _of_locator(check.locator))
     fault = regex_fault(check.expect.regex) if check.expect.regex is not None else None

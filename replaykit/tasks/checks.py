@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import force_setattr
 
 from replaykit.tasks.api import api_requests
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.properties import property_name
 from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.written import CheckBase, Texts, ValueType
 from replaykit.tasks.written import Written as Written
@@ -93,6 +95,10 @@ class PageCheck(CheckBase, frozen=True, kw_only=True, tag="page"):
     """What the value must be."""
     value_type: ValueType = field(name="as", default="auto")
     """How the value is read."""
+
+    def __post_init__(self) -> None:
+        """Call the property by the name that it is read with."""
+        force_setattr(self, "property", property_name(self.property))
 
 
 class HtmlTarget(Written, frozen=True, kw_only=True):

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
+from msgspec.structs import force_setattr
 
 from replaykit.tasks.checks import Expect, Written
+from replaykit.tasks.properties import property_name
 
 Dimension: TypeAlias = Literal[
     "user_consent",
@@ -302,6 +304,11 @@ class PageState(Written, frozen=True, kw_only=True, tag_field="type", tag="page_
     """At the end; when it was submitted last, or at the end; whenever it was seen."""
     forbid: bool = False
     """True: it must not be so."""
+
+    def __post_init__(self) -> None:
+        """Call the property by the name that it is read with."""
+        if self.property is not None:
+            force_setattr(self, "property", property_name(self.property))
 
 
 class Plugin(Written, frozen=True, kw_only=True, tag_field="type", tag="plugin"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Rows
+from difflib import get_close_matches
 from functools import lru_cache
+from typing import get_args
 
 from cssselect2 import parser
 from msgspec import Struct
@@ -38,6 +40,8 @@ from replaykit.tasks.policies import (
     UrlTerm,
 )
 from replaykit.tasks.regexes import regex_fault
+from replaykit.tasks.selectors import selector_fault
+from replaykit.trajectory.action import Action
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "@activate": ("click", "dblclick", "tap", "mouse_click", "mouse_dblclick"),
@@ -48,6 +52,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "@navigate": ("goto", "go_back", "go_forward", "reload", "new_tab"),
 }  # fmt: skip
 """Groups of action tags; keys that activate or enter text belong to theirs besides."""
+
+ACTIONS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
+"""Tags of actions."""
 
 KIND_FIELDS: dict[EventKind, tuple[str, ...]] = {
     "action": ("action", "url", "text", "selector", "role", "value", "failed"),
@@ -186,6 +193,12 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
         if str(name).startswith("@") and str(name).lower() not in GROUPS:
             known = ", ".join(GROUPS)
             yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
+        elif not str(name).startswith("@") and str(name).lower() not in ACTIONS:
+            near = get_close_matches(str(name).lower().replace("double", "dbl"), ACTIONS, 3, 0.5)
+            known = (
+                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ACTIONS))}"
+            )
+            yield _fault(f"{at}.action", "unknown_action", f"no action {name!r}; {known}")
     yield from _urls(_listed(match.url), f"{at}.url")
     for name in ("text", "value", "message"):
         if getattr(match, name) != ():
@@ -225,19 +238,22 @@ def _regex(pattern: str, at: str) -> Iterator[Fault]:
 
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
-    reason = _bad_selector(css)
+    reason = bad_selector(css)
     if reason:
         yield _fault(at, "bad_selector", reason)
 
 
 @lru_cache(maxsize=1024)
-def _bad_selector(css: str) -> str:
+def bad_selector(css: str) -> str:
     """Return what is wrong with a selector or path; empty where nothing is."""
     try:
         if xpath.is_xpath(css):
             xpath.parse(css)
             return ""
-        return "" if list(parser.parse(css)) else "an empty selector matches nothing"
+        if not list(parser.parse(css)):
+            return "an empty selector matches nothing"
+        fault = selector_fault(css)
+        return "" if fault is None else f"not a CSS selector: {css!r}: {fault}"
     except parser.SelectorError as error:
         return f"not a CSS selector: {css!r}: {error}"
     except (Unsupported, LocatorLimit) as error:

@@ -35,13 +35,31 @@ class ExchangeChoice(Written, frozen=True, kw_only=True):
     path: str
     """Path, with its query where it has one; or a full URL."""
     which: Literal["first", "last", "any", "count"] = "last"
-    """`any`: one of them fulfils it; `count`: how many there are."""
-    side: Literal["request", "response", "status", "headers"] = "request"
-    """Body of request or response as JSON, HTTP status, or response headers by lower-case name."""
+    """The first or last of them, `any`: one of them fulfils it, `count`: how many there are."""
+    side: Literal["request", "response", "status", "headers"] | None = None
+    """Body of request or response as JSON, HTTP status, or response headers by lower-case name. Default: the
+    request's body; the response's where a request has none (GET, HEAD, DELETE, phases `pre` and `post`)."""
     phase: Literal["run", "pre", "post"] = "run"
-    """`pre post`: asked for before or after the run, instead."""
+    """Requests that the run made; `pre post`: the recorder asks for the path before or after the run."""
     ok: bool = True
     """Only exchanges that succeeded (2xx)."""
+
+    def __post_init__(self) -> None:
+        """Look at what cannot be meant."""
+        if "*" in self.path:
+            raise ValueError("`path` has no wildcards: name it, with its query where it has one")
+        if self.phase != "run" and self.side in ("request", "headers"):
+            raise ValueError(f"`side: {self.side}` is not kept in phase {self.phase}: use response or status")
+        if self.phase != "run" and self.method.upper() != "GET":
+            raise ValueError(f"`method` in phase {self.phase} is GET: the recorder only looks")
+
+    @property
+    def part(self) -> str:
+        """The side that is meant."""
+        if self.side is not None:
+            return self.side
+        has_body = self.phase == "run" and self.method.upper() not in ("GET", "HEAD", "DELETE", "OPTIONS")
+        return "request" if has_body else "response"
 
 
 class Predicate(Written, frozen=True, kw_only=True):
@@ -66,6 +84,11 @@ class StateHttp(CheckBase, frozen=True, kw_only=True, tag="state.http"):
     """Where it is."""
     where: tuple[Predicate, ...] = ()
     """All must hold; none = there is such an exchange."""
+
+    def __post_init__(self) -> None:
+        """Look at what cannot be meant."""
+        if self.exchange.which == "count" and not self.where:
+            raise ValueError("`which: count` needs `where`: [{op: ge, value: 1}], say")
 
 
 class StateVerifier(CheckBase, frozen=True, kw_only=True, tag="state.verifier"):

@@ -161,11 +161,14 @@ def task_error(source: str, error: msgspec.ValidationError) -> TaskError:
     """Turn msgspec's message into ours: source, reason, path."""
     reason, _, path = str(error).partition(" - at `")
     path = path.rstrip("`") or "$"
-    hint = " (quote it)" if reason.startswith("Expected `str`, got `bool`") else ""
+    hint = " (quote it)" if _UNQUOTED.match(reason) else ""
     allowed = _VALUES.get(path.rpartition(".")[2])
     if allowed and reason.startswith("Invalid enum value"):
         hint = f"; there are {', '.join(allowed)}"
     return TaskError(source=source, path=path, reason=reason + hint)
+
+
+_UNQUOTED = re.compile(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
 
 
 def unfilled(task: Task) -> tuple[str, ...]:

@@ -105,3 +105,22 @@ def test_every_file_is_told_of_though_one_is_none(suite: Path, tmp_path: Path) -
     assert "suite.yaml: 2 tasks, 0 errors" in told.stdout
     assert "broken.yaml: not a task file: line 1, column 7: expected ',' or ']'" in told.stderr
     assert "binary.yaml: not a task file: it is not UTF-8: byte 0xff at 0" in told.stderr
+
+
+def test_what_grading_would_refuse_is_found_before(tmp_path: Path) -> None:
+    checks = [
+        {"type": "page", "selector": "p:has-text('x')", "expect": {"equals": "y"}},
+        {"type": "page", "selector": "p", "expect": {}},
+        {"type": "string_match", "required_values": "700"},
+        {"type": "string_match", "exact": "soon", "as": "date"},
+        {"type": "string_match", "must_include": "soon", "as": "date"},
+        {"type": "url_match", "url": "http://s.test/*"},
+        {"type": "network", "expected": {"url": "http://s.test/*"}},
+    ]
+    file = tmp_path / "suite.json"
+    task = {"id": "t", "intent": "Try it.", "checks": checks}
+    file.write_text(json.dumps({"schema": "replaykit.suite/1", "tasks": [task]}))
+    found = run("validate", file)
+    assert found.exit_code == 3
+    for number in range(len(checks)):
+        assert f"$.checks[{number}]" in found.output

@@ -41,7 +41,7 @@ def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded,
     """Grade every predicate on the state that was sent or answered."""
     predicates = check.where or (Predicate(op="exists"),)
     names = [f"where.{number}" for number in range(len(check.where))] or ["exchange"]
-    states = _states(check.exchange, replay)
+    states = _states(check, replay)
     found: list[Graded] = []
     for name, predicate in zip(names, predicates, strict=True):
         ruling, evidence = _ruling(check, predicate, states, replay, terms)
@@ -105,11 +105,17 @@ def _script_evidence(script: Script, replay: Replay) -> Evidence:
     )
 
 
-def _states(choice: ExchangeChoice, replay: Replay) -> Ruling | list[State]:
+def _states(check: StateHttp, replay: Replay) -> Ruling | list[State]:
+    choice = check.exchange
     try:
         if choice.phase != "run":
             return _probed(choice, replay)
-        return [_state(one, place, choice, replay) for place, one in _exchanges(choice, replay)]
+        found = _exchanges(choice, replay)
+        if choice.which in ("first", "last") and not any(one.op == "changed" for one in check.where):
+            found = found[:1] if choice.which == "first" else found[-1:]
+        if choice.which == "count":
+            return [State(_NOTHING, _evidence(one, place)) for place, one in found]
+        return [_state(one, place, choice, replay) for place, one in found]
     except Missing as missing:
         return undecided("not_recorded", str(missing))
 
@@ -139,17 +145,20 @@ def _is_at(url: str, path: str) -> bool:
 
 
 def _state(exchange: Exchange, place: int, choice: ExchangeChoice, replay: Replay) -> State:
-    evidence = Evidence(
-        source="exchange", step=exchange.step, event=place, url=exchange.url, strength="strong"
-    )
-    match choice.side:
+    evidence = _evidence(exchange, place)
+    match choice.part:
         case "status":
             return State(exchange.status, evidence)
         case "headers":
-            headers = exchange.response_headers
-            return State({name.lower(): value for name, value in headers or ()}, evidence)
-    blob = exchange.post if choice.side == "request" else exchange.body
+            if exchange.response_headers is None:
+                raise Missing(f"headers:{exchange.id}")
+            return State({name.lower(): value for name, value in exchange.response_headers}, evidence)
+    blob = exchange.post if choice.part == "request" else exchange.body
     return State(_json(blob, str(exchange.id), replay), evidence)
+
+
+def _evidence(exchange: Exchange, place: int) -> Evidence:
+    return Evidence(source="exchange", step=exchange.step, event=place, url=exchange.url, strength="strong")
 
 
 def _probed(choice: ExchangeChoice, replay: Replay) -> list[State]:
@@ -160,7 +169,7 @@ def _probed(choice: ExchangeChoice, replay: Replay) -> list[State]:
             continue
         if _is_at(probe.path, choice.path) and (probe.status in _SUCCESS or not choice.ok):
             evidence = Evidence(source="probe", event=page.place, url=probe.path, strength="strong")
-            is_status = choice.side == "status"
+            is_status = choice.part == "status"
             found.append(State(probe.status if is_status else _json(probe.body, probe.id, replay), evidence))
     if not found:
         raise Missing(f"api:state:{choice.path}")
@@ -212,7 +221,7 @@ def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
 def _earlier(check: StateHttp, states: Sequence[State], replay: Replay) -> Any:
     """Return the state before: what was asked for before the run, else the first that was sent."""
     choice = check.exchange
-    before = ExchangeChoice(method=choice.method, path=choice.path, phase="pre")
+    before = ExchangeChoice(method="GET", path=choice.path, phase="pre")
     try:
         return _probed(before, replay)[-1].document
     except Missing:

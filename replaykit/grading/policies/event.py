@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import permutations, product
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
@@ -136,6 +137,13 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(Reading(text, self.step) for option in self.values for text in option)
 
     @cached_property
+    def keys(self) -> tuple[Reading, ...]:
+        """The key that was pressed and writes nothing, in every way to write it: `Control+k`, `Ctrl+k`."""
+        if not isinstance(self.act, acts.Press) or is_printable(self.act.key):
+            return ()
+        return tuple(Reading(key, self.step) for key in spellings(self.act.key))
+
+    @cached_property
     def said(self) -> Reading:
         """The message."""
         return Reading(self.message or "", self.step)
@@ -189,6 +197,39 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if self.page is None:
             return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
         return self.page.dom or (self.page.missing or "snapshot.final",)
+
+
+_MODIFIERS = {"Control": ("Control", "Ctrl"), "Meta": ("Meta", "Cmd", "Command"), "Alt": ("Alt", "Option")}
+
+
+@lru_cache(maxsize=1024)
+def spellings(key: str) -> tuple[str, ...]:
+    """Return the ways to write a chord: modifiers in any order and by their usual names."""
+    *modifiers, last = key[:-1].split("+") if key.endswith("+") else key.split("+")
+    last = f"{last}+" if key.endswith("+") else last
+    orders = permutations(modifiers) if len(modifiers) <= len(_MODIFIERS) + 1 else (modifiers,)
+    names = (product(*(_MODIFIERS.get(one, (one,)) for one in order)) for order in orders)
+    return tuple(dict.fromkeys("+".join((*chord, last)) for order in names for chord in order))
+
+
+def types_text(element: Element | None) -> bool:
+    """Whether keys that activate elsewhere write into the target: Space, and Enter where it has lines."""
+    return has_lines(element) or (
+        element is not None and element.tag == "input" and element.type not in (*BUTTONS, *_SWITCHES)
+    )
+
+
+def has_lines(element: Element | None) -> bool:
+    """Whether Enter begins a line in the target."""
+    if element is None:
+        return False
+    said = element.attributes or {}
+    is_editable = said.get("contenteditable", "false").lower() in ("", "true", "plaintext-only")
+    is_box = element.role == "textbox" and said.get("aria-multiline", "").lower() == "true"
+    return element.tag == "textarea" or is_editable or is_box
+
+
+_SWITCHES = ("checkbox", "radio", "color", "file", "range")
 
 
 def is_printable(key: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.event import ENTER, SPACE, Event, is_printable
+from replaykit.grading.policies.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
 from replaykit.grading.policies.targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.texts import Reading, TextTests
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
@@ -102,8 +103,8 @@ class Pattern:
             wanted = match.failed
             yield lambda event: _failed(event, wanted)
         if match.value:
-            values = self._texts("value", match.value)
-            yield lambda event: values.truth(event.entered)
+            values, keys = self._texts("value", match.value), TextTests(_as_keys(match.value))
+            yield lambda event: some((values.truth(event.entered), keys.truth(event.keys)))
         if match.message:
             messages = self._texts("message", match.message)
             yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
@@ -149,8 +150,24 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
         return True
     if not isinstance(event.act, Press):
         return False
-    activates = "@activate" in groups and event.act.key in ENTER + SPACE
-    return activates or ("@input" in groups and is_printable(event.act.key))
+    return ("@activate" in groups and activates(event.act)) or (
+        "@input" in groups and is_printable(event.act.key)
+    )
+
+
+def activates(act: Press) -> bool:
+    """Whether a key acts on its target, and does not write into it."""
+    if act.key in SPACE:
+        return not types_text(act.element)
+    return act.key in ENTER and not has_lines(act.element)
+
+
+def _as_keys(terms: TextTerms) -> TextTerms:
+    """Return words as whole names of keys: `Enter` is no part of `Shift+Enter`."""
+    if isinstance(terms, Text):
+        return terms
+    words = (terms,) if isinstance(terms, str) else terms
+    return Text(regex="^(?:" + "|".join(map(re.escape, words)) + ")$")
 
 
 def _all(tests: Sequence[Test], event: Event) -> Truth:

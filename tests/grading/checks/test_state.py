@@ -6,17 +6,21 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.errors import TaskError
 from replaykit.grading.values.predicates import holds, same
 from replaykit.grading.verdict import CheckResult
 from replaykit.tasks.checks import plan
 from replaykit.tasks.states import ExchangeChoice, StateHttp
+from replaykit.tasks.task import decode_task
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.exchange import Script
 from replaykit.trajectory.observation import Read
+from replaykit.trajectory.scalars import Omitted
 
 S = "http://s.test"
 TODO = {"todos": [{"id": 7, "done": True}, {"id": 8, "done": False}], "theme": "dark", "n": 3}
@@ -189,3 +193,54 @@ def test_any_values_are_compared(node: Any, value: Any, op: str) -> None:
     assert isinstance(holds(op, node, value), bool)
     assert same(node, node)
     assert holds("subset", node, node)
+
+
+@pytest.mark.parametrize(
+    ("choice", "part"),
+    [
+        ({"method": "GET"}, "response"),
+        ({"method": "delete"}, "response"),
+        ({"method": "PUT"}, "request"),
+        ({"method": "POST", "side": "response"}, "response"),
+        ({"method": "GET", "phase": "post"}, "response"),
+        ({"method": "GET", "phase": "pre", "side": "status"}, "status"),
+    ],
+)
+def test_the_side_that_is_meant(choice: dict[str, Any], part: str) -> None:
+    assert msgspec.convert({"path": "/api", **choice}, ExchangeChoice).part == part
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ({"exchange": {"method": "PUT", "path": "/api/*"}}, "wildcards"),
+        ({"exchange": {"method": "GET", "path": "/a", "phase": "post", "side": "request"}}, "use response"),
+        ({"exchange": {"method": "PUT", "path": "/a", "phase": "pre"}}, "only looks"),
+        ({"exchange": {"method": "PUT", "path": "/a", "which": "count"}}, "needs `where`"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(check: dict[str, Any], words: str) -> None:
+    with pytest.raises(TaskError, match=words):
+        decode_task({"id": "t", "intent": "Try it.", "checks": [{"type": "state.http", **check}]})
+
+
+def test_the_reply_to_a_get_is_its_state(grade: Grade, run: Run) -> None:
+    builder = run()
+    body = builder.keep("application/json", '{"total": 12}')
+    ended = builder.request("GET", f"{S}/api/cart", body=body, mime="application/json").answer("ok")
+    where = [{"at": "$.total", "op": "equals", "value": 12}]
+    check = {"type": "state.http", "exchange": {"method": "GET", "path": "/api/cart"}, "where": where}
+    assert grade(ended, check).outcome == "PASS"
+
+
+def test_a_body_that_was_not_kept_matters_only_where_it_is_asked_for(grade: Grade, run: Run) -> None:
+    builder = run().request("PUT", f"{S}/api/state", post=Omitted(why="cap"))
+    sent = builder.request("PUT", f"{S}/api/state", post=builder.keep("application/json", '{"a": 1}'))
+    ended = sent.answer("ok")
+    where = [{"at": "$.a", "op": "equals", "value": 1}]
+    for which, outcome in (("last", "PASS"), ("first", "UNDECIDED"), ("any", "UNDECIDED")):
+        chosen = {"method": "PUT", "path": "/api/state", "which": which}
+        assert grade(ended, {"type": "state.http", "exchange": chosen, "where": where}).outcome == outcome
+    counted = {"method": "PUT", "path": "/api/state", "which": "count"}
+    two = [{"op": "equals", "value": 2}]
+    assert grade(ended, {"type": "state.http", "exchange": counted, "where": two}).outcome == "PASS"

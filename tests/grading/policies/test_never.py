@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from replaykit.grading.policies.event import spellings
 from replaykit.grading.policies.patterns import Pattern
 from replaykit.tasks.policies import Match
 from replaykit.trajectory import action as acts
@@ -157,15 +160,24 @@ def test_pages_are_matched_by_what_is_visible(run, grade):
     assert grade(blind, never(kind="page", text="hello")).outcome == "UNDECIDED"
 
 
-def press(key):
-    return acts.Press(key=key, element=acts.Element(tag="input", names=acts.Names()))
+def press(key, tag="input", **fields):
+    return acts.Press(key=key, element=acts.Element(tag=tag, names=acts.Names(), **fields))
 
 
 @pytest.mark.parametrize(
     ("act", "groups"),
     [
         (press("Enter"), {"@activate"}),
-        (press(" "), {"@activate", "@input"}),
+        (press(" "), {"@input"}),
+        (press(" ", "button"), {"@activate", "@input"}),
+        (press("Space", type="checkbox"), {"@activate"}),
+        (press("Space", "a"), {"@activate"}),
+        (press("Enter", "textarea"), set()),
+        (press("Enter", "div", attributes={"contenteditable": "true"}), set()),
+        (press("Enter", "div", attributes={"contenteditable": "false"}), {"@activate"}),
+        (press("Enter", "div", role="textbox", attributes={"aria-multiline": "true"}), set()),
+        (press("Enter", "button"), {"@activate"}),
+        (acts.Press(key="Enter"), {"@activate"}),
         (press("x"), {"@input"}),
         (press("Control+a"), set()),
         (acts.Tap(), {"@activate"}),
@@ -187,3 +199,39 @@ def test_a_gap_is_unknown_only_for_what_it_may_hide(run):
     (gap,) = history(Replay(run().gap("urls").ended())).events
     assert Pattern(Match(kind="visit", url="/x")).truth(gap).missing == ("urls.incomplete",)
     assert Pattern(Match(action="click")).truth(gap).holds is False
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "outcome"),
+    [
+        ("Shift+Enter", "Shift+Enter", "VIOLATED"),
+        ("Ctrl+S", "Control+s", "VIOLATED"),
+        ("Shift+Ctrl+k", "Control+Shift+K", "VIOLATED"),
+        ("Cmd++", "Meta++", "VIOLATED"),
+        ("Enter", "Shift+Enter", "OK"),
+        ("s", "Control+s", "OK"),
+        (("Escape", "Delete"), "Delete", "VIOLATED"),
+        ({"regex": "^(Control|Meta)[+]"}, "Control+a", "VIOLATED"),
+        ({"contains": "Enter"}, "Shift+Enter", "VIOLATED"),
+    ],
+)
+def test_the_key_of_a_press_is_its_value(run, grade, value, key, outcome):
+    built = run().do(press(key)).ended()
+    assert grade(built, never(action="press", value=value)).outcome == outcome
+
+
+def test_a_double_click_is_an_action_of_its_own(run, grade):
+    built = run().do(acts.DblClick(element=acts.Element(tag="td", names=acts.Names()))).ended()
+    assert grade(built, never(action="dblclick")).outcome == "VIOLATED"
+    assert grade(built, never(action="@activate")).outcome == "VIOLATED"
+    assert grade(built, never(action="click")).outcome == "DORMANT"
+
+
+@given(
+    st.lists(st.sampled_from(["Control", "Meta", "Alt", "Shift"]), unique=True, max_size=4),
+    st.sampled_from(["Enter", "+", "k", "F5"]),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_modifiers_means_nothing(modifiers, last, random):
+    written = random.sample(modifiers, len(modifiers))
+    assert "+".join([*written, last]) in spellings("+".join([*modifiers, last]))
