@@ -6,6 +6,8 @@ import re
 import warnings
 from typing import NamedTuple
 
+from replaykit.tasks.matcher import Refused, matcher
+
 REGEX_MAX = 1000
 """Characters of a regular expression."""
 
@@ -35,8 +37,16 @@ def regex_fault(pattern: str) -> tuple[str, str] | None:
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError, Warning) as error:
         return "bad_regex", f"not a regular expression: {error}"
-    reason = _Scan(pattern).run()
+    reason = _Scan(pattern).run() or _too_large(pattern)
     return None if reason is None else ("unsafe_regex", reason)
+
+
+def _too_large(pattern: str) -> str | None:
+    try:
+        matcher(pattern)
+    except Refused as refused:
+        return str(refused)
+    return None
 
 
 class _Shape(NamedTuple):

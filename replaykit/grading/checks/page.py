@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +27,7 @@ from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Expect, PageCheck, locator_key, texts
+from replaykit.tasks.matcher import Refused, matcher
 from replaykit.tasks.regexes import regex_fault
 from replaykit.trajectory.observation import Read
 
@@ -171,8 +171,11 @@ def _pattern_rule(pattern: str) -> Rule:
         return lambda text: error(reason, rule, expected)
 
     def rule_of(text: str) -> Ruling:
-        hit = re.search(pattern, text[:_REGEX_TEXT_MAX])
-        found = Value(raw=text, normal=hit[0] if hit else None, type="text")
+        try:
+            hit = matcher(pattern).search(text[:_REGEX_TEXT_MAX])
+        except Refused as refused:
+            return error("unsafe_regex", f"regex: {refused}", expected)
+        found = Value(raw=text, normal=text[slice(*hit)] if hit else None, type="text")
         if hit is not None:
             return Ruling(outcome=Outcome.PASS, rule="regex: found", expected=expected, found=found)
         return failed("not_contained", "regex: found", expected, found)

@@ -19,6 +19,7 @@ from replaykit.grading.values import url
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import UrlMatch, texts
+from replaykit.tasks.matcher import Refused
 from replaykit.tasks.regexes import regex_fault
 
 
@@ -57,7 +58,10 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
         return error("bad_reference", "url: a reference is a URL", *sides)
     if actual is None:
         return failed("not_a_url", "url: both sides must be readable", *sides)
-    matches = url.matches(reference, found, rules, terms.sites)
+    try:
+        matches = url.matches(reference, found, rules, terms.sites)
+    except Refused as refused:
+        return error("unsafe_regex", f"url: {refused}", *sides)
     return Ruling(
         outcome=Outcome.PASS if matches else Outcome.FAIL,
         rule=f"url: origin, path {rules.path}, query {rules.query}, fragment {rules.fragment}",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from replaykit.grading.policies.truth import FALSE, Span, Truth, some, unknown
 from replaykit.grading.values.text import fold
+from replaykit.tasks.matcher import Matcher, matcher
 from replaykit.tasks.policies import Text, TextTerms
 
 TEXT_MAX = 65_536
@@ -97,7 +98,7 @@ class TextTest:
             yield self._shown(reading, *hit) if hit else None
         if self.regex is not None:
             found = self.regex.search(reading.plain)
-            yield Span(reading.plain, *found.span()) if found else None
+            yield Span(reading.plain, *found) if found else None
         if self.fuzzy and self.condition.fuzzy is not None:
             least = self.condition.fuzzy.min_ratio
             hit = next((hit for term in self.fuzzy if (hit := run_like(term, reading.folded, least))), None)
@@ -197,10 +198,9 @@ def lcs(first: str, second: str) -> int:
     return len(first) - row.bit_count()
 
 
-@lru_cache(maxsize=1024)
-def regex(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    """Compile a regular expression."""
-    return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+def regex(pattern: str, ignore_case: bool) -> Matcher:
+    """Compile a regular expression; its searches raise `Refused` where they would take too long."""
+    return matcher(pattern, re.IGNORECASE if ignore_case else 0)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from replaykit.tasks.matcher import Matcher, matcher
+from replaykit.tasks.matcher import Refused as Refused
 from replaykit.tasks.regexes import regex_fault
 
 TEXT_MAX = 16_384
 """Characters of a text that an expression is tried on."""
-
-
-class Refused(Exception):
-    """An expression or a text that is not safe to try."""
 
 
 def is_broken(pattern: str) -> bool:
@@ -31,7 +28,7 @@ def full_match(pattern: str, text: str, flags: int = 0) -> bool:
         return False
     if len(text) > TEXT_MAX:
         raise Refused(f"a text of {len(text)} characters")
-    return expression.fullmatch(text) is not None
+    return expression.fullmatch(text)
 
 
 def start_match(pattern: str, text: str, flags: int = 0) -> bool:
@@ -39,7 +36,7 @@ def start_match(pattern: str, text: str, flags: int = 0) -> bool:
     expression = _compiled(pattern, flags)
     if expression is not None and len(text) > TEXT_MAX:
         raise Refused(f"a text of {len(text)} characters")
-    return expression is not None and expression.match(text) is not None
+    return expression is not None and expression.match(text)
 
 
 def found_in(pattern: str, text: str, flags: int = 0) -> bool:
@@ -51,10 +48,10 @@ def found_in(pattern: str, text: str, flags: int = 0) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
+def _compiled(pattern: str, flags: int) -> Matcher | None:
     fault = regex_fault(pattern)
     if fault is None:
-        return re.compile(pattern, flags)
+        return matcher(pattern, flags)
     if fault[0] == "bad_regex":
         return None
     raise Refused(fault[1])

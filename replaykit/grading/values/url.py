@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlparse
 import ada_url
 from msgspec import Struct
 
+from replaykit.tasks.matcher import matcher
+
 Sites = Mapping[str, Sequence[str]]
 """Site name to its roots; all roots of a site are equal."""
 
@@ -210,7 +212,7 @@ def _begins(wanted: tuple[str, ...], found: tuple[str, ...], *, is_prefix: bool)
 def _matches_pattern(reference: str, actual: Url, rules: UrlRules, sites: Sites | None) -> bool:
     """Compare where all after the reference's host is a regular expression for the path.
 
-    The caller has refused expressions that could take exponential time.
+    Raises `Refused` where that would take too long.
     """
     authority = _AUTHORITY.match(reference)
     wanted = parse(authority[0], None) if authority else None
@@ -218,7 +220,7 @@ def _matches_pattern(reference: str, actual: Url, rules: UrlRules, sites: Sites 
     if plain is None or authority is None or not _matches_origin(plain, actual, rules):
         return False
     pattern = reference[authority.end() :].strip("/")
-    return re.fullmatch(pattern, "/".join(actual.path)[:_PATH_MAX]) is not None
+    return matcher(pattern).fullmatch("/".join(actual.path)[:_PATH_MAX])
 
 
 def _matches_origin(wanted: Url, actual: Url, rules: UrlRules) -> bool:
