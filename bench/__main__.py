@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-NAMES = ("record", "grade", "peers", "report", "bundle", "policies", "scaling", "evidence")
+NAMES = ("record", "grade", "peers", "report", "bundle", "imports", "policies", "scaling", "evidence")
 """What is measured, in this order; the last takes ten minutes."""
 
 

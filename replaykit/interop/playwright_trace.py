@@ -14,6 +14,7 @@ from msgspec import Struct
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.finding import HEAD, files, folders, is_litter, is_marked
 from replaykit.interop.formats import Candidate, Importer, letters
+from replaykit.interop.har import count_unread
 from replaykit.interop.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
 from replaykit.interop.run import Run
 from replaykit.interop.trace_contexts import (
@@ -258,6 +259,7 @@ def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bo
             bad += 1
             continue
         found.append(steps.placed(one, text(entry.get("pageref"))))
+        count_unread(run, entry)
         response = entry.get("response")
         if isinstance(response, dict) and isinstance(response.get("redirectURL"), str):
             targets[one.id] = response["redirectURL"]

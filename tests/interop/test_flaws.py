@@ -379,3 +379,10 @@ def test_a_file_with_other_parts_beside_is_named(tmp_path: Path) -> None:
         "har", har(tmp_path, {**entry(), "_initiator": {"type": "script"}}), tmp_path / "run.zst"
     )
     assert done.warnings == ("left out: log.entries[]._initiator (1)",)
+
+
+def test_passwords_in_addresses_are_masked(tmp_path: Path, imported: Importing) -> None:
+    text = everything(
+        imported("har", har(tmp_path, entry("http://ann:Field-Pass-77@shop.test/a?api_key=Field-Key-88")))
+    )
+    assert b"Field-Pass-77" not in text and b"Field-Key-88" not in text and b"shop.test/a" in text

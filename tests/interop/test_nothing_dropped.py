@@ -142,6 +142,15 @@ def test_every_leaf_is_kept_masked_or_named(format: str, tmp_path: Path) -> None
     assert [one for one in found if SECRET not in str(one[1]) and "Bearer " not in str(one[1])] == []
 
 
+def test_so_is_every_leaf_of_a_trace(tmp_path: Path) -> None:
+    found = lost("playwright-trace", SAMPLES["playwright-trace"](tmp_path / "in"), tmp_path / "run.zst")
+    open_ones = [one for one in found if SECRET not in str(one[1]) and "Bearer " not in str(one[1])]
+    # Places of nodes in earlier snapshots, a marker of the tracer's own, and the call that only read.
+    marks = (r"trace\.trace snapshot\.html[\[\]]+(\.src)?", r"trace\.trace method")
+    assert [one for one in open_ones if not any(re.fullmatch(mark, one[0]) for mark in marks)] == []
+    assert ("trace.trace method", "textContent") in open_ones
+
+
 def test_so_is_every_leaf_of_the_second_version(tmp_path: Path) -> None:
     assert (
         lost(
