@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +182,44 @@ def test_a_page_that_goes_back_by_itself_makes_no_step(acts: Callable[..., list[
         "<a id=it href=/next>x</a>", act, next=f"<script>setTimeout(() => history.go(-1), {when})</script>"
     )
     assert found == ["click"]
+
+
+SHOP = f"""<input id=text><textarea id=area oninput='{BUSY.replace("900", "150")}'></textarea>
+<label id=label>x <input type=checkbox></label><select id=list><option>a<option>b</select>
+<p id=box><b id=twice>x</b></p><p style="height:3000px"></p><button id=far>far</button>
+<script>box.onclick = () => {{ box.innerHTML = '<i id=twice>y</i>' }};
+setInterval(() => list.dispatchEvent(new Event('change', {{ bubbles: true }})), 200)</script>"""
+
+
+def run_through(page: Any) -> None:
+    page.locator("#text").press_sequentially("word")
+    page.press("#text", "Enter")
+    page.fill("#area", "one\ntwo")
+    page.click("#label")
+    page.select_option("#list", "b")
+    page.dblclick("#twice")
+    page.click("#far")
+
+
+@pytest.fixture
+def load() -> Iterator[None]:
+    """Three processes that keep every core busy."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    yield
+    for burner in burners:
+        burner.kill()
+        burner.wait()
+
+
+STEPS = ["type word", "press Enter", "fill one\ntwo", "check", "select_option b", "dblclick", "click"]
+
+
+@pytest.mark.parametrize("_again", range(2))
+def test_a_run_is_the_same(acts: Callable[..., list[str]], _again: int) -> None:
+    assert acts(SHOP, run_through) == STEPS
+
+
+@pytest.mark.usefixtures("load")
+@pytest.mark.parametrize("_again", range(3))
+def test_a_run_is_the_same_on_a_loaded_machine(acts: Callable[..., list[str]], _again: int) -> None:
+    assert acts(SHOP, run_through) == STEPS
