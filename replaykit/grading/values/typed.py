@@ -6,7 +6,6 @@ Every comparison says what it did: raw and normal form of both sides, the rule, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -196,11 +195,14 @@ def _has_quantity(part: str, text: str) -> bool:
     number = plain_number(wanted[1]) if wanted and wanted[2] in UNITS else None
     if wanted is None or number is None:
         return False
-    return any(plain_number(found[1].strip("',.")) == number for found in _quantities(text, wanted[2]))
+    return (number, wanted[2]) in _quantities(text)
 
 
-def _quantities(text: str, unit: str) -> Iterator[re.Match[str]]:
-    return (found for found in _QUANTITY.finditer(text) if found[2] == unit and _stands_alone(text, found))
+@lru_cache(maxsize=4)
+def _quantities(text: str) -> frozenset[tuple[Decimal | None, str]]:
+    """Return the numbers with a unit in a text: many parts are looked for in one answer."""
+    alone = (found for found in _QUANTITY.finditer(text) if found[2] in UNITS and _stands_alone(text, found))
+    return frozenset((plain_number(found[1].strip("',.")), found[2]) for found in alone)
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:

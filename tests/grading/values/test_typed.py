@@ -329,3 +329,25 @@ def test_number_words(words: str, number: int) -> None:
 )
 def test_not_number_words(words: str) -> None:
     assert number_words(words) is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([f"{number}km" for number in range(3000)], "1 km " * 20_000),
+        ([str(number) for number in range(3000)], "1 " * 50_000),
+        ([f"p{number}" for number in range(3000)], "x " * 50_000),
+    ],
+)
+def test_many_parts_are_looked_for_in_one_reading_of_the_text(parts: list[str], text: str) -> None:
+    found = [part for part in parts if compare_part(part, text).matches]
+    assert found == ([parts[1]] if parts[0] != "p0" else [])
+
+
+@pytest.mark.parametrize("unit", ["1,", "1.", "1'", "1m", "1h ", "9", "'", "*", "(", "1-", "4年", "minus "])
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_long_hostile_text_is_read_once(unit: str, kind: str) -> None:
+    reference = {"month": "May", "date": "2023-06-05", "url": "http://a.test/"}.get(kind, "2 hours")
+    text = unit * (60_000 // len(unit))
+    assert not compare(reference, text, kind).matches
+    assert not compare_part("557m", text, kind).matches
