@@ -23,6 +23,7 @@
     ├── RecorderError                   a recording cannot start or go on
     │   ├── NoBrowser                     no browser was found
     │   ├── NotAttachable                 a recorder is attached to what it cannot record
+    │   │   └── DriverTooOld              the installed Playwright delivers no page events
     │   ├── AgentError                    the agent's entry point cannot be used
     │   ├── SecretFound                   a declared secret reached the recording
     │   └── SecretLeft                    a declared secret cannot be taken out of a bundle
@@ -231,6 +232,13 @@ class NotAttachable(RecorderError):
 
     template = "attach: expected a Page, BrowserContext or Browser of playwright.{api}_api, found {found}"
     hint = "Recorder takes those of playwright.sync_api, AsyncRecorder those of playwright.async_api."
+
+
+class DriverTooOld(NotAttachable):
+    """The installed Playwright tells nothing of what happens in a page. Fields: version."""
+
+    template = "cannot record with playwright {version}: its CDP sessions deliver no events"
+    hint = "Install playwright 1.60 or newer, or record over CDP (docs/harnesses.md)."
 
 
 class AgentError(RecorderError):

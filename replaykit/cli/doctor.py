@@ -14,6 +14,9 @@ import click
 from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser
 
+PLAYWRIGHT_MIN = (1, 60)
+"""Its CDP sessions deliver all events from this release on."""
+
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CORE = ("msgspec", "zstandard", "click", "rich", "PyYAML", "cssselect2", "ada-url")
 _EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
@@ -40,8 +43,20 @@ def _findings() -> Iterator[tuple[bool, str]]:
     for package in ("replaykit-web", *_CORE):
         version = _version(package)
         yield version is not None, f"{package} {version or 'is not installed'}"
+    yield from _driver()
     yield _is_writable(Path(tempfile.gettempdir())), f"temporary folder {tempfile.gettempdir()}"
     yield _is_writable(Path.cwd()), f"current folder {Path.cwd()}"
+
+
+def _driver() -> Iterator[tuple[bool, str]]:
+    version = _version("playwright")
+    if version is not None and _number(version) < PLAYWRIGHT_MIN:
+        least = ".".join(map(str, PLAYWRIGHT_MIN))
+        yield False, f"playwright {version} delivers no page events: recording needs {least} or newer"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
 
 def _notes() -> Iterator[str]:

@@ -15,6 +15,7 @@ from playwright.async_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
+from replaykit.recorder.deadlines import hear_async, send_async
 from replaykit.recorder.driver import (
     BEGIN_MAX_S,
     CLOSING_MAX_S,
@@ -72,7 +73,7 @@ class AsyncDriver(Driver):
     async def attach(self, target: Target) -> None:
         """Record a page, or all pages of a context or browser, later ones too; returns once it has looked.
 
-        Raises NotAttachable.
+        Raises NotAttachable, DriverTooOld.
         """
         require(target, (Page, BrowserContext, Browser), "async")
         self.log.open(target)
@@ -101,11 +102,13 @@ class AsyncDriver(Driver):
 
     async def _read_flags(self, browser: Browser | None) -> None:
         if browser is not None and self._heart is None:
-            with suppress(Error):
-                session = await browser.new_browser_cdp_session()
-                about = await session.send("SystemInfo.getInfo", timeout=COMMAND_MAX_MS)
-                self.log.started(about["commandLine"])
-                await session.detach()
+            session = await browser.new_browser_cdp_session()
+            await hear_async(session)
+            with suppress(Refused):
+                self.log.started(
+                    (await self._call(session, Tell(method="SystemInfo.getInfo")))["commandLine"]
+                )
+            await session.detach()
 
     async def _mind(self, browser: Browser | None) -> None:
         if browser is not None and self._heart is None:
@@ -426,8 +429,8 @@ class AsyncDriver(Driver):
         if session is None:
             raise Refused("gone")
         try:
-            return await session.send(effect.method, effect.params, timeout=effect.timeout_ms)
-        except LateError as error:
+            return await send_async(session, effect.method, effect.params, effect.timeout_ms)
+        except (LateError, TimeoutError) as error:
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)

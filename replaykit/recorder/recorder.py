@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
-from replaykit.errors import BundleError, MissingExtra, SecretFound, UsageError
+from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
 from replaykit.recorder.capture import PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
 from replaykit.recorder.driver import CLOSING_MAX_S, Driver
@@ -174,6 +174,13 @@ class _Recording(Run):
         """Compare what is heard with the log of a browser whose pages are all recorded (`--log-net-log`)."""
         self._driver.commands.net_log = NetLog(path)
 
+    def _discard(self) -> None:
+        """Leave no file where nothing can be recorded."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+            self.path.unlink(missing_ok=True)
+
     def _finish(self, error: BaseException | None) -> None:
         """Close, scan and seal; an error of the recorder never hides one of the agent."""
         try:
@@ -244,6 +251,10 @@ class Recorder(_Recording):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, DriverTooOld):
+            self._discard()
+            self._guards.close()
+            return
         try:
             at = self.clock.now()
             self._sync.settle()
@@ -331,6 +342,8 @@ class AsyncRecorder(_Recording):
 
     async def stop(self, error: BaseException | None = None, exit_code: int | None = None) -> None:
         """End the recording and seal it; the end of the block does the same."""
+        if isinstance(error, DriverTooOld):
+            self._discard()
         if self._journal is None:
             return
         try:

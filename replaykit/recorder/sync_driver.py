@@ -14,6 +14,7 @@ from playwright.sync_api import TimeoutError as LateError
 
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.deadlines import hear, send
 from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, log
 from replaykit.recorder.driver_log import own_calls
 from replaykit.recorder.effects import (
@@ -76,11 +77,7 @@ class SyncDriver(Greenlets):
         self.loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
         if browser is not None:
             self.browser_version = browser.version
-            self._heart = self._heart or browser.new_browser_cdp_session()
-            with suppress(Error):
-                self.log.started(
-                    self._heart.send("SystemInfo.getInfo", timeout=COMMAND_MAX_MS)["commandLine"]
-                )
+            self._heart = self._heart or self._listen(browser)
         self.is_attaching = True
         if isinstance(target, Page):
             self._adopt(target)
@@ -95,6 +92,15 @@ class SyncDriver(Greenlets):
         self.is_attaching = False
         self.wrapper.wrap(context, browser)
         self.ready()
+
+    def _listen(self, browser: Browser) -> CDPSession:
+        """Ask a session what the browser is, and whether its events come; raises DriverTooOld."""
+        session = browser.new_browser_cdp_session()
+        hear(session)
+        with suppress(Refused):
+            self.log.started(self._call(session, Tell(method="SystemInfo.getInfo"))["commandLine"])
+        session.detach()
+        return browser.new_browser_cdp_session()
 
     def _mind(self) -> None:
         if self._heart is not None and not self._minds:
@@ -164,9 +170,12 @@ class SyncDriver(Greenlets):
 
     def turn(self) -> None:
         """Let events in, by a call that asks the browser itself: no page can hold it up."""
-        with own_calls(), suppress(Error):  # of a browser that is gone the last events may be on their way
+        with (
+            own_calls(),
+            suppress(Error, TimeoutError),
+        ):  # of a browser that is gone the last events may be on their way
             if self._heart is not None:
-                self._heart.send("Browser.getVersion", timeout=1000)
+                send(self._heart, "Browser.getVersion", {}, 1000)
         time.sleep(TURN_S)
 
     # Pages
@@ -333,8 +342,8 @@ class SyncDriver(Greenlets):
         for page, session in self._sessions.items():
             # Detaching has no time limit: a page that is stuck, or behind a dialog, would hold everything up.
             if not self.tabs[page].is_gone and not self.tabs[page].has_dialog:
-                with suppress(Error):
-                    session.send("Runtime.evaluate", {"expression": "0"}, timeout=LETTING_GO_MS)
+                with suppress(Error, TimeoutError):
+                    send(session, "Runtime.evaluate", {"expression": "0"}, LETTING_GO_MS)
                     session.detach()
 
     # Effects
@@ -373,8 +382,8 @@ class SyncDriver(Greenlets):
         if session is None:
             raise Refused("gone")
         try:
-            return session.send(effect.method, effect.params, timeout=effect.timeout_ms)
-        except LateError as error:
+            return send(session, effect.method, effect.params, effect.timeout_ms)
+        except (LateError, TimeoutError) as error:
             raise Refused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
