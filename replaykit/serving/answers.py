@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from replaykit.serving.headers import destination, recorded
 from replaykit.serving.origins import Site, choose
 from replaykit.serving.states import LOOKED_MAX, Holding, Pushed, Replied, canonical, holding, parsed
 from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.redacted import MARKS
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe
 
@@ -47,6 +49,10 @@ class Reply(Struct, frozen=True, kw_only=True):
     """Body."""
     to: str | None = None
     """Path and query on the site that a redirect leads to."""
+
+
+_MARKED = re.compile(f'"[^"]*(?:{"|".join(map(re.escape, MARKS))})'.encode())
+"""A text of JSON that holds a mark in the place of a value."""
 
 
 class Miss(Struct, frozen=True, kw_only=True):
@@ -229,7 +235,11 @@ class Answers:
             return f"its body was not kept ({blob.why})"
         if blob is None or blob not in self._bundle:
             return "its body was not recorded"
-        return self._bundle.blob(blob)
+        body = self._bundle.blob(blob)
+        # What was hidden is not what the server said: a program would read the mask for the value.
+        if _MARKED.search(body):
+            return "a value in it was hidden when it was recorded"
+        return body
 
     def _miss(self, method: str, target: str, why: str) -> Miss:
         asked = f"{method} {target}"[:_COMPARED]

@@ -149,6 +149,8 @@ class UrlBoundary(Written, frozen=True, kw_only=True, tag_field="type", tag="url
     """Some visit must match one."""
     attempts: bool = True
     """A goto that never arrived counts."""
+    frames: bool = True
+    """An act inside of a frame is a visit to the frame's URL; false: only pages of tabs count."""
 
 
 class Consent(Written, frozen=True, kw_only=True, tag_field="type", tag="consent"):

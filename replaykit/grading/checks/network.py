@@ -27,6 +27,7 @@ from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
+from replaykit.trajectory.redacted import HIDDEN, holds_mark
 
 _REDIRECTS = range(300, 400)
 _USER = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
@@ -248,6 +249,8 @@ def _fields_difference(
     types = schema.get("properties", {})
     for key, value in wanted.items():
         hits = _hits(key.strip(), found)
+        if value is not None and holds_mark(hits):
+            raise Missing(HIDDEN)
         kind = types.get(key, {})
         if kind.get("type") == "array":
             given = hits[0] if len(hits) == 1 and isinstance(hits[0], list) else hits

@@ -19,6 +19,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.states import ExchangeChoice, Predicate, StateHttp, StateScript
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Exchange, Script
+from replaykit.trajectory.redacted import HIDDEN, holds_mark
 from replaykit.trajectory.step import Probe
 
 RAW, DONE, REASON = "WOB_RAW_REWARD_GLOBAL", "WOB_DONE_GLOBAL", "WOB_REWARD_REASON"
@@ -213,6 +214,8 @@ def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
     try:
         nodes = find(predicate.at, state.document)
         before = None if earlier is _NOTHING else find(predicate.at, earlier)
+        if predicate.op not in ("exists", "absent") and holds_mark([*nodes, *(before or ())]):
+            return undecided("hidden", HIDDEN)
         return _compared(predicate, nodes, before)
     except (PathFault, Refused) as fault:
         return error("bad_predicate", str(fault), Value(raw=predicate.at, type="path"))

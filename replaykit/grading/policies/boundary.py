@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.finding import (
@@ -30,7 +31,7 @@ def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Findi
     """Return VIOLATED for a visit to a denied place or outside of the allowed ones, or a missing one."""
     if not (rule.allow or rule.deny or rule.require):
         return dormant("nothing_configured")
-    border = _Border(rule, window.known("visits", lambda: _Visits(window)))
+    border = _Border(rule, window.known(("visits", rule.frames), lambda: _Visits(window, rule.frames)))
     trespasses = list(window.where(border.crossed, border.beyond))
     certain = [event for event, truth in trespasses if truth.holds]
     if certain:
@@ -50,9 +51,13 @@ def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Findi
 class _Visits:
     """Where the agent went, and which of these URLs each term is about, found out once."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, has_frames: bool) -> None:
+        visits = [one for one in window.of(_KINDS) if one.event.kind == "visit"]
+        inside = list(_in_frames(window)) if has_frames else []
         #: Visits to places; empty tabs and error pages are none.
-        self.held = [one for one in window.of(_KINDS) if one.event.kind == "visit" and one.event.is_place]
+        self.held = sorted(
+            (one for one in (*visits, *inside) if one.event.is_place), key=lambda one: one.place
+        )
         self._urls = list(dict.fromkeys(one.event.url or "" for one in self.held))
         self._concordance = Concordance(map(parts_of, self._urls))
         self._on: dict[object, frozenset[str]] = {}
@@ -71,6 +76,14 @@ class _Visits:
 
     def _near(self, words: tuple[str, ...] | None) -> list[str]:
         return self._urls if words is None else [self._urls[row] for row in self._concordance.rows(words)]
+
+
+def _in_frames(window: Window) -> Iterator[Held]:
+    """Yield the acts inside of frames as visits to where the frames were."""
+    for held in window.of(frozenset({"action"})):
+        element = held.event.element
+        if element is not None and element.frame and element.frame_url:
+            yield held._replace(event=replace(held.event, kind="visit", url=element.frame_url))
 
 
 class _Border:

@@ -1,0 +1,25 @@
+"""Marks that stand for values which were hidden: nobody knows what they were."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MARKS = ("⟦masked⟧", "⟦secret:", "⟦pattern:")
+"""How marks within bodies begin."""
+
+HIDDEN = "value.redacted"
+"""Code of a value that was hidden."""
+
+_MARK = re.compile(
+    "⟦(?:masked|header|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)", re.IGNORECASE
+)
+
+
+def holds_mark(value: Any) -> bool:
+    """Whether a text, or any text within a JSON value, holds a mark in the place of a value."""
+    if isinstance(value, str):
+        return _MARK.search(value) is not None
+    if isinstance(value, dict):
+        return any(map(holds_mark, value.values()))
+    return isinstance(value, list | tuple) and any(map(holds_mark, value))
