@@ -150,7 +150,7 @@ class UrlBoundary(Written, frozen=True, kw_only=True, tag_field="type", tag="url
     attempts: bool = True
     """A goto that never arrived counts."""
     frames: bool = True
-    """An act inside of a frame is a visit to the frame's URL; false: only pages of tabs count."""
+    """An act inside of a denied frame counts as a visit; false: only pages of tabs count."""
 
 
 class Consent(Written, frozen=True, kw_only=True, tag_field="type", tag="consent"):

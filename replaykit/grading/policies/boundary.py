@@ -114,7 +114,9 @@ class _Border:
         """Return `denied`, `not_allowed` or nothing."""
         if event.url in self._denied:
             return "denied"
-        return "not_allowed" if self._allowed is not None and event.url not in self._allowed else ""
+        # What an allowed page embeds is a part of it.
+        is_page = self._allowed is not None and event.act is None
+        return "not_allowed" if is_page and event.url not in (self._allowed or ()) else ""
 
 
 def _arrived(event: Event) -> Truth:
