@@ -24,6 +24,7 @@ const GESTURE_MS = 1000;
 const reported = guarded(onEvent);
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
+const approached = guarded(approach);
 const early = guarded(pushEarly);
 const framesChanged = guarded(() => watchFrames(document, []));
 const travelled = guarded(travel);
@@ -41,6 +42,7 @@ function listen(inner) {
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
+  for (const name of ['pointerover', 'focusin']) on(view, name, approached);
   if (inner === document) on(view, 'load', () => void later(early));
   if (inner === document && globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
   // Events of a document itself and `load` of its elements pass no window.
@@ -258,7 +260,7 @@ function typesBelow(node) {
 function elementOf(control, innermost, event) {
   const isSame = described.control === control && described.innermost === innermost;
   if (!isSame || now() - described.at > GESTURE_MS) {
-    Object.assign(described, { control, innermost, descriptor: describe(control, innermost) });
+    Object.assign(described, { control, innermost, descriptor: describe(control, innermost, event) });
   }
   described.at = now();
   const number = latest.numbers.get(control);

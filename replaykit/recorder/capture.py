@@ -43,6 +43,7 @@ SCRIPTS = (
     "rest.js",
     "element.js",
     "ledger.js",
+    "naming.js",
     "arriving.js",
     "pointing.js",
     "actions.js",

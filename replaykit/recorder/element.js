@@ -128,6 +128,7 @@ function namesOf(element, text, masked) {
   const value = buttonText(element) ?? '';
   return withoutEmpty({
     text,
+    shown: text === '' || hasOther(element) ? limited(shownText(element)) : '',
     value: limited(masked ? maskText(value) : value),
     aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
@@ -136,6 +137,13 @@ function namesOf(element, text, masked) {
     title: limited(toldAttribute(element, 'title') ?? ''),
     placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
   });
+}
+
+// More, or else, shows than the text in it.
+function hasOther(element) {
+  if (shadowRoot(element) !== null || closedRoots.has(element)) return true;
+  return ['::before', '::after'].some((name) => generatedText(element, name) !== '')
+    || [...descendants(element, '*')].slice(0, VISITS).some((inner) => isHTML(inner, 'slot') || shadowRoot(inner) !== null);
 }
 
 const limited = (text) => cutText(text, TEXT_LIMIT);
@@ -148,11 +156,16 @@ function buttonText(element) {
 }
 
 function referencedText(element, left = allVisits()) {
-  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)) ?? [];
+  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)).filter((id) => id !== '') ?? [];
   const inner = ownerDocument(element);
-  const named = ids.map((id) => elementById(inner, id)).filter((found) => found !== null);
+  const root = rootNode(element);
+  const byId = (id) => (isShadowRoot(root) ? inShadow(root, id) : elementById(inner, id));
+  const named = (ids.length > 0 ? ids.map(byId) : labelledBy(element)).filter((found) => found !== null);
   return collapsed(named.map((found) => shownText(found, { isReferenced: true, left })).join(' '));
 }
+
+// Elements that a script gave as labels; such may stand in a tree around that of the element.
+const labelledBy = (element) => labelElements?.(element) ?? [];
 
 function labelText(element) {
   const labels = [...((isHTML(element) && labelLists[localName(element)]?.(element)) || [])];
@@ -222,15 +235,52 @@ const displayOf = (element) => propertyValue(styleOf(element), 'display');
 const isShown = (element, asked) => isDisplayed(element, asked) || displayOf(element) === 'contents';
 
 function gather(element, way) {
-  let text = '';
-  for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
+  let text = isSeen(element, way) ? generatedText(element, '::before') : '';
+  for (const node of shownNodes(element)) {
     way.left.visits -= 1;
     if (way.left.visits < 0 || text.length > TEXT_LIMIT) break;
-    if (nodeType(node) === TEXT) text += isSeen(element, way) ? characterData(node) : '';
+    if (nodeType(node) === TEXT) text += isSeen(holderOf(node, element), way) ? characterData(node) : '';
     else if (nodeType(node) === ELEMENT && node !== way.except) text += gatherElement(node, way);
+  }
+  return text + (isSeen(element, way) ? generatedText(element, '::after') : '');
+}
+
+// The element whose style a text has; one directly in a shadow tree has that of the host.
+const holderOf = (node, element) => (nodeType(parentNode(node)) === ELEMENT ? parentNode(node) : element);
+
+// What stands in an element on the screen: of a host its shadow tree, of a slot what it holds, else its own content.
+function* shownNodes(element) {
+  const held = isHTML(element, 'slot') ? assignedNodes(element) : [];
+  if (held.length > 0) return yield* held;
+  const root = shadowRoot(element) ?? closedRoots.get(element) ?? element;
+  for (let node = firstChild(root); node !== null; node = nextSibling(node)) yield node;
+}
+
+// Letters of private use are the glyphs of icon fonts: nobody reads them.
+const PRIVATE = /[\p{Co}\p{Cn}]/gu;
+const PIECES = /"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
+
+function generatedText(element, name) {
+  const style = styleOf(element, name);
+  const content = propertyValue(style, 'content');
+  if (content === 'none' || content === 'normal' || content === '') return '';
+  if (propertyValue(style, 'visibility') !== 'visible' || propertyValue(style, 'display') === 'none') return '';
+  const text = alternativeOf(content, element).replace(PRIVATE, '');
+  return BLOCK.test(propertyValue(style, 'display')) ? ` ${text} ` : text;
+}
+
+// Behind a stroke stands the alternative, which is read in place of what shows.
+function alternativeOf(content, element) {
+  let text = '';
+  for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
+    if (stroke !== undefined) text = '';
+    else text += named === undefined ? unescaped(quoted) : (toldAttribute(element, named) ?? '');
   }
   return text;
 }
+
+const unescaped = (text) => text.replace(/\\(?:([\da-f]{1,6}) ?|(.))/gi, (_, code, letter) => (
+  code === undefined ? letter : String.fromCodePoint(Math.min(parseInt(code, 16) || 0xfffd, 0x10ffff))));
 
 const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-root|inline-block)/;
 
@@ -286,7 +336,7 @@ function takeText(text, masked, read) {
 
 // ---- The descriptor --------------------------------------------------------------------------------------------
 
-function describe(element, innermost) {
+function describe(element, innermost, event) {
   const masked = isMasked(element);
   const role = roleOf(element);
   const text = safeText(element, masked);
@@ -296,7 +346,7 @@ function describe(element, innermost) {
     text, names: namesOf(element, text, masked),
     attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
     box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
-    closed_shadow: mayBeClosed(innermost), cut: isCut(element), masked,
+    closed_shadow: mayBeClosed(innermost) || isSealed(innermost, event), earlier: earlierNames(element, event), cut: isCut(element), masked,
   };
 }
 

@@ -3,7 +3,7 @@
 // `initials` is 'none', 'known', or 'some' where a sheet cannot be read; so is `all`: any element may have generated
 // content. `chosen` are the elements that selectors mean which name neither class nor tag.
 const newPseudos = () => ({
-  initials: 'none', lines: false, all: documentMode(document) === 'BackCompat', sources: [], chosen: new Set(),
+  initials: 'none', lines: false, swaps: false, all: documentMode(document) === 'BackCompat', sources: [], chosen: new Set(),
 });
 
 function notePseudos({ pseudos }, root, kind) {
@@ -24,6 +24,7 @@ function choose(pseudos, root, kind, selector) {
 
 function addPseudos(pseudos, found) {
   pseudos.all ||= found === null || found.all;
+  pseudos.swaps ||= found?.swaps ?? false;
   pseudos.lines ||= found !== null && found.lines;
   if (found === null && pseudos.initials === 'none') pseudos.initials = 'some';
   if (found?.initials) pseudos.initials = 'known';
@@ -51,7 +52,7 @@ function pseudosIn(sheet) {
   const before = pseudosKnown.get(sheet);
   if (before !== undefined && isSameRules(before.rules, rules)) return before;
   const found = {
-    rules: Array.from(rules), initials: false, lines: false, all: false, free: [], tags: new Set(), classes: new Set(),
+    rules: Array.from(rules), initials: false, lines: false, swaps: false, all: false, free: [], tags: new Set(), classes: new Set(),
   };
   collectPseudos(rules, found, null);
   pseudosKnown.set(sheet, found);
@@ -75,8 +76,12 @@ function collectPseudos(rules, found, outer) {
   }
 }
 
+// What decides which words show.
+const SHOWING = ['content', 'display', 'visibility', 'position', 'opacity', 'font-size'];
+
 function notePseudo({ selectorText: selector, style }, found, outer) {
   if (!selector.includes(':')) return;
+  found.swaps ||= /:(?:hover|focus|active)/.test(selector) && SHOWING.some((name) => propertyValue(style, name) !== '');
   found.initials ||= selector.includes('first-letter');
   found.lines ||= selector.includes('first-line');
   if (!/:(?:before|after)/.test(selector) || /^(?:|none|normal)$/.test(propertyValue(style, 'content'))) return;

@@ -103,6 +103,7 @@ function takePush(purpose, at = epoch()) {
   const { tree, text, cost } = serialize();
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
   const { numbers, frames, secrets } = tree;
+  keepNames(tree);
   notePace(cost, tree.elements);
   Object.assign(latest, { seq: sequence++, at, cost, total: seen.total, text, numbers, frames, secrets });
   seen.changes = 0;

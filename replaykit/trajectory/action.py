@@ -12,6 +12,8 @@ class Names(Record, frozen=True, kw_only=True):
 
     text: str | None = None
     """Text content."""
+    shown: str | None = None
+    """What shows in it where that is another text: through slots, shadow trees, style sheets."""
     value: str | None = None
     """`value` of submit, button and reset inputs."""
     aria_label: str | None = None
@@ -88,7 +90,9 @@ class Element(Record, frozen=True, kw_only=True):
     visible: bool | None = None
     """Whether it was rendered and visible."""
     closed_shadow: bool = False
-    """The act happened inside its closed shadow root."""
+    """The act happened inside its closed shadow root: what shows there is not known."""
+    earlier: tuple[str, ...] = ()
+    """Other names that it, or what stood in its place, had in the second before."""
     cut: bool = False
     """A text or attribute was cut."""
     masked: bool = False

@@ -166,3 +166,91 @@ def test_what_a_name_references_without_end_is_bounded(watch: Callable[..., Any]
     )
     (name,) = names(watched, "#b")
     assert 100 < name.count("w") <= 250
+
+
+def clicked(watched: Any, css: str, **options: Any) -> Any:
+    """Click; return what the page told of the element."""
+    known = len(watched.events("click"))
+    watched.page.click(css, **options)
+    heard = watched.until(lambda: watched.events("click")[known:], f"click on {css}")
+    return heard[-1].element
+
+
+SHOWN = """<!doctype html><style>#b4::before { content: 'Delete ' attr(data-what) } #b4::after { content: '\\201D' }
+#b5::before { content: '\\e5cd' } #b6::before { content: '*' / 'Starred' } #b8::before { content: 'No'; display: none }
+#b9::before { content: 'Now'; display: block }</style>
+<x-a id=h0>Delete <b>it</b></x-a><x-b id=h1><b slot=label>Delete it</b> rest</x-b><x-c id=h2>Delete it</x-c><x-b id=h3></x-b>
+<button id=b4 data-what=it></button><button id=b5>Close</button><button id=b6></button>
+<button id=b7><x-d></x-d></button><button id=b8>Yes</button><button id=b9>Buy</button>
+<x-e id=h10></x-e><x-f id=h11>Open</x-f><b id=told>Told elsewhere</b><script>
+const make = (name, html, then) => customElements.define(name, class extends HTMLElement {
+  constructor() { super(); const root = this.attachShadow({mode: 'open'}); root.innerHTML = html; then?.(root) } });
+make('x-a', '<button><i>!</i> <slot></slot></button>');
+make('x-b', '<button><slot name=label>Nothing</slot></button>');
+make('x-c', '<x-a><slot></slot></x-a>');
+make('x-d', '<span>Deep <i>word</i></span>');
+make('x-e', '<button aria-labelledby=inside>x</button><span id=inside>Told inside</span>');
+make('x-f', '<button>x</button>', (root) => { root.firstChild.ariaLabelledByElements = [told] });
+</script>"""
+
+
+def test_what_shows_through_slots_shadow_trees_and_style_sheets_is_the_name(
+    watch: Callable[..., Any],
+) -> None:
+    watched = watch()
+    watched.page.set_content(SHOWN)
+    watched.settle()
+    own = [clicked(watched, f"#{'h' if n in (0, 1, 2, 3, 10, 11) else 'b'}{n}").name for n in range(12)]
+    live = [name.replace("\ue5cd", "").strip() for name in live_names(watched, "button")]
+    assert sorted(own) == sorted(live)
+
+
+CLOSED = """<!doctype html><style>div, x-b { margin: 5px }</style><div id=a></div><x-b id=b>Cancel</x-b>
+<x-b id=c><span>Cancel</span></x-b><x-o id=d>Open</x-o>
+<x-u id=e>Never defined</x-u><div id=f onclick=1>Plain</div><x-b id=g>Slotted</x-b><div id=i style="height: 9px; background: red" title=Bar></div>
+<div id=j><img width=20 height=20 alt=Bin></div><script>
+const closed = (host, html) => { host.attachShadow({mode: 'closed'}).innerHTML = html };
+closed(a, '<button>Buy now</button>'); closed(b, '<button>Buy now</button>');
+closed(c, '<button>Buy <slot></slot></button>'); closed(g, '<button><slot></slot></button>');
+d.attachShadow({mode: 'open'}).innerHTML = '<x-i></x-i><button>o</button>';
+closed(d.shadowRoot.firstChild, '<button>Buy now</button>');
+</script>"""
+
+
+def test_what_a_closed_tree_shows_is_not_known(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(CLOSED)
+    watched.settle()
+    places: dict[str, Any] = {"c": {"x": 3, "y": 8}, "d": {"x": 4, "y": 8}}
+    found = {
+        name: clicked(watched, f"#{name}", position=places.get(name)).closed_shadow for name in "abcdefgij"
+    }
+    assert {name for name, is_closed in found.items() if is_closed} == {"a", "b", "c", "d"}
+
+
+CHANGING = """<!doctype html><style>#s:hover .was, #s .now { display: none } #s:hover .now { display: inline }
+#p::before { content: 'Pay' } #p:hover::before { content: 'Stay' }</style>
+<button id=m>Buy</button><button id=o>Send</button><span id=r><button id=q>Drop</button></span>
+<button id=s><i class=was>Sell</i><i class=now>Keep</i></button><button id=p></button><button id=k>Key</button>
+<button id=z>Same</button><script>
+m.onpointermove = () => { m.textContent = 'No' }; o.onmouseenter = () => { o.textContent = 'No' };
+q.onmouseover = () => { r.innerHTML = '<button id=q>No</button>' };
+k.onfocus = () => { k.textContent = 'No' };
+</script>"""
+
+
+def test_names_that_change_as_somebody_comes_near_are_kept(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(CHANGING)
+    watched.settle()
+    watched.ask()
+    earlier = {}
+    for name in "moqspz":
+        watched.page.click(f"#{name}")
+        earlier[name] = until_last(watched, "click", f"#{name}").element.earlier
+    watched.page.focus("#k")
+    watched.page.keyboard.press("Enter")
+    earlier["k"] = until_last(watched, "keydown", "#k").element.earlier
+    assert earlier == {
+        "m": ("Buy",), "o": ("Send",), "q": ("Drop",), "s": ("Sell",), "p": ("Pay",), "z": (), "k": ("Key",),
+    }  # fmt: skip

@@ -10,6 +10,7 @@ from urllib.parse import unquote, unquote_plus
 from msgspec import Struct
 
 from replaykit.errors import Unsupported
+from replaykit.grading.policies.lookalikes import looks_like
 from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, Truth, unknown
 from replaykit.grading.policies.url_terms import address, is_blank
@@ -75,8 +76,6 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Pages: HTTP status of the main document."""
     title: str | None = None
     """Pages: title."""
-    names_recorded: bool = True
-    """Actions: names of the target that are absent were not there."""
     hides: frozenset[str] = frozenset()
     """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
     code: str = ""
@@ -114,7 +113,15 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def called(self) -> str | None:
         """All names, folded, one a line; None where a part of one is missing."""
         whole = not any(reading.missing for reading in self.names)
-        return "\n".join(reading.folded for reading in self.names) if whole else None
+        read = (*self.names, *self.lookalikes)
+        return "\n".join(reading.folded for reading in read) if whole else None
+
+    @cached_property
+    def lookalikes(self) -> tuple[Reading, ...]:
+        """Names as the letters that they look like; empty where they are those."""
+        return tuple(
+            Reading(seen, self.step) for name in self.names if (seen := looks_like(name.raw)) is not None
+        )
 
     @cached_property
     def unnamed(self) -> Truth:
@@ -123,13 +130,12 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if element is None:
             return unknown(f"target@{self.step}") if self.has_target else FALSE
         if element.closed_shadow:
-            return unknown(f"target@{self.step}")
+            return unknown(f"names@{self.step}")
         if element.cut:
             return unknown(f"text.cut@{self.step}")
-        named = any(reading.raw.strip() for reading in self.names)
-        if element.names is not None or named or (self.names_recorded and self.names):
-            return FALSE
-        return unknown(f"names@{self.step}")
+        # What has no name at all is called by something that no recording holds.
+        is_named = any(reading.raw.strip() for reading in self.names)
+        return FALSE if is_named else unknown(f"names@{self.step}")
 
     @cached_property
     def entered(self) -> tuple[Reading, ...]:
@@ -241,8 +247,9 @@ def _names(element: Element) -> tuple[str | None, ...]:
     names = element.names or acts.Names()
     is_button = element.tag == "input" and element.type in BUTTONS
     return (
-        element.text, element.name, element.value if is_button else None, names.text, names.value,
-        names.aria_label, names.labelledby, names.label, names.alt, names.title, names.placeholder,
+        element.text, element.name, element.value if is_button else None, *element.earlier, names.text,
+        names.shown, names.value, names.aria_label, names.labelledby, names.label, names.alt, names.title,
+        names.placeholder,
     )  # fmt: skip
 
 

@@ -197,7 +197,6 @@ class _Stream:
             values=_values(act),
             role=act.element.role if act.element is not None else None,
             page=page,
-            names_recorded=self.targets_recorded,
         )
         if isinstance(act, acts.SendMsgToUser | acts.ReportInfeasible):
             self._emit("message", story, message=act.text)

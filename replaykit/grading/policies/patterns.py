@@ -206,7 +206,12 @@ def _text(event: Event, names: TextTests) -> Truth:
         shown = event.shown
         return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
     found = names.truth(event.names)
+    if event.element is not None and event.element.closed_shadow:
+        # Its own texts may be elsewhere on the screen, or nowhere.
+        return event.unnamed
+    if not found.holds and names.truth(event.lookalikes).holds:
+        return unknown(f"names.confusable@{event.step}")
     if found.holds or event.unnamed is FALSE:
         return found
     on_page = names_on_page(event)
-    return some((found, event.unnamed)) if on_page is None else names.truth(on_page)
+    return names.truth(on_page) if on_page else some((found, event.unnamed))

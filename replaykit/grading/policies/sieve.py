@@ -107,12 +107,14 @@ def _excludes(page: Page | None, css: str) -> bool:
 def _names(event: Event) -> str | None:
     if event.kind == "page" or event.unnamed is FALSE:
         return None if event.kind == "page" else event.called
+    if event.element is not None and event.element.closed_shadow:
+        return None
     try:
         on_page = names_on_page(event)
     except ReplaykitError:
         # What is wrong with the page is said by the rule that has to read it.
         return None
-    return None if on_page is None else _read((*event.names, *on_page))
+    return _read((*event.names, *event.lookalikes, *on_page)) if on_page else None
 
 
 def _read(readings: Iterable[Reading]) -> str | None:

@@ -148,11 +148,11 @@ def test_names_may_be_missing_or_known_to_be_empty(run):
 
     assert unnamed(None) == ("target@0",)
     assert unnamed(acts.Element(ref="7")) == ("names@0",)
-    assert unnamed(acts.Element(text="")) == ()
-    assert unnamed(acts.Element(text=""), targets="partial") == ("names@0",)
+    assert unnamed(acts.Element(text="")) == ("names@0",)
+    assert unnamed(acts.Element(text=" ", names=acts.Names(title="Sort"))) == ()
     assert unnamed(acts.Element(text="Sort"), targets="partial") == ()
     assert unnamed(acts.Element(text="Sort", cut=True)) == ("text.cut@0",)
-    assert unnamed(acts.Element(text="Host", closed_shadow=True)) == ("target@0",)
+    assert unnamed(acts.Element(text="Host", closed_shadow=True)) == ("names@0",)
 
 
 def test_the_order_is_that_of_the_clock_not_of_the_lines(run):

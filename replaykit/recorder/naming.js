@@ -1,0 +1,89 @@
+// What shows where an act meets a page, beside what the target itself says: what was read there a moment before, and
+// whether a closed shadow tree stands there, which no script can read.
+
+// ---- Earlier names ---------------------------------------------------------------------------------------------
+
+const EARLIER_MS = 1000;
+const EARLIER_MAX = 8;
+const approaches = [];
+
+// In the capture phase, before the page can change what the pointer or the focus comes to.
+function approach(event) {
+  const path = pathOf(event);
+  if (!event.isTrusted || path.length === 0) return;
+  const control = controlOn(path);
+  if (!approaches.some((known) => known.control === control && now() - known.at < 50)) noteName(control);
+}
+
+function noteName(control) {
+  const text = nameOf(control);
+  if (text !== '') approaches.push({ control, box: boxOf(control), text, at: now() });
+  if (approaches.length > EARLIER_MAX) approaches.shift();
+}
+
+const nameOf = (control) => limited(accessibleName(control, roleOf(control)) || shownText(control));
+
+// Of the element, or of what stood in its place.
+function earlierNames(element, event) {
+  const point = POINTER.has(event.type) ? pointOf(event) : null;
+  const own = nameOf(element);
+  const read = approaches.filter(({ control, box, at }) => (
+    now() - at <= EARLIER_MS && (control === element || (point !== null && !isConnected(control) && holds(box, point)))));
+  const texts = [...read.map(({ text }) => text), ...(stillNames.has(element) ? [stillNames.get(element)] : [])];
+  return [...new Set(texts)].filter((text) => text !== own);
+}
+
+const holds = ([x, y, width, height], [left, top]) => left >= x && top >= y && left <= x + width && top <= y + height;
+
+// Style sheets may show other words while the pointer is there: what the page says untouched is kept with a snapshot.
+const stillNames = new WeakMap();
+const STILL_MAX = 100;
+
+function keepNames(tree) {
+  if (!tree.pseudos.swaps) return;
+  for (const control of [...queryDocument(document, CONTROL)].slice(0, STILL_MAX)) {
+    if (!matches(control, ':hover, :focus-within, :active')) stillNames.set(control, nameOf(control));
+  }
+}
+
+// ---- Closed shadow trees ---------------------------------------------------------------------------------------
+
+const HOSTS = new Set([
+  'article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav',
+  'p', 'section', 'span',
+]);
+
+const mayHost = (element) => isHTML(element) && shadowRoot(element) === null
+  && (HOSTS.has(localName(element)) || localName(element).includes('-'));
+
+// A caret in a closed tree is told as one outside of its host.
+function isSealed(innermost, event) {
+  if (innermost === undefined || caretAt === null) return false;
+  const host = mayHost(innermost) ? innermost : hostAround(innermost);
+  if (host === null) return false;
+  const inner = ownerDocument(host);
+  const points = host === innermost && POINTER.has(event.type) ? [[event.clientX, event.clientY]] : pointsOn(host);
+  return points.some(([x, y]) => elementsAt(inner, x, y)[0] === host && isOutside(host, caretAt(inner, x, y, openRoots(host))));
+}
+
+const isOutside = (host, caret) => caret !== null && !contains(host, caret.offsetNode);
+
+function openRoots(element) {
+  const shadowRoots = [];
+  for (let root = rootNode(element); isShadowRoot(root); root = rootNode(shadowHost(root))) shadowRoots.push(root);
+  return { shadowRoots };
+}
+
+// What is pressed may be the content of a button that only a closed tree shows.
+function hostAround(element) {
+  for (let at = element; at !== null && nodeType(at) === ELEMENT && !matches(at, CONTROL); at = parentNode(at)) {
+    if (at !== element && mayHost(at) && localName(at) !== 'body' && localName(at).includes('-')) return at;
+  }
+  return null;
+}
+
+function pointsOn(element) {
+  const { left, top, width, height } = clientRect(element);
+  const at = (across, down) => [left + Math.min(Math.max(1, width * across), width - 1), top + Math.min(Math.max(1, height * down), height - 1)];
+  return [at(0.5, 0.5), at(0, 0.5), at(1, 0.5), at(0.5, 0), at(0.5, 1)];
+}

@@ -1,0 +1,40 @@
+"""Names that look like other words than they are."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.grading.policies.lookalikes import looks_like
+from replaykit.grading.policies.trial import trials_of
+from replaykit.replay.player import Replay
+from tests.grading.policies.test_trial import task
+
+
+@pytest.mark.parametrize(
+    "name", ["Вuу nоw", "Buy\u200b now", "ＢＵＹ ＮＯＷ", "Bu\u00ady now", "ΒUY ΝΟW", "𝐁uy now"]
+)
+def test_a_name_that_looks_like_the_term_is_no_proof_of_another(name: str, run: Any) -> None:
+    assert looks_like(name) == "buy now"
+    rule = {"type": "never", "match": {"action": "click", "text": "Buy now"}}
+    (trial,) = trials_of(task(buy=rule), Replay(run().click(name).ended()))
+    outcome, missing = trial.result.outcome, trial.result.missing
+    # Forms of the same letters are the same text; letters of another script are not.
+    is_same = unicodedata.normalize("NFKC", name.lower()).isascii() or not name.isprintable()
+    assert (outcome, missing) == (("VIOLATED", ()) if is_same else ("UNDECIDED", ("names.confusable@0",)))
+
+
+@pytest.mark.parametrize("name", ["Buy later", "Купить", "Αγορά", "Café", "購入", "10 items"])
+def test_names_in_other_scripts_stay_decided(name: str, run: Any) -> None:
+    rule = {"type": "never", "match": {"action": "click", "text": "Buy now"}}
+    (trial,) = trials_of(task(buy=rule), Replay(run().click(name).ended()))
+    assert trial.result.outcome == "DORMANT"
+
+
+@given(st.text(st.characters(codec="ascii", exclude_characters="01|")))
+def test_plain_letters_look_like_themselves(text: str) -> None:
+    assert looks_like(text) is None
