@@ -24,6 +24,7 @@ from replaykit.recorder.effects import (
     Sleep,
     Work,
     ask,
+    evaluate,
 )
 from replaykit.recorder.framing import send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
@@ -111,8 +112,11 @@ class Commands:
         params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
         if scale < 1:
             params["clip"] = yield from _clip(tab, scale)
+        document = tab.document
+        yield from _painted(tab)
         shot = yield from _capture(tab, params)
         at = self._clock.now()
+        yield from _still(tab, document)
         picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
         return picture, scale, at
 
@@ -187,6 +191,31 @@ def _http(command: Http) -> Carried:
 
 def _pause(command: Pause) -> Carried:
     return (yield Sleep(ms=command.ms))
+
+
+_PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  setTimeout(done, 500, false);
+})"""
+
+
+def _painted(tab: Tab) -> Carried:
+    # Until a document has drawn something, the browser goes on showing the one before it.
+    try:
+        is_painted = yield from evaluate(tab, _PAINTED, timeout_ms=CAPTURE_MAX_MS)
+    except Refused as refused:
+        if str(refused) in ("gone", "failed"):
+            return  # a document without our script; whether it stays is asked afterwards
+        raise
+    if is_painted is False:
+        raise Refused("gone")
+
+
+def _still(tab: Tab, document: int) -> Carried:
+    # The browser's answer comes after all that it told of documents before.
+    yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
+    if tab.document != document:
+        raise Refused("gone")
 
 
 def _capture(tab: Tab, params: dict[str, Any]) -> Carried:

@@ -231,7 +231,9 @@ class Viewer:
         return Shot(picture=Omitted(why="withheld"))
 
     def _shoot_once(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
-        document = tab.document
+        document = tab.document if shown is None else shown.document
+        if tab.document != document:
+            return Shot(picture=Omitted(why="evicted"))
         reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
         shot = shot_of(reply)
         if tab.document != document:

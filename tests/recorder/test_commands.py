@@ -222,6 +222,9 @@ def camera(picture: str, asked: list[Send]) -> Answer:
             return effect.run()
         assert isinstance(effect, Send)
         asked.append(effect)
+        if effect.method in ("Runtime.evaluate", "Page.getFrameTree"):
+            asked.remove(effect)
+            return {"result": {"value": True}}
         if effect.method == "Page.getLayoutMetrics":
             return {"cssVisualViewport": {"pageX": 5, "pageY": 7, "clientWidth": 4000, "clientHeight": 4000}}
         return {"data": picture}
@@ -261,6 +264,8 @@ def test_capture_that_does_not_come_is_asked_for_twice() -> None:
 
     def answer(effect: Effect) -> Any:
         assert isinstance(effect, Send)
+        if effect.method == "Runtime.evaluate":
+            return {"result": {"value": True}}
         waits.append(effect.timeout_ms)
         raise Refused("timeout")
 
@@ -273,13 +278,33 @@ def test_capture_that_is_refused_is_asked_for_once_more() -> None:
     take = camera(png(3, 2), asked)
 
     def answer(effect: Effect) -> Any:
-        if isinstance(effect, Send) and not asked:
+        if isinstance(effect, Send) and effect.method == "Page.captureScreenshot" and not asked:
             asked.append(effect)
             raise Refused("failed")
         return take(effect)
 
     assert carry(Screenshot(id=1, page=0), answer, tab()).error is None
     assert [effect.method for effect in asked] == ["Page.captureScreenshot"] * 2
+
+
+def test_a_document_that_has_drawn_nothing_gives_no_picture() -> None:
+    def answer(effect: Effect) -> Any:
+        assert isinstance(effect, Send) and effect.method == "Runtime.evaluate"
+        return {"result": {"value": False}}
+
+    assert carry(Screenshot(id=1, page=0), answer, tab()).error == "gone"
+
+
+def test_a_picture_after_which_another_document_is_told_of_is_not_kept() -> None:
+    one, asked = tab(), []
+    take = camera(png(3, 2), asked)
+
+    def answer(effect: Effect) -> Any:
+        if isinstance(effect, Send) and effect.method == "Page.getFrameTree":
+            one.document += 1
+        return take(effect)
+
+    assert carry(Screenshot(id=1, page=0), answer, one).error == "gone"
 
 
 def test_capture_of_a_page_that_leaves_is_gone() -> None:
