@@ -1,7 +1,7 @@
-"""Find a Chromium, start it as a process of its own, and open its CDP endpoint on loopback.
+"""Find a Chromium, and start it as a process of its own: with a CDP endpoint on loopback, or with a pipe.
 
-The process gets a fresh profile and an ephemeral port; closing it ends the whole process group and removes
-the profile. So does the end of this process, even a violent one, where there is a POSIX shell. Nothing here
+The process gets a fresh profile; closing it ends the whole process group and removes the
+profile. So does the end of this process, even a violent one, where there is a POSIX shell. Nothing here
 speaks to pages.
 """
 
@@ -59,6 +59,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-default-apps",
+    # Sandboxed frames in processes of their own run before anybody can listen in them.
     "--disable-features=Translate,OptimizationHints,MediaRouter,IsolateSandboxedIframes",
     # As Playwright starts a browser: agents that connect rely on it.
     "--disable-back-forward-cache",  # `go_back` waits for a load that a cached page never has
@@ -80,6 +81,22 @@ FLAGS = (
 
 NET_LOG = "net-log.json"
 """File of the browser's log of its requests; it goes with the profile."""
+
+_PIPE = "--remote-debugging-pipe"
+
+_LAUNCHER = """
+import os, sys
+reads, writes = int(sys.argv[1]), int(sys.argv[2])
+os.dup2(reads, 3)
+os.dup2(writes, 4)
+os.close(reads)
+os.close(writes)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser wants its pipe at the numbers 3 and 4, which are taken in this process."""
+
+_PIPE_FROM = 10
+"""Numbers of a pipe begin here, so that 3 and 4 are free for the browser."""
 
 _ENDPOINT = ("--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1")
 
@@ -124,11 +141,15 @@ def find_browser(
 class Browser:
     """A running browser that this process started."""
 
-    def __init__(self, path: Path, started: _Started, endpoint: str) -> None:
+    def __init__(
+        self, path: Path, started: _Started, endpoint: str, pipe: tuple[int, int] | None = None
+    ) -> None:
         self.path = path
         """The program."""
         self.endpoint = endpoint
-        """HTTP address of its CDP endpoint."""
+        """HTTP address of its CDP endpoint; empty where it has a pipe instead."""
+        self.pipe = pipe
+        """Where to read what it says and where to write; whoever uses them closes them."""
         self.notice = NO_SANDBOX if _is_root() else None
         """What the user should know about this start."""
         self._started = started
@@ -173,14 +194,19 @@ def launch(
     headed: bool = False,
     viewport: tuple[int, int] | None = None,
     arguments: Iterable[str] = (),
+    has_pipe: bool = False,
 ) -> Browser:
     """Start a browser with a fresh profile and return it once its endpoint is open.
 
+    `has_pipe`: it has no endpoint, and so no port; only this process can speak to it.
     Raises NoBrowser when there is none, RecorderError when it does not start.
     """
     program = find_browser(path, channel)
     profile = Path(tempfile.mkdtemp(prefix="replaykit-profile-"))
-    command = [str(program), *_flags(profile, headed=headed, viewport=viewport), *arguments, "about:blank"]
+    flags = _flags(profile, headed=headed, viewport=viewport, has_pipe=has_pipe)
+    command = [str(program), *flags, *arguments, "about:blank"]
+    if has_pipe:
+        return _launched_with_pipe(program, command, profile)
     with (profile / "stderr.log").open("wb") as log:
         try:
             process = subprocess.Popen(
@@ -195,6 +221,40 @@ def launch(
     except BaseException:
         started.end()
         raise
+
+
+def _launched_with_pipe(program: Path, command: list[str], profile: Path) -> Browser:
+    """Start a browser that speaks through a pipe; it answers as soon as it can."""
+    theirs_in, ours_out = map(_raised, os.pipe())
+    ours_in, theirs_out = map(_raised, os.pipe())
+    words = [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(theirs_in), str(theirs_out), *command]
+    try:
+        with (profile / "stderr.log").open("wb") as log:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(theirs_in, theirs_out),
+            )
+    except OSError as error:
+        os.close(ours_in)
+        os.close(ours_out)
+        shutil.rmtree(profile, ignore_errors=True)
+        raise RecorderError(what=f"cannot start browser {program}: {error}") from error
+    finally:
+        os.close(theirs_in)
+        os.close(theirs_out)
+    return Browser(program, _Started(process, profile), "", (ours_in, ours_out))
+
+
+def _raised(number: int) -> int:
+    import fcntl
+
+    higher = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _PIPE_FROM)
+    os.close(number)
+    return higher
 
 
 class _Started:
@@ -277,8 +337,10 @@ def _revision(build: Path) -> int:
     return int(number) if number.isdigit() else 0
 
 
-def _flags(profile: Path, *, headed: bool, viewport: tuple[int, int] | None) -> list[str]:
-    flags = [f"--user-data-dir={profile}", f"--log-net-log={profile / NET_LOG}", *_ENDPOINT, *FLAGS]
+def _flags(
+    profile: Path, *, headed: bool, viewport: tuple[int, int] | None, has_pipe: bool = False
+) -> list[str]:
+    flags = [f"--user-data-dir={profile}", f"--log-net-log={profile / NET_LOG}", *((_PIPE,) if has_pipe else _ENDPOINT), *FLAGS]
     if not headed:
         flags.append("--headless=new")
     if viewport:

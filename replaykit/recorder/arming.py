@@ -52,6 +52,7 @@ def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[
     """Put binding and script into a tab, now and for every later document, and compare clocks."""
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
     tab.is_heard = True
+    tab.on_heard()
     tab.seat(answers[-2]["frameTree"])
     try:
         armed = yield from _compare_clocks(tab, clock)

@@ -61,6 +61,8 @@ class Tab:
         """A native dialog is open: the page answers nothing."""
         self.is_gone = False
         """Closed or crashed."""
+        self.on_heard: Callable[[], None] = _nothing
+        """Called once the script is in it."""
         self.is_heard = False
         """Its navigations are heard."""
         self.is_watched = False
@@ -227,3 +229,7 @@ _HANDLERS: dict[str, Callable[[Tab, Params, Via], Iterator[Input]]] = {
 _NOTED = frozenset(
     name for name in (*WORLDS, *REPORTS) if name.startswith(("Runtime.executionContext", "Page.javascript"))
 )
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,7 +41,14 @@ class CommandEnd(Struct, frozen=True, kw_only=True):
 class Command:
     """One command, run once."""
 
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        listening: Callable[[Spoken], None] = lambda spoken: None,
+    ) -> None:
+        """`listening` is given what is spoken, before the command starts."""
+        self._listen = listening
         self._argv = list(argv)
         self._environ = dict(environ)
         self._stopped = asyncio.Event()
@@ -71,6 +78,7 @@ class Command:
             "REPLAYKIT_REPLIES": str(replies),
         }
         spoken = Spoken(events, replies, run, harness)
+        self._listen(spoken)
         process = await self._start()
         hearing = asyncio.ensure_future(_hear(spoken))
         try:

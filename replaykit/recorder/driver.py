@@ -99,6 +99,8 @@ class Driver(Relaying):
         """An input is being taken in."""
         self.on_limit: Callable[[], None] = _nothing
         """Called when the session has ended the run: the agent has to stop."""
+        self.on_armed: Callable[[str], None] = _ignore
+        """Called with the target id of a page that the recorder listens in now."""
         self.browser_version: str | None = None
         self.roster = Roster(self.clock)
         """The pages of the browser."""
@@ -220,10 +222,16 @@ class Driver(Relaying):
         taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
         page = PROBE - len(taken) if actor == "probe" else len(taken)
         tab = self.tabs[page] = Tab(page, self.clock, actor=actor)
+        tab.on_heard = lambda: self._armed(tab)
         if self.is_attaching:
             self._existing.add(page)
         self._backlog[page] = []
         return tab
+
+    def _armed(self, tab: Tab) -> None:
+        found = self.roster.of(tab)
+        if found is not None:
+            self.on_armed(found.id)
 
     def opened(self, tab: Tab, armed: Armed, opener: Tab | None) -> None:
         """Tell the session of an armed tab, then all that happened in it meanwhile."""
@@ -461,6 +469,10 @@ class Driver(Relaying):
             viewport=tab.viewport,
             dpr=armed.dpr,
         )
+
+
+def _ignore(target: str) -> None:
+    """Nobody waits for a page."""
 
 
 def _nothing() -> None:

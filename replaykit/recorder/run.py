@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -62,6 +62,15 @@ class Run:
     def on_limit(self, call: Callable[[], None]) -> None:
         """Name what stops the agent when its steps are used up."""
         self._driver.on_limit = call
+
+    def on_armed(self, call: Callable[[str], None]) -> None:
+        """Name who waits until the recorder listens in a new page; it is given the page's target id."""
+        self._driver.on_armed = call
+
+    def missed(self, why: str, channels: Sequence[str]) -> None:
+        """Say that something was missed, as a gap of these channels."""
+        for channel in channels:
+            self._driver.gap(channel, why)
 
     def thought(self, text: str) -> None:
         """Note a thought; it goes to the next step."""

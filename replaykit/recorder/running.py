@@ -28,6 +28,7 @@ from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.blaming import place_of, trace_of
 from replaykit.recorder.commanding import Command, refuse_named, without_secrets
 from replaykit.recorder.net_log import FLAG
+from replaykit.recorder.proxied import Proxied
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings
 from replaykit.recorder.stopping import alarm, failing, interrupts, within
@@ -146,9 +147,10 @@ def record_command(
     if harness is not None:
         places = (str(harness.resolve()), str(harness))
         inherited, _ = without_secrets(inherited, places, ("PATH", "HOME", "PWD", *pass_env))
-    with _launched(browser or BrowserChoice()) as running:
+    choice = browser or BrowserChoice()
+    with _launched(choice, has_pipe=True) as running, Proxied(running) as proxied:
         work = _command(
-            argv, {**inherited, **(environ or {})}, _told(task, sites), out, running, max_time, given, harness
+            argv, {**inherited, **(environ or {})}, _told(task, sites), out, proxied, max_time, given, harness
         )
         recorded = asyncio.run(work)
     return replace(recorded, notices=(*recorded.notices, *map(_withheld, hidden)))
@@ -204,8 +206,14 @@ def _all(options: dict[str, Any], task: Task | None, sites: SitesGiven | None) -
     return {**given, "task": task, "sites": sites, "is_begun": False}
 
 
-def _launched(choice: BrowserChoice) -> Browser:
-    return launch(choice.path, channel=choice.channel, headed=choice.headed, viewport=choice.viewport)
+def _launched(choice: BrowserChoice, *, has_pipe: bool = False) -> Browser:
+    return launch(
+        choice.path,
+        channel=choice.channel,
+        headed=choice.headed,
+        viewport=choice.viewport,
+        has_pipe=has_pipe,
+    )
 
 
 # An agent in this process
@@ -331,25 +339,29 @@ async def _command(
     environ: Mapping[str, str],
     told: AgentTask,
     out: str | Path,
-    running: Browser,
+    proxied: Proxied,
     max_time: float | None,
     options: dict[str, Any],
     harness: Path | None = None,
 ) -> Recorded:
-    command = Command(argv, environ)
+    command = Command(argv, environ, proxied.hear)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
-        async with _connected(running.endpoint) as browser, AsyncRecorder(out, **options) as run:
+        async with (
+            _connected(proxied.own_endpoint) as browser,
+            AsyncRecorder(out, **options) as run,
+        ):
             run.on_limit(command.stop)
-            run.read_net_log(running.net_log)
+            run.read_net_log(proxied.net_log)
+            proxied.follow(run)
             await run.attach(browser)
             await _open_pages(browser.contexts[0], told.start_urls)
             await run.begin()
-            with interrupts(command.stop):
-                ended = await command.run(run, running.endpoint, told, Path(folder), max_time, harness)
+            with interrupts(command.stop), proxied.watched():
+                ended = await command.run(run, proxied.endpoint, told, Path(folder), max_time, harness)
             if ended.is_late or ended.is_stopped:
                 run.end(*(("timeout", "harness") if ended.is_late else ("stopped", "person")))
             await run.stop(exit_code=ended.exit_code)
-    notices = (running.notice, *ended.warnings)
+    notices = (proxied.notice, *ended.warnings)
     return _recorded(run, tuple(filter(None, notices)), exit_code=ended.exit_code)
 
 

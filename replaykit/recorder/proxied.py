@@ -1,0 +1,87 @@
+"""A browser that a command's agent drives through the proxy, and what the recorder learns from that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from replaykit.browser import Browser
+from replaykit.errors import RecorderError
+from replaykit.recorder.capture import BINDING, WORLD
+from replaykit.recorder.proxy import Proxy
+from replaykit.recorder.run import Run
+from replaykit.recorder.spoken import Spoken
+from replaykit.recorder.switchboard import Names
+
+
+class Proxied:
+    """The proxy of one browser; use it in a `with` block."""
+
+    def __init__(self, running: Browser) -> None:
+        if running.pipe is None:
+            raise RecorderError(what="the browser has no pipe")
+        self.notice = running.notice
+        """What the user should know about the start of the browser."""
+        self._proxy = Proxy(
+            running.pipe,
+            Names(WORLD, BINDING),
+            before=lambda method, params: self._listen(),
+            late=lambda target: self._tell(self._late),
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._spoken: Spoken | None = None
+        self._run: Run | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """HTTP address for the agent."""
+        return self._proxy.endpoint
+
+    @property
+    def own_endpoint(self) -> str:
+        """WebSocket address for the recorder."""
+        return self._proxy.own_endpoint
+
+    def __enter__(self) -> Proxied:
+        self._proxy.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._proxy.__exit__(*error)
+
+    def follow(self, run: Run) -> None:
+        """Learn from a recording, before it is attached, in which pages it listens."""
+        self._run, self._loop = run, asyncio.get_running_loop()
+        run.on_armed(self._proxy.armed)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Hold new pages until the recorder listens in them, in the block; after it no agent comes in."""
+        self._proxy.hold()
+        try:
+            yield
+        finally:
+            self._proxy.dismiss()
+
+    def hear(self, spoken: Spoken) -> None:
+        """Read what was spoken to its end before a command of the agent goes on."""
+        self._spoken = spoken
+
+    # In the proxy's thread
+
+    def _listen(self) -> None:
+        spoken = self._spoken
+        if spoken is not None and spoken.listen():
+            self._tell(spoken.hear)
+
+    def _tell(self, call: Callable[[], Any]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(call)
+
+    # In the recorder's
+
+    def _late(self) -> None:
+        if self._run is not None:
+            self._run.missed("target.late", ("actions", "network"))
