@@ -108,7 +108,8 @@ class Network:
     def late(self, via: Via, urls: Iterable[str]) -> int:
         """Return how many requests were made before anybody listened; `urls`: all that a target knows of."""
         heard = self._urls.pop(via, set())
-        return sum(not url.startswith(_LOCAL) for url in set(urls) - heard)
+        # An empty window that its opener has made has no address, and has asked for nothing.
+        return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - heard)
 
     def complete(self, loader: str, via: Via) -> Iterator[Input]:
         """End the request of a document that is there, if its process has not told so."""

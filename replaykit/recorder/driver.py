@@ -433,7 +433,7 @@ class Driver(Relaying):
             for channel in ("actions", "urls", "network"):
                 self.gap(channel, "target.unrecorded")
         lacks = ("target.unrecorded",) if missed else ()
-        if self._core is not None and self.log.is_whole:
+        if self._core is not None:
             self._put(self._core.feed(Witnessed(at=self.clock.now(), witness="commands", lacks=lacks)))
 
     # The ends of tabs

@@ -189,7 +189,7 @@ class DriverLog:
         if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
             self._launched.append(at)
         number = tab.page if tab is not None and tab.actor == "agent" else None
-        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, **_shown(params)))
+        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, **shown(params)))
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         elif name == "Route.fulfill":
@@ -284,14 +284,16 @@ def _owner(object: Any, kind: str) -> Any:
     return None
 
 
-def _shown(params: Params) -> dict[str, Any]:
-    """Return what a command says in clear, and how long the rest of it is."""
-    shown = {name: str(params[name]) for name in ("url", "method", "selector") if params.get(name)}
+def shown(params: Params) -> dict[str, Any]:
+    """Return what a command says in clear, as fields of `Commanded`, and how long the rest of it is."""
+    clear: dict[str, Any] = {
+        name: str(params[name]) for name in ("url", "method", "selector") if params.get(name)
+    }
     sizes = [len(text) for name in _TEXTS if isinstance(text := params.get(name), str)]
     key = params.get("key")
     if isinstance(key, str) and len(key.rpartition("+")[2]) > 1:
-        shown["key"] = key
-    return {**shown, "point": _point(params), "size": sum(sizes) if sizes else None}
+        clear["key"] = key
+    return {**clear, "point": _point(params), "size": sum(sizes) if sizes else None}
 
 
 def _point(params: Params) -> tuple[int, int] | None:

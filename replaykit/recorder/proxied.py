@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from replaykit.browser import Browser
 from replaykit.errors import RecorderError
 from replaykit.recorder.capture import BINDING, WORLD
+from replaykit.recorder.command_kinds import cdp_kind
+from replaykit.recorder.driver_log import shown
 from replaykit.recorder.proxy import Proxy
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
-from replaykit.recorder.switchboard import Names
+from replaykit.recorder.switchboard import Message, Names
+from replaykit.recorder.witnessing import Commanded
 
 
 class Proxied:
@@ -27,7 +31,8 @@ class Proxied:
         self._proxy = Proxy(
             running.pipe,
             Names(WORLD, BINDING),
-            before=lambda method, params: self._listen(),
+            before=self._before,
+            refused=partial(self._note, refused=True),
             late=lambda target: self._tell(self._late),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -54,6 +59,7 @@ class Proxied:
     def follow(self, run: Run) -> None:
         """Learn from a recording, before it is attached, in which pages it listens."""
         self._run, self._loop = run, asyncio.get_running_loop()
+        run.is_proxied = True
         run.on_armed(self._proxy.armed)
 
     @contextmanager
@@ -70,6 +76,18 @@ class Proxied:
         self._spoken = spoken
 
     # In the proxy's thread
+
+    def _before(self, method: str, params: Message) -> None:
+        self._listen()
+        self._note(method, params)
+
+    def _note(self, method: str, params: Message, *, refused: bool = False) -> None:
+        kind, run = cdp_kind(method), self._run
+        if kind is None or run is None:
+            return
+        at = run.clock.now()
+        said = Commanded(at=at, origin="proxy", kind=kind, name=method, refused=refused, **shown(params))
+        self._tell(lambda: run.commanded(said))
 
     def _listen(self) -> None:
         spoken = self._spoken

@@ -61,7 +61,7 @@ class Proxy:
         names: Names,
         *,
         before: Callable[[str, Message], None] = lambda method, params: None,
-        refused: Callable[[str], None] = lambda method: None,
+        refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
     ) -> None:
         self._pipe = pipe

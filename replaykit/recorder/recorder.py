@@ -161,6 +161,7 @@ class _Recording(Run):
             environment=_completed(environment),
             options=stored_options(self._settings),
             channels={},  # the session knows
+            agent_access="proxy" if self.is_proxied else None,
             witnesses=self._witnesses(),
         )
         return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)

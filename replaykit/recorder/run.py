@@ -15,10 +15,17 @@ from replaykit.recorder.declared import declared
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import End, Said, StepEnter, StepExit
 from replaykit.recorder.user import User, UserReply
-from replaykit.recorder.witnessing import Witnessed
+from replaykit.recorder.witnessing import Commanded, Witnessed
 
 Error = tuple[str, str]
 """Name and message of an exception."""
+
+
+AGENT_ANSWERS = {
+    "Fetch.fulfillRequest": ("network", "snapshots", "urls"),
+    "Page.setDocumentContent": ("network", "snapshots"),
+}
+"""Commands over CDP by which an agent answers for a site, and the channels that are not the site's then."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -42,6 +49,8 @@ class Run:
         self._user = user
         self._ended = Ended()
         self._own_end = Ended()
+        self.is_proxied = False
+        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
         self.speech_counts: dict[str, int] = {}
         """What was said through files: lines, and those that were no words of their speaker."""
         self.failure: BaseException | None = None
@@ -66,6 +75,12 @@ class Run:
     def on_armed(self, call: Callable[[str], None]) -> None:
         """Name who waits until the recorder listens in a new page; it is given the page's target id."""
         self._driver.on_armed = call
+
+    def commanded(self, said: Commanded) -> None:
+        """Note what the agent asked the browser for."""
+        self._driver.feed(said)
+        if said.name in AGENT_ANSWERS and not said.refused:
+            self.missed("agent.answered", AGENT_ANSWERS[said.name])
 
     def missed(self, why: str, channels: Sequence[str]) -> None:
         """Say that something was missed, as a gap of these channels."""

@@ -117,7 +117,8 @@ class Switchboard:
     """Routes messages between one browser and its clients.
 
     `send(client, data)` carries a message out; BROWSER is the browser. `before(method, params)` is called
-    before an agent's command goes on. `late(target)` is called where a page could not be held long enough.
+    before an agent's command goes on, `refused` where one does not.
+    `late(target)` is called where a page could not be held long enough.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Switchboard:
         names: Names,
         *,
         before: Callable[[str, Message], None] = lambda method, params: None,
-        refused: Callable[[str], None] = lambda method: None,
+        refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
@@ -254,7 +255,7 @@ class Switchboard:
         words = self._refusal(seat, wire.method, params)
         if words is not None:
             self.counts["refused"] += 1
-            self._refused(wire.method)
+            self._refused(wire.method, params)
             self._to_client(seat, fault(wire.id, *words))
             return
         self._before(wire.method, params)
