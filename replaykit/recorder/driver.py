@@ -101,6 +101,8 @@ class Driver(Relaying):
         """Called when the session has ended the run: the agent has to stop."""
         self.on_armed: Callable[[str], None] = _ignore
         """Called with the target id of a page that the recorder listens in now."""
+        self.is_proxied = False
+        """All that the agent asks of the browser comes through a proxy of the recorder."""
         self.browser_version: str | None = None
         self.roster = Roster(self.clock)
         """The pages of the browser."""
@@ -433,7 +435,7 @@ class Driver(Relaying):
             for channel in ("actions", "urls", "network"):
                 self.gap(channel, "target.unrecorded")
         lacks = ("target.unrecorded",) if missed else ()
-        if self._core is not None:
+        if self._core is not None and (self.log.is_whole or self.is_proxied):
             self._put(self._core.feed(Witnessed(at=self.clock.now(), witness="commands", lacks=lacks)))
 
     # The ends of tabs

@@ -16,7 +16,7 @@ from replaykit.recorder.driver_log import shown
 from replaykit.recorder.proxy import Proxy
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
-from replaykit.recorder.switchboard import Message, Names
+from replaykit.recorder.wires import Message, Names
 from replaykit.recorder.witnessing import Commanded
 
 

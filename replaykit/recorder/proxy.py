@@ -23,8 +23,9 @@ from msgspec import Struct
 
 from replaykit.errors import RecorderError
 from replaykit.recorder import websocket
-from replaykit.recorder.switchboard import BROWSER, RECORDER, Message, Names, Switchboard
+from replaykit.recorder.switchboard import Switchboard
 from replaykit.recorder.websocket import BadFrame
+from replaykit.recorder.wires import BROWSER, RECORDER, Message, Names
 
 START_MAX_S = 30.0
 """A browser that has not answered by then is broken."""

@@ -49,8 +49,6 @@ class Run:
         self._user = user
         self._ended = Ended()
         self._own_end = Ended()
-        self.is_proxied = False
-        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
         self.speech_counts: dict[str, int] = {}
         """What was said through files: lines, and those that were no words of their speaker."""
         self.failure: BaseException | None = None
@@ -71,6 +69,15 @@ class Run:
     def on_limit(self, call: Callable[[], None]) -> None:
         """Name what stops the agent when its steps are used up."""
         self._driver.on_limit = call
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
+        return self._driver.is_proxied
+
+    @is_proxied.setter
+    def is_proxied(self, is_it: bool) -> None:
+        self._driver.is_proxied = is_it
 
     def on_armed(self, call: Callable[[str], None]) -> None:
         """Name who waits until the recorder listens in a new page; it is given the page's target id."""

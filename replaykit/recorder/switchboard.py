@@ -8,112 +8,24 @@ from them until the recorder listens in it. Pure: messages in, messages out; who
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw
 
 from replaykit.decoders import decode
-
-Message: TypeAlias = dict[str, Any]
-
-RECORDER = 0
-"""Number of the client that is the recorder itself."""
-
-BROWSER = -1
-"""Receives what goes to the browser."""
-
-HOLD_S = 2.0
-"""A new page is held back for so long at most."""
-
-HELD_MAX = 20_000
-"""Messages of one page that are held back."""
+from replaykit.recorder.holding import Holding
+from replaykit.recorder.secrecy import NO_OBJECT, NO_SESSION, Secrecy
+from replaykit.recorder.wires import BROWSER, RECORDER, Ask, Message, Names, Seat, Wire, fault, plain
 
 WAITING_MAX = 50_000
 """Requests of one client that wait for their answer."""
 
-NO_CONTEXT = "Cannot find context with specified id"
-NO_SESSION = "Session with given id not found."
-NO_OBJECT = "Could not find object with given id"
-NO_SCRIPT = "No script for id: "
-
-UNKNOWN = frozenset({"Target.exposeDevToolsProtocol", "Browser.crash", "Browser.crashGpuProcess"})
-"""Commands that lead around the recorder, or end it: answered as if the browser did not know them."""
-
-_OBJECT = re.compile(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
-_HANDLE = re.compile(r"-?\d+\.(\d+)\.\d+\Z")
-
-
-class Wire(Struct, omit_defaults=True):
-    """One protocol message; what is inside stays as it came."""
-
-    id: int | UnsetType = UNSET
-    method: str | UnsetType = UNSET
-    params: Raw | UnsetType = UNSET
-    result: Raw | UnsetType = UNSET
-    error: Raw | UnsetType = UNSET
-    sessionId: str | UnsetType = UNSET
-
-
-class Names(Struct, frozen=True):
-    """What the recorder calls what it puts into pages."""
-
-    world: str
-    binding: str
-
-
-class Seat(Struct, eq=False):
-    """One session of a client."""
-
-    id: str
-    client: int
-    target: str = ""
-    parent: Seat | None = None
-    is_nested: bool = False
-    """Its messages travel inside of those of its parent."""
-    nests: bool = False
-    """Sessions below it do."""
-    contexts: set[int] = msgspec.field(default_factory=set)
-    """Worlds that its client was told of."""
-    uniques: dict[int, str] = {}
-    waits: bool = False
-    """The client was told that the target waits for it."""
-    skips_resumed: bool = False
-
-
-class Ask(Struct):
-    """A request that waits for its answer."""
-
-    client: int
-    id: int
-    seat: Seat | None
-    method: str
-    params: Message | None = None
-    then: Callable[[Wire], None] | None = None
-
-
-class Place(Struct):
-    """What is known of one target."""
-
-    is_armed: bool = False
-    due: float = 0.0
-    hidden: set[int] = msgspec.field(default_factory=set)
-    """Worlds of the recorder in it."""
-    unique: set[str] = msgspec.field(default_factory=set)
-    scripts: set[str] = msgspec.field(default_factory=set)
-    held: list[tuple[Seat, Wire]] = []
-    resumes: list[Wire] = []
-    seats: list[Seat] = []
-    url: str = ""
-    """Where it goes once the recorder listens."""
-
-
 Send: TypeAlias = Callable[[int, bytes], None]
 
 
-class Switchboard:
+class Switchboard(Holding):
     """Routes messages between one browser and its clients.
 
     `send(client, data)` carries a message out; BROWSER is the browser. `before(method, params)` is called
@@ -131,23 +43,17 @@ class Switchboard:
         late: Callable[[str], None] = lambda target: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
+        super().__init__(clock, late)
         self._send = send
         self._names = names
         self._before = before
         self._refused = refused
-        self._late = late
-        self._clock = clock
         self._next = 0
         self._asked: dict[int, Ask] = {}
         self._waiting: dict[int, int] = {}
-        self._roots: dict[int, Seat] = {}
         self._early: dict[int, list[bytes]] = {}
-        self._seats: dict[str, Seat] = {}
-        self._places: dict[str, Place] = {}
-        self.is_holding = False
-        """Whether new pages are held: from when the agent may connect."""
+        self._secrecy = Secrecy(names, self._places)
         self.on_close: Callable[[int], None] = lambda client: None
-        self.counts = {"targets": 0, "targets_late": 0, "commands": 0, "refused": 0}
 
     # Clients
 
@@ -188,9 +94,6 @@ class Switchboard:
             self._place(seat.target).seats.append(seat)
         return seat
 
-    def _place(self, target: str) -> Place:
-        return self._places.setdefault(target, Place())
-
     def _forget(self, seat: Seat) -> None:
         for below in [one for one in self._seats.values() if one.parent is seat]:
             self._forget(below)
@@ -208,13 +111,6 @@ class Switchboard:
             then(plain(wire.result) if wire.error is UNSET else {"error": plain(wire.error)})
 
         self._own(method, params, then=answered)
-
-    def go(self, target: str, url: str) -> None:
-        """Let a new page go somewhere, once the recorder listens in it."""
-        place = self._place(target)
-        place.url = url
-        if not self._is_held(place):
-            self._go(target, place)
 
     # From clients
 
@@ -252,7 +148,7 @@ class Switchboard:
             return
         self.counts["commands"] += 1
         params = plain(wire.params)
-        words = self._refusal(seat, wire.method, params)
+        words = self._secrecy.refusal(seat, wire.method, params)
         if words is not None:
             self.counts["refused"] += 1
             self._refused(wire.method, params)
@@ -263,7 +159,7 @@ class Switchboard:
         if special is not None:
             special(self, seat, wire, params)
         else:
-            self._forward(seat, wire, self._renamed(params))
+            self._forward(seat, wire, self._secrecy.renamed(params))
 
     def _recorder_says(self, seat: Seat, wire: Wire) -> None:
         place = self._places.get(seat.target)
@@ -276,10 +172,10 @@ class Switchboard:
             seat.nests = False
         self._forward(seat, wire, None)
 
-    def _forward(self, seat: Seat, wire: Wire, params: Message | None, method: str | None = None) -> None:
+    def _forward(self, seat: Seat, wire: Wire, params: Message | None) -> None:
         assert wire.id is not UNSET and wire.method is not UNSET
         number = self._number(Ask(seat.client, wire.id, seat, wire.method, params))
-        out = Wire(id=number, method=method or wire.method, params=wire.params, sessionId=seat.id)
+        out = Wire(id=number, method=wire.method, params=wire.params, sessionId=seat.id)
         if params is not None:
             out.params = Raw(json.dumps(params).encode())
         self._send(BROWSER, msgspec.json.encode(out))
@@ -302,39 +198,6 @@ class Switchboard:
         if session is not None:
             message["sessionId"] = session
         self._send(BROWSER, json.dumps(message).encode())
-
-    # What is refused
-
-    def _refusal(self, seat: Seat, method: str, params: Message) -> tuple[int, str] | None:
-        if method in UNKNOWN:
-            return -32601, f"'{method}' wasn't found"
-        place = self._places.get(seat.target) or Place()
-        for name in ("contextId", "executionContextId"):
-            if isinstance(params.get(name), int) and not self._is_told(place, params[name]):
-                return -32000, NO_CONTEXT
-        unique = params.get("uniqueContextId")
-        if unique is not None and not any(unique in one.uniques.values() for one in place.seats):
-            return -32000, "uniqueContextId not found"
-        for name, value in strings(params):
-            found = _HANDLE.match(value) if name == "objectId" else None
-            if found and int(found[1]) in place.hidden:
-                return -32000, NO_OBJECT
-            if name == "scriptId" and value in place.scripts:
-                return -32000, NO_SCRIPT + value
-            if name == "targetId" and value in self._places and self._places[value].due < 0:
-                return -32602, "No target with given id found"
-        return None
-
-    def _is_told(self, place: Place, context: int) -> bool:
-        known = any(context in one.contexts for one in place.seats if one.client != RECORDER)
-        return known and context not in place.hidden
-
-    def _renamed(self, params: Message) -> Message | None:
-        """Return parameters that do not name the recorder's world; None where they did not."""
-        given = [
-            name for name in ("worldName", "executionContextName") if params.get(name) == self._names.world
-        ]
-        return {**params, **{name: f"{params[name]} " for name in given}} if given else None
 
     # Commands that need care
 
@@ -392,7 +255,7 @@ class Switchboard:
         if params.get("name") == self._names.binding:
             self._to_client(seat, Wire(id=wire.id, result=Raw(b"{}")))
         else:
-            self._forward(seat, wire, self._renamed(params))
+            self._forward(seat, wire, self._secrecy.renamed(params))
 
     # From the browser
 
@@ -432,10 +295,10 @@ class Switchboard:
             infos = [one for one in result.get("targetInfos", ()) if not self.is_ours(one["targetId"])]
             out.result = Raw(json.dumps({"targetInfos": infos}).encode())
         place = self._places.get(seat.target)
-        if place is not None and place.hidden and self._holds_hidden(out.result, place):
-            out = fault(ask.id, -32000, NO_OBJECT)
         if ask.method == "DOMDebugger.getEventListeners" and place is not None and out.result is not UNSET:
-            out.result = self._without_ours(out.result, place)
+            out.result = self._secrecy.without_listeners(out.result, place)
+        if place is not None and place.hidden and self._secrecy.holds_hidden(out.result, place):
+            out = fault(ask.id, -32000, NO_OBJECT)
         if ask.method == "Target.createTarget" and "targetId" in result:
             self._created(ask, seat, out, result["targetId"])
             return
@@ -450,16 +313,6 @@ class Switchboard:
             return
         self._to_client(seat, out)
         self._go(target, place)
-
-    def _holds_hidden(self, raw: Raw | UnsetType, place: Place) -> bool:
-        if raw is UNSET:
-            return False
-        return any(int(found) in place.hidden for found in _OBJECT.findall(bytes(raw)))
-
-    def _without_ours(self, raw: Raw, place: Place) -> Raw:
-        result = plain(raw)
-        kept = [one for one in result.get("listeners", ()) if one.get("scriptId") not in place.scripts]
-        return Raw(json.dumps({**result, "listeners": kept}).encode())
 
     def _event(self, seat: Seat, wire: Wire) -> None:
         assert wire.method is not UNSET
@@ -478,9 +331,8 @@ class Switchboard:
             self._own("Target.detachFromTarget", {"sessionId": below.id}, seat.id)
             self._forget(below)
             return False
-        if about["type"] == "page" and self.is_holding and not (place.is_armed or place.due):
-            self.counts["targets"] += 1
-            place.due = self._clock() + HOLD_S
+        if about["type"] == "page":
+            self._met(place)
         if is_agent and self._is_held(place):
             place.held.append(
                 (seat, Wire(method="Target.attachedToTarget", params=Raw(json.dumps(params).encode())))
@@ -550,82 +402,6 @@ class Switchboard:
         target = params.get("targetId") or params.get("targetInfo", {}).get("targetId", "")
         return seat.client == RECORDER or not self.is_ours(target)
 
-    def is_ours(self, target: str) -> bool:
-        """Whether a target is one of the recorder's own."""
-        place = self._places.get(target)
-        return place is not None and place.due < 0
-
-    # Pages that are held back
-
-    def hide(self, target: str) -> None:
-        """Keep a target of the recorder's own from all others."""
-        self._place(target).due = -1.0
-        self._place(target).is_armed = True
-
-    def armed(self, target: str) -> None:
-        """Let go of a page, now that the recorder listens in it."""
-        place = self._place(target)
-        if not place.is_armed:
-            place.is_armed = True
-            self._release(target, place)
-
-    def let_go(self) -> None:
-        """Hold nothing back any more."""
-        self.is_holding = False
-        for target, place in list(self._places.items()):
-            for seat in place.seats:
-                seat.waits = False
-            self._release(target, place)
-
-    def overdue(self) -> None:
-        """Let go of pages that were held long enough."""
-        now = self._clock()
-        for target, place in list(self._places.items()):
-            if not place.is_armed and 0 < place.due <= now:
-                place.is_armed = True
-                self.counts["targets_late"] += 1
-                self._late(target)
-                self._release(target, place)
-
-    def _is_held(self, place: Place) -> bool:
-        return self.is_holding and not place.is_armed and place.due > 0 and len(place.held) < HELD_MAX
-
-    def _release(self, target: str, place: Place) -> None:
-        held, place.held = place.held, []
-        for seat, wire in held:
-            if seat.client in self._roots:
-                self._to_client(seat, wire)
-        self._resume(place)
-        self._go(target, place)
-
-    def _resume(self, place: Place) -> None:
-        # The first resume starts a page with an opener: whoever else waits comes before the recorder.
-        if (place.is_armed or not self.is_holding or not place.due) and not any(
-            one.waits for one in place.seats
-        ):
-            resumes, place.resumes = place.resumes, []
-            for wire in resumes:
-                seat = self._seats.get(str(wire.sessionId))
-                if seat is not None:
-                    self._forward(seat, wire, None)
-
-    def _go(self, target: str, place: Place) -> None:
-        url, place.url = place.url, ""
-        if url:
-            wanted = {"targetId": target, "flatten": True}
-            self._own("Target.attachToTarget", wanted, then=lambda answer: self._navigate(url, answer))
-
-    def _navigate(self, url: str, answer: Wire) -> None:
-        session = plain(answer.result).get("sessionId")
-        if session is None:
-            return
-
-        def done(_: Wire) -> None:
-            self._own("Page.resetNavigationHistory", {}, session)
-            self._own("Target.detachFromTarget", {"sessionId": session})
-
-        self._own("Page.navigate", {"url": url}, session, done)
-
     # To clients
 
     def _to_seat(self, seat: Seat, wire: Wire) -> None:
@@ -638,7 +414,7 @@ class Switchboard:
             seat.client != RECORDER
             and place is not None
             and place.hidden
-            and self._holds_hidden(wire.params, place)
+            and self._secrecy.holds_hidden(wire.params, place)
         ):
             return
         self._to_client(seat, wire)
@@ -653,31 +429,6 @@ class Switchboard:
         if wire.sessionId is UNSET and seat.parent is not None:
             wire = msgspec.structs.replace(wire, sessionId=seat.id)
         self._send(seat.client, msgspec.json.encode(wire))
-
-
-def plain(raw: Raw | UnsetType) -> Message:
-    """Return what a message holds; empty where there is nothing."""
-    found = {} if raw is UNSET else json.loads(bytes(raw))
-    return found if isinstance(found, dict) else {}
-
-
-def fault(id: int | UnsetType | None, code: int, words: str, session: str | UnsetType = UNSET) -> Wire:
-    """Return a refusal, as the browser words it."""
-    error = Raw(json.dumps({"code": code, "message": words}).encode())
-    return Wire(id=UNSET if id is None else id, error=error, sessionId=session)
-
-
-def strings(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield every text below, with the name of its field."""
-    waiting: list[tuple[str, Any]] = [("", value)]
-    while waiting:
-        name, one = waiting.pop()
-        if isinstance(one, dict):
-            waiting += one.items()
-        elif isinstance(one, list):
-            waiting += [(name, item) for item in one]
-        elif isinstance(one, str):
-            yield name, one
 
 
 _PLANNED = frozenset({"Target.attachToTarget", "Target.setAutoAttach"})

@@ -9,16 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.switchboard import (
-    BROWSER,
-    HOLD_S,
-    NO_CONTEXT,
-    NO_OBJECT,
-    NO_SESSION,
-    RECORDER,
-    Names,
-    Switchboard,
-)
+from replaykit.recorder.holding import HOLD_S
+from replaykit.recorder.secrecy import NO_CONTEXT, NO_OBJECT, NO_SESSION
+from replaykit.recorder.switchboard import Switchboard
+from replaykit.recorder.wires import BROWSER, RECORDER, Names
 
 AGENT = 1
 OTHER = 2
