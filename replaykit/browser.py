@@ -169,6 +169,10 @@ class Browser:
         """Whether its process is alive."""
         return self._started.process.poll() is None
 
+    def fault(self, what: str) -> RecorderError:
+        """Return an error that says why it failed, in its own last words."""
+        return RecorderError(what=f"browser {self.path} did not start ({what}): {self._started.words}")
+
     def close(self) -> None:
         """End the process group and remove the profile; harmless when done before."""
         self._started.end()
@@ -225,6 +229,11 @@ def launch(
 
 def _launched_with_pipe(program: Path, command: list[str], profile: Path) -> Browser:
     """Start a browser that speaks through a pipe; it answers as soon as it can."""
+    if os.name != "posix":
+        shutil.rmtree(profile, ignore_errors=True)
+        raise RecorderError(
+            what="record -- COMMAND needs pipes of POSIX; start a browser and record it with --cdp URL"
+        )
     theirs_in, ours_out = map(_raised, os.pipe())
     ours_in, theirs_out = map(_raised, os.pipe())
     words = [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(theirs_in), str(theirs_out), *command]
@@ -264,6 +273,14 @@ class _Started:
         self.process = process
         self.profile = profile
         self._watcher = _watch(process.pid, profile)
+
+    @property
+    def words(self) -> str:
+        """The fault that its log tells of."""
+        with contextlib.suppress(OSError):
+            log = (self._profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
+            return _fault_of(log) or "it said nothing"
+        return "it said nothing"
 
     def end(self) -> None:
         """End the process group and remove the profile; harmless when done before."""

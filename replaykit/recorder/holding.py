@@ -26,6 +26,8 @@ class Holding:
         self._places: dict[str, Place] = {}
         self._seats: dict[str, Seat] = {}
         self._roots: dict[int, Seat] = {}
+        self._arriving: set[str] = set()
+        """Sessions of ours on pages that go to their first address."""
 
     def _to_client(self, seat: Seat, wire: Wire) -> None:
         raise NotImplementedError
@@ -125,8 +127,13 @@ class Holding:
         if session is None:
             return
 
-        def done(_: Wire) -> None:
+        # The empty page is no place to go back to; it can be forgotten once another is there.
+        self._arriving.add(session)
+        self._own("Page.enable", {}, session)
+        self._own("Page.navigate", {"url": url}, session)
+
+    def _arrived(self, session: str, wire: Wire) -> None:
+        if wire.method == "Page.frameNavigated" and "parentId" not in plain(wire.params)["frame"]:
+            self._arriving.discard(session)
             self._own("Page.resetNavigationHistory", {}, session)
             self._own("Target.detachFromTarget", {"sessionId": session})
-
-        self._own("Page.navigate", {"url": url}, session, done)

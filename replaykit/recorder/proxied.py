@@ -26,6 +26,7 @@ class Proxied:
     def __init__(self, running: Browser) -> None:
         if running.pipe is None:
             raise RecorderError(what="the browser has no pipe")
+        self._running = running
         self.notice = running.notice
         """What the user should know about the start of the browser."""
         self._proxy = Proxy(
@@ -50,7 +51,10 @@ class Proxied:
         return self._proxy.own_endpoint
 
     def __enter__(self) -> Proxied:
-        self._proxy.__enter__()
+        try:
+            self._proxy.__enter__()
+        except RecorderError as error:
+            raise self._running.fault(str(error)) from error
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -177,8 +177,10 @@ class Proxy:
                 self._part(client)
             for task in [*tasks, *self._serving]:
                 task.cancel()
-            reading.close()
-            writing.abort()
+            if not reading.is_closing():
+                reading.close()
+            if not writing.is_closing():
+                writing.abort()
             await asyncio.gather(*tasks, *self._serving, return_exceptions=True)
         if not self._ready.done():
             raise RecorderError(what="the browser ended before it answered")
@@ -211,7 +213,7 @@ class Proxy:
 
     def _send(self, client: int, data: bytes) -> None:
         if client == BROWSER:
-            if self._to_browser is not None:
+            if self._to_browser is not None and not self._to_browser.is_closing():
                 self._to_browser.write(data + b"\0")
             return
         writer = self._clients.get(client)

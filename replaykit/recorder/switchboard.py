@@ -268,6 +268,8 @@ class Switchboard(Holding):
             seat = self._seats.get(wire.sessionId)
             if seat is not None:
                 self._event(seat, wire)
+            elif wire.sessionId in self._arriving:
+                self._arrived(wire.sessionId, wire)
 
     def _answered(self, wire: Wire) -> None:
         assert wire.id is not UNSET

@@ -261,13 +261,16 @@ def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> No
     assert line.take(BROWSER) == []
     line.board.armed("N")
     line.browser(id=line.take(BROWSER)[-1]["id"], result={"sessionId": "X"})
-    (went,) = line.take(BROWSER)
+    enabled, went = line.take(BROWSER)
+    assert enabled["method"] == "Page.enable"
     assert (went["method"], went["params"]["url"], went["sessionId"]) == (
         "Page.navigate",
         "http://a.test/",
         "X",
     )
-    line.browser(id=went["id"], result={}, sessionId="X")
+    line.event("X", "Page.frameNavigated", frame={"id": "F", "parentId": "N"})
+    assert line.take(BROWSER) == []
+    line.event("X", "Page.frameNavigated", frame={"id": "N"})
     last = [one["method"] for one in line.take(BROWSER)]
     assert last == ["Page.resetNavigationHistory", "Target.detachFromTarget"]
 
