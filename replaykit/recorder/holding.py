@@ -13,6 +13,9 @@ HELD_MAX = 20_000
 """Messages of one page that are held back."""
 
 
+_ARRIVALS = frozenset({"Page.frameNavigated", "Page.domContentEventFired", "Page.loadEventFired"})
+
+
 class Holding:
     """What is held back, by target; `late` is called where a page could not be held long enough."""
 
@@ -133,7 +136,9 @@ class Holding:
         self._own("Page.navigate", {"url": url}, session)
 
     def _arrived(self, session: str, wire: Wire) -> None:
-        if wire.method == "Page.frameNavigated" and "parentId" not in plain(wire.params)["frame"]:
-            self._arriving.discard(session)
+        # Just when it has arrived the browser may not forget yet.
+        if wire.method in _ARRIVALS:
             self._own("Page.resetNavigationHistory", {}, session)
+        if wire.method == "Page.loadEventFired":
+            self._arriving.discard(session)
             self._own("Target.detachFromTarget", {"sessionId": session})

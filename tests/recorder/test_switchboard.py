@@ -268,11 +268,12 @@ def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> No
         "http://a.test/",
         "X",
     )
-    line.event("X", "Page.frameNavigated", frame={"id": "F", "parentId": "N"})
-    assert line.take(BROWSER) == []
     line.event("X", "Page.frameNavigated", frame={"id": "N"})
+    line.event("X", "Page.loadEventFired", timestamp=1)
     last = [one["method"] for one in line.take(BROWSER)]
-    assert last == ["Page.resetNavigationHistory", "Target.detachFromTarget"]
+    assert last == ["Page.resetNavigationHistory"] * 2 + ["Target.detachFromTarget"]
+    line.event("X", "Page.loadEventFired", timestamp=2)
+    assert line.take(BROWSER) == []
 
 
 def test_messages_inside_of_messages_are_watched_as_well(line: Line) -> None:
