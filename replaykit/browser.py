@@ -278,7 +278,7 @@ class _Started:
     def words(self) -> str:
         """The fault that its log tells of."""
         with contextlib.suppress(OSError):
-            log = (self._profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
+            log = (self.profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
             return _fault_of(log) or "it said nothing"
         return "it said nothing"
 
@@ -357,7 +357,12 @@ def _revision(build: Path) -> int:
 def _flags(
     profile: Path, *, headed: bool, viewport: tuple[int, int] | None, has_pipe: bool = False
 ) -> list[str]:
-    flags = [f"--user-data-dir={profile}", f"--log-net-log={profile / NET_LOG}", *((_PIPE,) if has_pipe else _ENDPOINT), *FLAGS]
+    flags = [
+        f"--user-data-dir={profile}",
+        f"--log-net-log={profile / NET_LOG}",
+        *((_PIPE,) if has_pipe else _ENDPOINT),
+        *FLAGS,
+    ]
     if not headed:
         flags.append("--headless=new")
     if viewport:

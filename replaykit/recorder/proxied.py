@@ -27,6 +27,8 @@ class Proxied:
         if running.pipe is None:
             raise RecorderError(what="the browser has no pipe")
         self._running = running
+        self.net_log = running.net_log
+        """The browser's log of all its requests."""
         self.notice = running.notice
         """What the user should know about the start of the browser."""
         self._proxy = Proxy(

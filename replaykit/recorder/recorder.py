@@ -168,7 +168,11 @@ class _Recording(Run):
 
     def _witnesses(self) -> tuple[str, ...]:
         is_logged = self._driver.commands.net_log is not None and self._driver.has_network
-        there = {"commands": self._driver.log.is_whole, "netlog": is_logged, "speech": True}
+        there = {
+            "commands": self._driver.log.is_whole or self.is_proxied,
+            "netlog": is_logged,
+            "speech": True,
+        }
         return tuple(name for name, is_there in there.items() if is_there)
 
     def read_net_log(self, path: Path) -> None:
