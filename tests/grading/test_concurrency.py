@@ -2,7 +2,7 @@
 
 msgspec 0.22 crashes the interpreter where two threads read a recursive struct for the first time; only a fresh
 process has a first time, so each try has its own. The tiny switch interval makes the race likely: without the
-turns of `replaykit.decoders` 13 of 20 such processes end by a segmentation fault.
+turns of `replaykit.decoders` 16 of 20 such processes ended by a segmentation fault.
 """
 
 from __future__ import annotations
