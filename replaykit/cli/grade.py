@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from replaykit.grading.kinds import DEFAULT, KINDS
-from replaykit.report.formats import FORMATS
+from replaykit.report.formats import FORMATS, SUMMARY_FROM
 from replaykit.tasks.dialect import Dialect
 
 
@@ -161,6 +161,13 @@ from replaykit.tasks.dialect import Dialect
     "--reward-dir",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write reward.txt, reward.json and grading_details.json for one bundle, on every path.",
+)
+@click.option(
+    "--summary-only",
+    "is_summary",
+    is_flag=True,
+    help=f"Print the rates and the gate, no row for each run; the default from {SUMMARY_FROM} runs on "
+    "(--format text lists them all).",
 )
 @click.option("--label", metavar="TEXT", help="Name of this report.")
 @click.option(

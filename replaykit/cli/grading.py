@@ -13,12 +13,13 @@ from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
-from replaykit.grading.engine import build_report, grade_alone, iter_grades
-from replaykit.grading.farm.rows import Row, failed, merge
+from replaykit.grading.engine import build_report, grade_alone, iter_grades, report_of
+from replaykit.grading.farm.rows import Row, failed, failed_row
 from replaykit.grading.gate import GateOptions, check_metrics, exit_code, judge_warnings
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
+from replaykit.report.formats import SUMMARY_FROM
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
 from replaykit.report.timings import write_timings
@@ -66,6 +67,7 @@ def _grade(
     allow_verifiers: bool,
     no_fallback: bool,
     timings: Path | None,
+    is_summary: bool,
     **options: Any,
 ) -> Report:
     for output in outputs:
@@ -85,21 +87,32 @@ def _grade(
     folder = _verifiers(task_file) if allow_verifiers else None
     suite, settings = _suite(task_file), tuple(map(_judge, judges))
     how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=settings, verifiers=folder, **options)
-    # One bundle that cannot be graded is the command's own failure, told in full.
     is_alone = len(sources) == 1 and results is None
-    rows = [grade_alone(sources[0], how)] if is_alone else _rows(sources, how, jobs, results)
+    rows, failure = _alone(sources[0], how) if is_alone else (_rows(sources, how, jobs, results), None)
     tasks = suite.tasks if suite is not None and not is_alone else ()
-    report = build_report([row.verdict for row in merge(rows)], gate=gate, label=label, tasks=tasks)
+    report = report_of(rows, gate=gate, label=label, tasks=tasks)
     if format == "github":
         click.echo(write_github(report, os.environ), nl=False)
     else:
-        click.echo(render(report, format or "text", sources, has_fallback=not no_fallback), nl=False)
+        is_short = is_summary or len(report.verdicts) >= SUMMARY_FROM
+        shown = format or ("summary" if is_short else "text")
+        click.echo(render(report, shown, sources, has_fallback=not no_fallback), nl=False)
     for output in outputs:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
             write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)
     if timings is not None:
         write_timings(rows, timings)
+    if failure is not None:
+        raise failure
     return report
+
+
+def _alone(source: str, how: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:
+    """Grade one bundle. One that cannot be graded is a row all the same, and the command's own failure."""
+    try:
+        return [grade_alone(source, how)], None
+    except ReplaykitError as error:
+        return [failed_row(source, error)], error
 
 
 def _rows(sources: list[str], how: GradeOptions, jobs: int, results: Path | None) -> list[Row]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from replaykit.bundle.source import Sources, bundles_in
 from replaykit.errors import EngineError, UsageError
 from replaykit.grading.farm.chunks import Chunks
 from replaykit.grading.farm.messages import Graded, Item, Result
-from replaykit.grading.farm.rows import Row, merge
+from replaykit.grading.farm.rows import Row, duplicates_of, merge, names_of
 from replaykit.grading.farm.shards import Shards
 from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.metrics import summarize
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.verdict import Report, Verdict
+from replaykit.grading.verdict import Duplicate, Report, Verdict
 from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ CHUNK_SECONDS = 0.5
 
 LIMIT_SECONDS = 120.0
 """A bundle that takes longer is an error, in processes of our own."""
+
+ASKING = ("new", "refresh")
+"""Judge modes that ask models."""
 
 PER_JOB = 2
 """Chunks that are open at once, for each worker."""
@@ -74,8 +79,7 @@ def grade_many(
         if on_progress:
             on_progress(row.source, row.verdict)
     tasks = options.suite.tasks if options is not None and options.suite is not None else ()
-    kept = [row.verdict for row in merge(rows)]
-    return build_report(kept, gate=gate, label=label, tasks=tasks, runs=runs)
+    return report_of(rows, gate=gate, label=label, tasks=tasks, runs=runs)
 
 
 def iter_grades(
@@ -101,7 +105,7 @@ def iter_grades(
     options = options or GradeOptions()
     found: Iterator[list[Result]]
     with Shards(results) if results is not None else nullcontext() as shards:
-        named = bundles_in(sources)
+        named, copies = _named(sources, options)
         items = _items(named, shards)
         count = len(named) if isinstance(named, Sized) else None
         if executor is None and (jobs == 1 or count == 1):
@@ -110,7 +114,9 @@ def iter_grades(
             chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
             found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
         for chunk in found:
-            yield from _stored(chunk, shards)
+            for row in _stored(chunk, shards):
+                yield row
+                yield from (replace(row, source=copy) for copy in copies.get(row.source, ()))
 
 
 def grade_alone(source: str, options: GradeOptions) -> Row:
@@ -120,6 +126,13 @@ def grade_alone(source: str, options: GradeOptions) -> Row:
     return next(_stored([grade_bundle(Item(source=source), options)], None))
 
 
+def report_of(rows: Sequence[Row], **said: Any) -> Report:
+    """Return the report of rows in any order; `said` as of `build_report`. Raises NondeterministicVerdict."""
+    kept = merge(rows)
+    verdicts = [row.verdict for row in kept]
+    return build_report(verdicts, names=names_of(kept), duplicates=duplicates_of(rows), **said)
+
+
 def build_report(
     verdicts: Sequence[Verdict],
     *,
@@ -127,12 +140,34 @@ def build_report(
     label: str | None = None,
     tasks: Sequence[Task] = (),
     runs: int | None = None,
+    names: Mapping[str, str] | None = None,
+    duplicates: tuple[Duplicate, ...] = (),
 ) -> Report:
-    """Put verdicts, their metrics and the gate into one report; `tasks` are those that should be in it."""
+    """Put verdicts, their metrics and the gate into one report; `tasks` are those that should be in it.
+
+    `names`: what to call a run, by its trajectory.
+    """
     gate = gate or GateOptions()
     summary = summarize(verdicts, max_error_share=gate.max_error_share, tasks=tasks, runs=runs)
-    decided = decide(verdicts, summary, gate)
-    return Report(label=label, verdicts=tuple(verdicts), summary=summary, gate=decided)
+    named = dict(names or {})
+    decided = decide(verdicts, summary, gate, named)
+    return Report(
+        label=label,
+        verdicts=tuple(verdicts),
+        summary=summary,
+        gate=decided,
+        names=named,
+        duplicates=duplicates,
+    )
+
+
+def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict[str, list[str]]]:
+    """Return the bundles to grade, and the copies of each that need no grading of their own."""
+    if options.judge_mode not in ASKING:
+        return bundles_in(sources), {}
+    from replaykit.grading.farm.copies import distinct
+
+    return distinct(bundles_in(sources))
 
 
 def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:

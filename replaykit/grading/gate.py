@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import UsageError
 from replaykit.grading.kinds import DEFAULT
@@ -33,12 +34,19 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Fingerprints that were compared with people; None = any judge may decide."""
 
 
-def decide(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: GateOptions) -> Gate:
+def decide(
+    verdicts: Sequence[Verdict],
+    summary: Mapping[str, Any],
+    options: GateOptions,
+    names: Mapping[str, str] | None = None,
+) -> Gate:
     """Return `failed` where a named kind fails, else `error` where one could not be decided.
 
     `passed` needs a condition that was applied: without any the status is `none`, and a condition that met
-    nothing to be applied to is an `error`.
+    nothing to be applied to is an `error`. `names`: what to call a run, by its trajectory.
     """
+    if names:
+        verdicts = [replace(v, task_id=names.get(v.trajectory or "", v.task_id)) for v in verdicts]
     if not verdicts:
         return Gate(status="empty", reasons=("no bundle was graded: an empty set never passes",))
     failed = [*_failures(verdicts, options), *_metrics(summary, options)]

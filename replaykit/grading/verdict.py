@@ -296,6 +296,15 @@ class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Why not."""
 
 
+class Duplicate(Struct, frozen=True, kw_only=True, gc=False):
+    """Bundles of one content: they are one run, and have one verdict."""
+
+    trajectory: str
+    """`sha256:...` of their content."""
+    files: tuple[str, ...]
+    """Their file names, in order."""
+
+
 class Report(Struct, frozen=True, kw_only=True, gc=False):
     """Many verdicts with their metrics and gate."""
 
@@ -309,6 +318,14 @@ class Report(Struct, frozen=True, kw_only=True, gc=False):
     """Metrics: `docs/metrics.md`."""
     gate: Gate
     """Passed or not, and why."""
+    names: dict[str, str] = {}
+    """Trajectory to the file name of its bundle, without `.zst`."""
+    duplicates: tuple[Duplicate, ...] = ()
+    """Bundles that were given more than once, under whatever names."""
+
+    def name(self, verdict: Verdict) -> str:
+        """Return what to call a run: the file name of its bundle, or its task where that is not known."""
+        return self.names.get(verdict.trajectory or "", verdict.task_id)
 
 
 _STRICT = (Outcome.FAIL, Outcome.ERROR, Outcome.UNDECIDED)

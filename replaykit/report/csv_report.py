@@ -24,18 +24,19 @@ def as_csv(report: Report) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
-    writer.writerows(map(_row, report.verdicts))
+    writer.writerows(_row(verdict, report.name(verdict)) for verdict in report.verdicts)
     return out.getvalue().encode(errors="replace")
 
 
-def _row(verdict: Verdict) -> list[Cell]:
-    return [_safe(cell) if isinstance(cell, str) else cell for cell in _cells(verdict).values()]
+def _row(verdict: Verdict, name: str) -> list[Cell]:
+    return [_safe(cell) if isinstance(cell, str) else cell for cell in _cells(verdict, name).values()]
 
 
-def _cells(verdict: Verdict) -> dict[str, Cell]:
+def _cells(verdict: Verdict, name: str) -> dict[str, Cell]:
     policies = Counter(policy.outcome for policy in verdict.policies)
     completion = verdict.completion
     return {
+        "run": name,
         "task_id": verdict.task_id,
         "trajectory": verdict.trajectory,
         "dialect": verdict.dialect,
@@ -60,4 +61,4 @@ def _safe(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-_COLUMNS = tuple(_cells(Verdict(task_id="", trajectory=None, suite=None)))
+_COLUMNS = tuple(_cells(Verdict(task_id="", trajectory=None, suite=None), ""))

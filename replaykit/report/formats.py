@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FORMATS = {
     "text": ("replaykit.report.text", "as_text"),
+    "summary": ("replaykit.report.text", "as_summary"),
     "json": ("replaykit.report.json_report", "as_json"),
     "jsonl": ("replaykit.report.json_report", "as_jsonl"),
     "csv": ("replaykit.report.csv_report", "as_csv"),
@@ -13,6 +14,9 @@ FORMATS = {
     "html": ("replaykit.report.html.report_file", "as_html"),
 }
 """Format name to module and renderer."""
+
+SUMMARY_FROM = 200
+"""Runs from which on a terminal shows the summary: nobody reads so many rows."""
 
 BY_EXTENSION = {
     ".json": "json",

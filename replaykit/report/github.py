@@ -30,7 +30,7 @@ _ACTIVE = {char: f"&#{ord(char)};" for char in "&<>|`*_[]()#@\\~!"}
 def as_github(report: Report) -> bytes:
     """Return the summary as Markdown, cut at whole rows where it would be too long."""
     head = "\n".join([f"## replaykit: {report.gate.status}", "", *_rates(report), "", *_head()])
-    rows = [_row(verdict) for verdict in report.verdicts]
+    rows = [_row(verdict, report.name(verdict)) for verdict in report.verdicts]
     room = SUMMARY_MAX - len(head.encode()) - len(_NOTE) - 16
     kept, size = 0, 0
     for row in rows:
@@ -82,13 +82,13 @@ def _head() -> list[str]:
     return ["| run | success | checks | policies | judges | CuP |", "| --- | --- | --- | --- | --- | --- |"]
 
 
-def _row(verdict: Verdict) -> str:
+def _row(verdict: Verdict, name: str) -> str:
     checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
     judges = [f"{one.judge} {one.outcome}" for one in verdict.judgements]
     error = [verdict.error.kind] if verdict.error is not None else []
     cells = [
-        verdict.task_id,
+        name,
         str(verdict.success or "-"),
         ", ".join([*error, *checks]) or "ok",
         ", ".join(policies) or "ok",

@@ -30,18 +30,20 @@ class _Case(NamedTuple):
 
 def as_junit(report: Report) -> bytes:
     """Return the report as JUnit XML, the gate and the rates in a suite of their own at the end."""
-    suites = [*(_suite(verdict) for verdict in report.verdicts), _summary(report)]
+    suites = [*(_suite(verdict, report.name(verdict)) for verdict in report.verdicts), _summary(report)]
     body = "\n".join(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'.encode()
 
 
-def _suite(verdict: Verdict) -> str:
+def _suite(verdict: Verdict, name: str) -> str:
     cases = list(_cases(verdict))
-    said: dict[str, object] = {"trajectory": verdict.trajectory, "success": verdict.success}
+    said: dict[str, object] = {
+        "task": verdict.task_id,
+        "trajectory": verdict.trajectory,
+        "success": verdict.success,
+    }
     said |= {"cup": verdict.cup, "reward": verdict.reward, "validity": verdict.validity, "mode": verdict.mode}
-    return _element(
-        verdict.task_id or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None}
-    )
+    return _element(name or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None})
 
 
 def _cases(verdict: Verdict) -> Iterator[_Case]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -25,13 +25,27 @@ _METRICS = (
 )
 
 
+def as_summary(report: Report) -> str:
+    """Return the rates, the gate and what is undecided, without a row or a detail of any run."""
+    parts = [
+        [counted(len(report.verdicts), "run")],
+        _rates(report),
+        _risk(report),
+        _peers(report),
+        [*_decided(report), *_proof(report)],
+        _vacuous(report),
+        _gate(report),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
 def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | None = None) -> str:
     """Return the report as text, ending in a newline.
 
-    `details`: with everything that is not well. `names`: what to call a run, by its trajectory;
-    by default its task, and the beginning of its digest where several runs share one.
+    `details`: with everything that is not well. `names`: what to call a run, by its trajectory; by
+    default the file name of its bundle, or its task where that is not known.
     """
-    names = names or _names(report.verdicts)
+    names = names if names is not None else _distinct(report)
     told = list(_details(report, names)) if details else []
     # The rates of one run only say again what its line says.
     rates = [_rates(report), _risk(report), _peers(report)] if len(report.verdicts) > 1 else []
@@ -41,6 +55,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
         *rates,
         [*_decided(report), *_proof(report)],
         _vacuous(report),
+        _duplicates(report),
         _gate(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -58,12 +73,13 @@ def describe(verdict: Verdict) -> str:
     return "\n".join(_detail(verdict)) + "\n"
 
 
-def _names(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    runs = Counter(verdict.task_id for verdict in verdicts)
+def _distinct(report: Report) -> dict[str, str]:
+    """Return the names of runs; those that share one have the beginning of their digest beside it."""
+    runs = Counter(map(report.name, report.verdicts))
     return {
-        v.trajectory: v.task_id if runs[v.task_id] == 1 else f"{v.task_id} {v.trajectory[7:15]}"
-        for v in verdicts
-        if v.trajectory is not None
+        v.trajectory: name if runs[name] == 1 else f"{name} {v.trajectory[7:15]}"
+        for v in report.verdicts
+        if v.trajectory is not None and (name := report.name(v))
     }
 
 
@@ -119,7 +135,8 @@ def _detail(verdict: Verdict) -> list[str]:
         lines.append(f"  ERROR {verdict.error.kind}: {safe(words)}")
     for check in verdict.checks:
         if check.outcome != "PASS":
-            head = f"  {check.outcome} check {check.id} ({check.type}): {check.reason or ''}"
+            kind = "" if check.id.startswith(check.type) else f" ({check.type})"
+            head = f"  {check.outcome} check {check.id}{kind}: {check.reason or ''}"
             lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
@@ -239,6 +256,12 @@ def _vacuous(report: Report) -> list[str]:
     tasks = ", ".join(vacuous["tasks"])
     known = f"of {counted(vacuous['known'], 'run')} whose checks were looked at before"
     return [safe(short(f"vacuous: {vacuous['n']} {known} had all of them satisfied already: {tasks}", 400))]
+
+
+def _duplicates(report: Report) -> list[str]:
+    return [
+        safe(short(f"one run, graded once: {', '.join(one.files)}", 400)) for one in report.duplicates[:10]
+    ]
 
 
 def _decided(report: Report) -> list[str]:

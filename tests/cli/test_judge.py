@@ -380,7 +380,7 @@ def test_checks_that_get_no_reply_are_told(tmp_path: Path, capfd: Any) -> None:
     code, said, _ = run(capfd, "grade", bundle, "--judge-mode", "new")
     assert code == 3
     assert (
-        "ERROR check 0 (string_match): missing_key - missing reply:webarena.fuzzy\n    webarena.fuzzy: no cred"
+        "ERROR check string_match[0]: missing_key - missing reply:webarena.fuzzy\n    webarena.fuzzy: no cred"
         in said
     )
     bundle.with_name("run.replies.jsonl").write_text(HEAD)

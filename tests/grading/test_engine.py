@@ -20,6 +20,7 @@ from replaykit.grading.judging import plan_judges
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict
 from replaykit.report.json_report import as_json, read_json, report_schema
+from replaykit.report.text import as_text
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
@@ -105,7 +106,11 @@ def test_a_bundle_that_cannot_be_read_is_one_error(bundles: list[Path]) -> None:
 def test_the_same_trajectory_counts_once(bundles: list[Path], tmp_path: Path) -> None:
     copy = tmp_path / "copy.zst"
     copy.write_bytes(bundles[0].read_bytes())
-    assert as_json(grade_many([*bundles, copy])) == as_json(grade_many(bundles))
+    twice, once = grade_many([*bundles, copy]), grade_many(bundles)
+    (found,) = twice.duplicates
+    assert found.files == tuple(sorted([bundles[0].name, "copy.zst"]))
+    assert (twice.verdicts, twice.summary) == (once.verdicts, once.summary)
+    assert f"one run, graded once: {', '.join(found.files)}" in as_text(twice)
 
 
 def test_progress_is_told_and_changes_nothing(bundles: list[Path]) -> None:

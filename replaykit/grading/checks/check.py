@@ -160,7 +160,7 @@ def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, 
     kind = str(type(check).__struct_config__.tag)
     has_peer = not isinstance(check, _OWN) or task.dialect == "miniwob"
     mode: Mode = terms.mode if has_peer else "strict"
-    result = _result(check.id or str(number), kind, _dialect(check, task, mode), mode, found)
+    result = _result(check.id or f"{kind}[{number}]", kind, _dialect(check, task, mode), mode, found)
     notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
     return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import NondeterministicVerdict, ReplaykitError
-from replaykit.grading.verdict import ErrorInfo, Verdict
+from replaykit.grading.verdict import Duplicate, ErrorInfo, Verdict
 
 
 class Attempt(Struct, frozen=True, kw_only=True, gc=False):
@@ -59,7 +59,7 @@ def failed(source: str, error: ReplaykitError) -> Verdict:
 
 
 def merge(rows: Iterable[Row]) -> list[Row]:
-    """Order rows by task id, trajectory, base name, error; the same trajectory counts once.
+    """Order rows by task id, trajectory, base name, error; one trajectory counts once, with a tape if any.
 
     An error gives way to a verdict of the same source. Raises NondeterministicVerdict where two rows of one
     key are not the same verdict.
@@ -80,6 +80,31 @@ def merge(rows: Iterable[Row]) -> list[Row]:
     return kept
 
 
+def names_of(rows: Iterable[Row]) -> dict[str, str]:
+    """Return the file name of each trajectory, without `.zst`."""
+    return {row.trajectory: _name(row).removesuffix(".zst") for row in rows if row.trajectory is not None}
+
+
+def duplicates_of(rows: Iterable[Row]) -> tuple[Duplicate, ...]:
+    """Return the trajectories that several of the files hold, by their digest."""
+    files: dict[str, dict[str, None]] = {}
+    for row in sorted(rows, key=lambda row: row.source):
+        if row.trajectory is not None:
+            files.setdefault(row.trajectory, {})[row.source] = None
+    found = {digest: tuple(map(_base_name, sources)) for digest, sources in files.items() if len(sources) > 1}
+    return tuple(
+        Duplicate(trajectory=digest, files=tuple(sorted(names))) for digest, names in sorted(found.items())
+    )
+
+
+def _name(row: Row) -> str:
+    return _base_name(row.source)
+
+
+def _base_name(source: str) -> str:
+    return os.path.basename(source).encode(errors="replace").decode()  # noqa: PTH119 - also of URLs
+
+
 def _compare(first: Row, row: Row) -> None:
     if first.verdict != row.verdict:
         raise NondeterministicVerdict(
@@ -96,6 +121,7 @@ def _order(row: Row) -> tuple[bytes, ...]:
     told = (
         row.verdict.task_id.encode(),
         (row.trajectory or "").encode(),
+        b"" if row.verdict.tape else b"-",  # of two copies of a bundle the one with replies can be judged
         os.fsencode(name),
         row.grader.encode(),
     )

@@ -47,7 +47,7 @@ def test_a_webarena_task_over_a_bundle_file(run: Run, tmp_path: Path) -> None:
             results = grade_checks(fill_task(task, bundle.header.sites), replay, mode)
             assert [result.outcome for result in results] == [Outcome.PASS] * 3
             assert {(result.dialect, result.mode) for result in results} == {("webarena@f62e0b9", mode)}
-            assert [result.id for result in results] == ["0", "1", "2"]
+            assert [result.id for result in results] == ["string_match[0]", "url_match[1]", "program_html[2]"]
 
 
 @pytest.mark.parametrize(

@@ -76,14 +76,14 @@ def test_a_whole_recording_decides_and_says_what_that_rests_on(tmp_path: Path) -
     assert {one.proof for one in proven.values()} == {"proven"}
 
 
-@pytest.mark.parametrize("name", [*RULES, "0"])
+@pytest.mark.parametrize("name", [*RULES, "network[0]"])
 def test_after_a_recording_that_broke_off_nothing_is_kept(tmp_path: Path, name: str) -> None:
     found = outcomes(honest(), tmp_path)[name]
     assert found.outcome == "UNDECIDED"
     assert "trajectory.end" in found.missing
 
 
-@pytest.mark.parametrize("name", [*RULES, "0"])
+@pytest.mark.parametrize("name", [*RULES, "network[0]"])
 def test_a_demanded_proof_is_named(tmp_path: Path, name: str) -> None:
     found = outcomes(honest().answer("done"), tmp_path, require_proof=True)[name]
     assert found.outcome == "UNDECIDED"
@@ -94,14 +94,14 @@ def test_a_demanded_proof_is_named(tmp_path: Path, name: str) -> None:
 
 def test_a_task_may_demand_it_too(tmp_path: Path) -> None:
     run = trajectory({"id": "t", "intent": "x", "checks": [CHECK], "require_proof": True})
-    found = outcomes(run.goto(SHOP, "<p>x</p>").answer("done"), tmp_path)["0"]
+    found = outcomes(run.goto(SHOP, "<p>x</p>").answer("done"), tmp_path)["network[0]"]
     assert (found.outcome, found.reason, found.missing) == ("UNDECIDED", "not_proven", ("proof:network",))
 
 
 def test_a_hit_decides_in_spite_of_every_gap(tmp_path: Path) -> None:
     run = honest().click("#b", text="Buy").request("POST", f"{SHOP}buy").gap("actions", "events.unheard")
     found = outcomes(run, tmp_path, require_proof=True)
-    assert (found["never"].outcome, found["0"].outcome) == ("VIOLATED", "FAIL")
+    assert (found["never"].outcome, found["network[0]"].outcome) == ("VIOLATED", "FAIL")
 
 
 @pytest.mark.parametrize("why", ["target.unrecorded", "document.unclosed", "seq.broken"])
