@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 import subprocess
@@ -28,7 +27,6 @@ from replaykit.tasks.suite import load_policies, load_tasks
 from replaykit.testing import trajectory
 from tests.blocks import ROOT, block, blocks_of
 from tests.grading.farm.stand_in import Ray
-from tests.test_layers import RANK
 
 BUNDLES = ("order-total--good", "refund-order--no_consent")
 COMPARING = """
@@ -197,14 +195,6 @@ def test_the_benchmarks_of_their_page_are_those_there_are() -> None:
     assert first.split()[:3] == [".venv/bin/python", "-m", "bench"]
     assert {line.split()[2] for line in others} == {f"bench.{name}" for name in BENCHMARKS}
     assert all(find_spec(f"bench.{name}") for name in BENCHMARKS)
-
-
-def test_the_rows_of_the_page_on_architecture_are_those_that_are_held() -> None:
-    lines = block("docs/architecture.md", "cli ").text.splitlines()
-    shown = [re.split(r", ", re.split(r"  +", line)[0]) for line in reversed(lines)]
-    place = {part: row for row, parts in enumerate(shown) for part in parts}
-    assert set(place) <= set(RANK)
-    assert all((place[one] < place[other]) == (RANK[one] < RANK[other]) for one in place for other in place)
 
 
 def test_the_scripts_of_the_page_on_completion_are_written(folder: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "replaykit"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "replaykit"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
@@ -123,6 +126,37 @@ def test_a_caged_package_stays_in_its_cage(package: str) -> None:
         used = any(name.split(".")[0] == package for name, _ in imports(path))
         allowed = any(module == home or module.startswith(home + ".") for home in CAGES[package])
         assert not used or allowed, f"{module} imports {package}"
+
+
+def import_rows() -> str:
+    """Return the rows as the page on architecture shows them, top first."""
+    return "\n".join(", ".join(parts) for parts in reversed(ROWS))
+
+
+def cage_table() -> str:
+    rows = [
+        (package, ", ".join(f"`{home}`" for home in homes) or "nowhere") for package, homes in CAGES.items()
+    ]
+    return "\n".join(f"| `{package}` | {homes} |" for package, homes in rows)
+
+
+def with_import_tables(page: str) -> str:
+    """Return the page with both tables of its section on imports as they are held here."""
+    head, title, rest = page.partition("## Import direction\n")
+    section, end, tail = rest.partition("\n## ")
+    section, blocks = re.subn(r"(?s)```\n.*?\n```", lambda _: f"```\n{import_rows()}\n```", section)
+    section, tables = re.subn(
+        r"(?s)(\| --- \| --- \|\n).*?\n(?!\|)", lambda found: f"{found[1]}{cage_table()}\n", section
+    )
+    assert (blocks, tables) == (1, 1)
+    return head + title + section + end + tail
+
+
+def test_the_import_tables_of_architecture_are_those_that_are_held(update_goldens: bool) -> None:
+    page = ARCHITECTURE.read_text()
+    if update_goldens:
+        ARCHITECTURE.write_text(with_import_tables(page))
+    assert ARCHITECTURE.read_text() == with_import_tables(page)
 
 
 def test_no_module_imports_itself_through_others() -> None:

@@ -1,0 +1,52 @@
+"""The workflow of .github/workflows: it tests every version that the project names, by scripts that exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+LATEST = (3, 14)
+"""The newest Python that is tested."""
+
+
+def loaded(path: Path) -> dict[Any, Any]:
+    found = yaml.safe_load(path.read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def versions() -> list[str]:
+    matrix: list[str] = loaded(ROOT / ".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"][
+        "python"
+    ]
+    return matrix
+
+
+def test_every_version_from_the_oldest_to_the_latest_is_tested() -> None:
+    oldest = re.fullmatch(r">=3\.(\d+)", PROJECT["requires-python"])
+    assert oldest is not None
+    assert versions() == [f"3.{minor}" for minor in range(int(oldest[1]), LATEST[1] + 1)]
+
+
+def test_every_version_that_the_package_names_is_tested() -> None:
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert named
+    assert set(named) <= set(versions())
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: str(path.name))
+def test_a_workflow_runs_scripts_that_exist_and_may_only_read(path: Path) -> None:
+    workflow = loaded(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    scripts = [step["run"].split()[1] for step in steps if "run" in step]
+    assert scripts
+    assert [name for name in scripts if not (ROOT / name).is_file()] == []
