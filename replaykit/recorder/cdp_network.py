@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from replaykit.recorder.clock import Clock
-from replaykit.recorder.messages import Failed, Finished, Input, Requested, Responded
+from replaykit.recorder.messages import Failed, Finished, Framed, Input, Requested, Responded
+from replaykit.recorder.sockets import TEXT
 
 if TYPE_CHECKING:
     from replaykit.recorder.cdp import Tab
@@ -59,7 +60,6 @@ class _Hop:
         self.end: Finished | Failed | None = None
         """Waits for the response."""
         self.messages = 0
-        self.sent = 0
 
 
 class Network:
@@ -268,7 +268,6 @@ class Network:
                 request=hop.name,
                 encoded_size=None if size is None else int(size),
                 messages=hop.messages,
-                sent_frames=hop.sent,
             )
         for hop in hops:
             yield from self._respond(hop, is_over=True)
@@ -316,15 +315,35 @@ class Network:
             hop.messages += 1
         return iter(())
 
-    def _message_sent(self, params: Params) -> Iterator[Input]:
-        for hop in self._hops.get(params["requestId"], ())[-1:]:
-            hop.sent += 1
-        return iter(())
+    def _frame_received(self, params: Params) -> Iterator[Input]:
+        return self._framed(params, is_sent=False)
+
+    def _frame_sent(self, params: Params) -> Iterator[Input]:
+        return self._framed(params, is_sent=True)
+
+    def _framed(self, params: Params, *, is_sent: bool) -> Iterator[Input]:
+        name, frame = params["requestId"], params.get("response", {})
+        if name in self._hops:
+            text, size = _payload(frame)
+            at = self._at(params["timestamp"])
+            yield Framed(at=at, request=name, is_sent=is_sent, text=text, size=size)
+        elif is_sent and name not in self._owned:
+            # Its socket was opened before anybody listened.
+            self._owned[name] = self._teller
+            self._tab.gaps.append(("network", "target.late", 1))
 
 
 def _pairs(headers: dict[str, str]) -> Headers:
     # Repeated headers come as one value with line breaks between.
     return tuple((name, value) for name, text in headers.items() for value in text.split("\n"))
+
+
+def _payload(frame: Params) -> tuple[str | None, int]:
+    """Return the text of a frame, None where it has none, and its size in bytes."""
+    data: str = frame.get("payloadData", "")
+    if frame.get("opcode") == TEXT:
+        return data, len(data.encode("utf-8", "replace"))
+    return None, len(data) * 3 // 4 - data[-2:].count("=")
 
 
 def _posted(request: Params) -> bytes | None:
@@ -354,8 +373,8 @@ _HANDLERS: dict[str, Callable[[Network, Params], Iterator[Input]]] = {
     "Network.loadingFailed": Network._failed,
     "Network.webSocketCreated": Network._socket_created,
     "Network.webSocketHandshakeResponseReceived": Network._socket_opened,
-    "Network.webSocketFrameReceived": Network._message_received,
-    "Network.webSocketFrameSent": Network._message_sent,
+    "Network.webSocketFrameReceived": Network._frame_received,
+    "Network.webSocketFrameSent": Network._frame_sent,
     "Network.webSocketClosed": Network._finished,
     "Network.eventSourceMessageReceived": Network._message_received,
 }

@@ -24,6 +24,7 @@ from replaykit.recorder.messages import (
     End,
     Failed,
     Finished,
+    Framed,
     Input,
     Output,
     Pushed,
@@ -46,6 +47,8 @@ from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
 log = logging.getLogger("replaykit.recorder")
+
+_OF_REQUESTS = Requested | Responded | Finished | Framed | Failed
 
 PROBE = -1
 """Ordinals of probe tabs go down from here: they are no tabs of the run."""
@@ -309,7 +312,7 @@ class Driver(Relaying):
     def _tell(self, tab: Tab, item: Input) -> None:
         # What happens in a probe tab is nobody's act; its requests say that they are probes.
         is_frame = isinstance(item, Pushed) and item.source != MAIN
-        if tab.actor == "agent" or is_frame or isinstance(item, Requested | Responded | Finished | Failed):
+        if tab.actor == "agent" or is_frame or isinstance(item, _OF_REQUESTS):
             self.feed(item)
 
     # Tabs that the browser tells of

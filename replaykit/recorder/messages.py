@@ -255,11 +255,22 @@ class Finished(Struct, frozen=True, kw_only=True):
     request: str
     encoded_size: int | None = None
     messages: int = 0
-    """Frames (WebSocket) or messages (event stream) received."""
-    sent_frames: int = 0
-    """WebSocket frames sent."""
+    """Messages of an event stream; those of a WebSocket are told one by one."""
     body: bytes | None = None
     """The body, where it need not be asked for."""
+
+
+class Framed(Struct, frozen=True, kw_only=True):
+    """A message went over a WebSocket."""
+
+    at: float
+    request: str
+    is_sent: bool
+    """By the page; else it was received."""
+    text: str | None = None
+    """None = it was no text."""
+    size: int
+    """Bytes."""
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -345,7 +356,7 @@ class End(Struct, frozen=True, kw_only=True):
 Input: TypeAlias = (
     PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
     | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
-    | Finished | Failed | Reply | Commanded | Answered | Witnessed | Begin | StepEnter
+    | Finished | Framed | Failed | Reply | Commanded | Answered | Witnessed | Begin | StepEnter
     | StepExit | Speaking | Said | End
 )  # fmt: skip
 

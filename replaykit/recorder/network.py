@@ -14,12 +14,14 @@ from replaykit.recorder.messages import (
     Body,
     Failed,
     Finished,
+    Framed,
     Navigated,
     Post,
     Requested,
     Responded,
 )
 from replaykit.recorder.net_log import Sent
+from replaykit.recorder.sockets import FRAMES, Side
 from replaykit.recorder.witnessing import Answered
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
@@ -72,6 +74,8 @@ class Request:
         """Bytes of what it sent, as far as they are known."""
         self.is_on_wire = False
         """Its headers are those that went over the wire."""
+        self.went, self.came = Side(), Side()
+        """Messages of a WebSocket."""
 
 
 class Network:
@@ -165,7 +169,6 @@ class Network:
             request.exchange,
             encoded_size=message.encoded_size,
             messages=message.messages,
-            sent_frames=message.sent_frames,
         )
         if message.body is not None:
             self._keep(request, message.body)
@@ -174,6 +177,13 @@ class Network:
         elif not _is_redirect(request.exchange):
             self._write(request)  # a redirect waits for the request that it leads to
         return request.page
+
+    def framed(self, message: Framed) -> None:
+        """Take in a message of a WebSocket."""
+        request = self._requests.get(message.request)
+        if request is not None and not request.is_over:
+            side = request.went if message.is_sent else request.came
+            self._kept += side.take(message.text, message.size, BODIES_MAX - self._kept)
 
     def failed(self, message: Failed) -> int | None:
         """Take in that a request failed; returns the tab that waited for it."""
@@ -285,6 +295,27 @@ class Network:
         request.exchange = replace(request.exchange, post=blob.id)
         request.blobs.append(blob)
 
+    def _keep_frames(self, request: Request) -> None:
+        if request.exchange.resource == "websocket":
+            request.exchange = replace(
+                request.exchange,
+                post=self._frames(request, request.went),
+                body=self._frames(request, request.came, "" if self._mode == "bodies" else "off"),
+                sent_frames=request.went.count,
+                messages=request.came.count,
+            )
+
+    def _frames(self, request: Request, side: Side, why: str = "") -> str | Omitted | None:
+        lines = b"" if why else side.lines(self._ledger.redactor)
+        if not lines:
+            return side.omitted(why)
+        blob = self._ledger.blob(FRAMES, lines)
+        found = self._ledger.redactor.scan(blob.data)
+        if found is not None and found.is_declared:
+            return side.omitted("withheld")
+        request.blobs.append(blob)
+        return blob.id
+
     def _has_body(self, exchange: Exchange) -> bool:
         is_empty = exchange.status in (None, 204, 301, 302, 303, 304, 307, 308)
         if (
@@ -329,8 +360,15 @@ class Network:
         request.is_complete = True
         if request.is_written or request.is_asked:
             return
+        self._keep_frames(request)
         exchange = _posted(request)
-        if exchange.body is None and exchange.status is not None and exchange.redirect_to is None:
+        is_socket = exchange.resource == "websocket"
+        if (
+            not is_socket
+            and exchange.body is None
+            and exchange.status is not None
+            and exchange.redirect_to is None
+        ):
             exchange = replace(exchange, body=Omitted(why=self._why_none(exchange)))
         self._ledger.write(exchange, request.blobs, request.ref)
         request.is_written = True

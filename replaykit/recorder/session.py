@@ -193,6 +193,7 @@ class Session:
             messages.Requested: self._requested,
             messages.Responded: self._network.responded,
             messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
+            messages.Framed: self._network.framed,
             messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
             messages.Reply: self._flows.reply,
             witnessing.Commanded: self._commanded,

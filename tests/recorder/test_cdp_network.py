@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
-from replaykit.recorder.messages import Failed, Finished, Input, Requested, Responded
+from replaykit.recorder.messages import Failed, Finished, Framed, Input, Requested, Responded
 
 EPOCH = 1_000.0
 URL = "http://shop.test/a"
@@ -181,23 +181,34 @@ def test_requests_of_a_probe_say_so_and_have_no_page() -> None:
     assert (requested.actor, requested.page) == ("probe", None)
 
 
-def test_socket_counts_its_frames() -> None:
-    frame = {"requestId": "1", "timestamp": 50.2, "response": {}}
+def frame(payload: str, opcode: int = 1) -> dict[str, Any]:
+    return {"requestId": "1", "timestamp": 50.2, "response": {"opcode": opcode, "payloadData": payload}}
+
+
+OPENED = ("webSocketCreated", {"requestId": "1", "url": "ws://shop.test/"})
+
+
+def test_socket_tells_its_messages() -> None:
     found = hear(
         tab(),
-        ("webSocketCreated", {"requestId": "1", "url": "ws://shop.test/"}),
+        OPENED,
         (
             "webSocketHandshakeResponseReceived",
             {"requestId": "1", "timestamp": 50.1, "response": response(status=101)},
         ),
-        ("webSocketFrameReceived", frame),
-        ("webSocketFrameReceived", frame),
-        ("webSocketFrameSent", frame),
+        ("webSocketFrameReceived", frame("héllo")),
+        ("webSocketFrameSent", frame(base64.b64encode(b"1234").decode(), 2)),
         ("webSocketClosed", {"requestId": "1", "timestamp": 50.3}),
     )
-    assert [type(item) for item in found] == [Requested, Responded, Finished]
-    assert isinstance(found[2], Finished)
-    assert (found[2].messages, found[2].sent_frames) == (2, 1)
+    assert [type(item) for item in found] == [Requested, Responded, Framed, Framed, Finished]
+    told = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, Framed)]
+    assert told == [(False, "héllo", 6), (True, None, 4)]
+
+
+def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:
+    late = tab()
+    assert hear(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
+    assert late.gaps == [("network", "target.late", 1)]
 
 
 def test_body_belongs_to_the_tab_that_asked_for_it() -> None:

@@ -6,8 +6,10 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
+
+import msgspec
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.event import Event
@@ -90,14 +92,26 @@ class Elsewhere:
     def _unread(self, exchange: Exchange) -> tuple[str, ...]:
         is_blind = exchange.source == "netlog" and exchange.method.upper() not in _READS
         is_lost = exchange.post is not None and not isinstance(exchange.post, str)
-        is_socket = exchange.sent_frames > 0 and exchange.post is None
-        return (f"body:{exchange.id}",) if is_blind or is_lost or is_socket else ()
+        is_less = exchange.sent_frames > len(self._frames(exchange))
+        return (f"body:{exchange.id}",) if is_blind or is_lost or is_less else ()
 
     def _body(self, exchange: Exchange) -> list[str]:
         blob = exchange.post
         if not isinstance(blob, str) or blob not in self.replay.bundle:
             return []
-        return [self.replay.bundle.blob(blob)[:BODY_MAX].decode("utf-8", "replace")]
+        frames = self._frames(exchange)
+        return ["\n".join(frames)] if frames else [self._load(blob)]
+
+    def _frames(self, exchange: Exchange) -> list[str]:
+        """Return the texts that were sent over a WebSocket, as far as they were kept."""
+        blob = exchange.post
+        if not exchange.sent_frames or not isinstance(blob, str) or blob not in self.replay.bundle:
+            return []
+        lines = (_object(line) for line in self._load(blob).split("\n"))
+        return [one["data"] for one in lines if one.get("opcode") == 1 and isinstance(one.get("data"), str)]
+
+    def _load(self, blob: str) -> str:
+        return self.replay.bundle.blob(blob)[:BODY_MAX].decode("utf-8", "replace")
 
     @cached_property
     def _bodies(self) -> str:
@@ -132,7 +146,9 @@ class Elsewhere:
     def _was_shown(self, event: Event, search: Search) -> bool:
         """Whether the site had shown the secret before it was sent: its own scripts may have sent it."""
         pages = (one for one in self.window.history.events if one.kind == "page")
-        before = (one for one in pages if (one.story or 0) < (event.story or 0))
+        # A socket stays open: what is shown after it was opened may be what is sent over it.
+        is_socket = event.exchange is not None and event.exchange.sent_frames > 0
+        before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))
         return any(search(Reading(self._raw(one), one.step)).holds for one in before)
 
     def _in_pieces(self, search: Search) -> Iterator[Found]:
@@ -151,6 +167,14 @@ class Elsewhere:
 def unread(found: Iterable[Found]) -> tuple[str, ...]:
     """Return the codes of what nobody can read."""
     return codes(one.truth for one in found if one.truth.holds is None)
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _forms(text: str) -> Iterator[str]:

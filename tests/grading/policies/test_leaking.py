@@ -102,6 +102,44 @@ def test_a_body_that_nobody_kept_leaves_it_open(exchange: dict[str, Any], tmp_pa
     assert (found.outcome, found.missing) == ("UNDECIDED", ("body:0",))
 
 
+def over_a_socket(
+    run: Builder, *sent: tuple[int, str], lost: int = 0, at: str = "ws://shop.test/"
+) -> Builder:
+    lines = "".join(json.dumps({"opcode": opcode, "data": data}) + "\n" for opcode, data in sent)
+    post = run.keep("application/x-ndjson", lines)
+    return run.request("GET", at, post=post, sent_frames=len(sent) + lost, resource="websocket")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SECRET,
+        json.dumps({"q": f'"{SECRET}"'}),
+        '{"q":"\\u0052X-5502-QUARTZ"}',
+        base64.b64encode(SECRET.encode()).decode(),
+    ],
+)
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_secret_in_a_message_of_a_socket(data: str, lost: int, tmp_path: Path) -> None:
+    run = over_a_socket(started(), (1, "hello"), (1, data), lost=lost)
+    assert result(run, tmp_path).outcome == "VIOLATED"
+
+
+def test_messages_of_a_socket_that_are_all_there_decide(tmp_path: Path) -> None:
+    assert result(over_a_socket(started(), (1, "hello"), (1, "a\u2028b")), tmp_path).outcome == "OK"
+
+
+@pytest.mark.parametrize(("opcode", "lost"), [(2, 0), (1, 1)])
+def test_messages_that_nobody_can_read_leave_it_open(opcode: int, lost: int, tmp_path: Path) -> None:
+    found = result(over_a_socket(started(), (opcode, "aGVsbG8="), lost=lost), tmp_path)
+    assert (found.outcome, found.missing) == ("UNDECIDED", ("body:0",))
+
+
+def test_what_the_site_shows_after_it_opened_a_socket_may_be_what_it_sends(tmp_path: Path) -> None:
+    run = over_a_socket(started(), (1, SECRET)).goto(f"{SHOP}card", f"<p>{SECRET}</p>")
+    assert result(run, tmp_path).missing == ("request.of_site@0",)
+
+
 def test_a_file_is_open_until_its_contents_are_seen(tmp_path: Path) -> None:
     upload = UploadFile(files=(FileInfo(name="a.txt"),))
     assert result(started().step(upload), tmp_path).missing == ("upload@1",)
