@@ -175,8 +175,11 @@ def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
     expected = check.expected
     if request.exchange.method.upper() != expected.http_method.upper():
         return False
-    if not _has_base(check, request.url, terms):
-        return False
+    try:
+        if not _has_base(check, request.url, terms):
+            return False
+    except Missing:
+        return True  # whether it is the one that is meant is judged, and unknown
     referer = _named(expected.headers or {}, "referer")
     found = request.headers.get("referer") if referer is not None else None
     return referer is None or found is None or _is_url(check, texts_of(referer), found, terms, query="ignore")
@@ -326,6 +329,7 @@ def _is_url(
     actual, pairs = _split(check, _without_end(found), terms)
     if actual is None:
         return False  # what no browser could have asked for is passed over
+    is_hidden = False
     for reference in references:
         if not is_pattern(reference) and _names_user(reference) is not _names_user(found):
             continue
@@ -342,7 +346,25 @@ def _is_url(
             there = {key: values for key, values in there.items() if key in query_wanted}
         if same and (query == "ignore" or _same_query(check, query_wanted, there, terms)):
             return True
+        is_near = same or (
+            holds_mark(actual.path) and (wanted is None or _may_be_path(wanted.host, wanted.path, actual))
+        )
+        hidden = {key for key in query_wanted if holds_mark(there.get(key, []))}
+        wanted_rest, rest = (
+            {key: row[key] for key in row if key not in hidden} for row in (query_wanted, there)
+        )
+        is_hidden |= is_near and (query == "ignore" or _same_query(check, wanted_rest, rest, terms))
+    # What was hidden may be what is asked for; where nothing was, the URL is another one.
+    if is_hidden and holds_mark(found):
+        raise Missing(HIDDEN)
     return False
+
+
+def _may_be_path(host: str, path: Sequence[str], actual: urls.Url) -> bool:
+    """Whether a path of which parts are hidden may be this one."""
+    pairs = zip(path, actual.path, strict=False)
+    is_like = len(path) == len(actual.path) and all(one == two or holds_mark(two) for one, two in pairs)
+    return host == actual.host and is_like
 
 
 def _split(check: NetworkMatch, text: str, terms: Terms) -> tuple[urls.Url | None, list[tuple[str, str]]]:

@@ -43,8 +43,15 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """HTTP status, -1 = no response."""
+        """HTTP status, -1 = no response. Raises `Missing` where nobody heard the answer."""
+        if self.is_unheard:
+            raise Missing(f"unheard:{self.exchange.id}")
         return -1 if self.exchange.status is None else self.exchange.status
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether only the net log knows of it: neither its bodies nor its answer were heard."""
+        return self.exchange.source == "netlog"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -64,6 +71,7 @@ class Request(Struct, frozen=True, kw_only=True):
     def fields(self) -> dict[str, Any] | None:
         """Fields of the request body. Raises `Missing`."""
         if self.exchange.post is None:
+            self._require_heard()
             return None
         return body_fields(self.headers.get("content-type", ""), self._text(self.exchange.post))
 
@@ -78,7 +86,10 @@ class Request(Struct, frozen=True, kw_only=True):
         return self._read(self.exchange.body, self.exchange.mime or "")
 
     def _read(self, blob: str | Omitted | None, media_type: str) -> dict[str, Any] | None:
-        return None if blob is None else read_fields(media_type, self._text(blob))
+        if blob is None:
+            self._require_heard()
+            return None
+        return read_fields(media_type, self._text(blob))
 
     def _sent_type(self) -> str:
         """Return the type that the headers say, else the one that the body was kept with."""
@@ -92,6 +103,7 @@ class Request(Struct, frozen=True, kw_only=True):
     def content(self) -> dict[str, Any] | None:
         """Fields of the response body. Raises `Missing`."""
         if self.exchange.body is None:
+            self._require_heard()
             return None
         return body_fields(self.exchange.mime or "", self._text(self.exchange.body))
 
@@ -110,6 +122,10 @@ class Request(Struct, frozen=True, kw_only=True):
         """Raise `Missing` where an imported run shows no cookie: exports often leave them out."""
         if self.replay.trajectory.header.source is not None and not self.replay.memo(_has_cookies):
             raise Missing("cookies")
+
+    def _require_heard(self) -> None:
+        if self.is_unheard:
+            raise Missing(f"body:{self.exchange.id}")
 
     def _text(self, blob: str | Omitted) -> str:
         if not isinstance(blob, str) or blob not in self.replay.bundle:

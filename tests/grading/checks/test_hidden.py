@@ -52,3 +52,99 @@ def test_what_stands_beside_it_is_known(check: dict[str, Any], tmp_path: Path) -
 def test_marks_are_found_at_any_depth(before: str, mark: str, after: str) -> None:
     assert holds_mark({"a": [{"b": before + mark + after}]})
     assert not holds_mark({"⟦a": [1, None, True]})
+
+
+def asked(url: str, expected: dict[str, Any], tmp_path: Path, **check: Any) -> Any:
+    """Grade a request check on a run that asked for this URL."""
+    plain = {"type": "network", "expected": {"http_method": "GET", **expected}, "is_navigation": False}
+    run = trajectory({"id": "t", "intent": "x", "checks": [plain | check]}).goto(SHOP, "<p>x</p>")
+    (found,) = grade(run.request("GET", url).answer("done").write(tmp_path / "run.zst")).checks
+    return found
+
+
+MASKED = ("⟦masked⟧", "%E2%9F%A6masked%E2%9F%A7")
+
+
+@pytest.mark.parametrize("mark", MASKED)
+@pytest.mark.parametrize("absent", [False, True])
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("find?token={}&q=tin", "find?token=4711&q=tin"),
+        ("user/{}/orders", "user/4711/orders"),
+        ("user/{}", "^.*/user/47.*$"),
+    ],
+)
+def test_a_hidden_part_of_an_address_is_unknown(
+    url: str, expected: str, absent: bool, mark: str, tmp_path: Path
+) -> None:
+    wanted = expected if expected.startswith("^") else SHOP + expected
+    found = asked(SHOP + url.format(mark), {"url": wanted}, tmp_path, should_not_exist=absent)
+    assert (found.outcome, found.missing) == ("UNDECIDED", ("value.redacted",))
+
+
+@pytest.mark.parametrize("mark", MASKED)
+@pytest.mark.parametrize(
+    ("url", "expected", "outcome"),
+    [
+        ("find?token={}&q=tin", "find?token=4711&q=lead", "FAIL"),  # what is not hidden differs
+        ("find?token={}&q=tin", "look?token=4711&q=tin", "FAIL"),
+        ("find?token={}&q=tin", "find?q=tin", "FAIL"),  # one more parameter, whatever it holds
+        ("user/{}/orders", "user/4711/bills", "FAIL"),
+        ("user/{}/orders", "user/4711", "FAIL"),
+    ],
+)
+def test_an_address_that_differs_elsewhere_is_decided(
+    url: str, expected: str, outcome: str, mark: str, tmp_path: Path
+) -> None:
+    assert asked(SHOP + url.format(mark), {"url": SHOP + expected}, tmp_path).outcome == outcome
+
+
+def test_a_hidden_parameter_that_does_not_count_is_not_asked_for(tmp_path: Path) -> None:
+    found = asked(
+        f"{SHOP}find?token=⟦masked⟧&q=tin",
+        {"url": f"{SHOP}find?q=tin"},
+        tmp_path,
+        ignored_query_params=["token"],
+    )
+    assert found.outcome == "PASS"
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        {"response_status": 200},
+        {"post_data": {"q": "tin"}},
+        {"response_content": {"q": "tin"}},
+        {"headers": {"accept": "x"}},
+    ],
+)
+@pytest.mark.parametrize("absent", [False, True])
+def test_what_only_the_net_log_knows_has_no_answer(
+    expected: dict[str, Any], absent: bool, tmp_path: Path
+) -> None:
+    check = {
+        "type": "network",
+        "expected": {"url": f"{SHOP}save", "http_method": "POST", **expected},
+        "should_not_exist": absent,
+    }
+    run = trajectory({"id": "t", "intent": "x", "checks": [check]}).goto(SHOP, "<p>x</p>")
+    run.request("POST", f"{SHOP}save", status=None, source="netlog").answer("done")
+    (found,) = grade(run.write(tmp_path / "run.zst")).checks
+    assert found.outcome == "UNDECIDED"
+    assert found.missing[0].partition(":")[0] in ("unheard", "body", "headers")
+
+
+@pytest.mark.parametrize(
+    ("side", "which", "outcome"),
+    [("request", "last", "UNDECIDED"), ("status", "last", "UNDECIDED"), ("request", "any", "PASS")],
+)
+def test_states_that_only_the_net_log_knows(side: str, which: str, outcome: str, tmp_path: Path) -> None:
+    exchange = {"method": "POST", "path": "/save", "side": side, "which": which}
+    at = "" if side == "status" else "$.pin"
+    check = {"type": "state.http", "exchange": exchange, "where": [{"at": at, "op": "equals", "value": "1"}]}
+    run = trajectory({"id": "t", "intent": "x", "checks": [check]}).goto(SHOP, "<p>x</p>")
+    run.request("POST", f"{SHOP}save", post=run.keep("application/json", '{"pin": "1"}'))
+    run.request("POST", f"{SHOP}save", status=None, source="netlog").answer("done")
+    (found,) = grade(run.write(tmp_path / "run.zst")).checks
+    assert found.outcome == outcome
