@@ -23,6 +23,8 @@ from replaykit.grading.policies.url_terms import UrlTests, parts_of
 from replaykit.grading.policies.window import Held, Window
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policies import UrlBoundary, UrlTerm
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.observation import Observation
 
 _KINDS = frozenset({"visit"})
 
@@ -36,7 +38,7 @@ def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Findi
     certain = [event for event, truth in trespasses if truth.holds]
     if certain:
         return broken(border.reason(certain[0]), (_evidence(witness, event, border) for event in certain))
-    history, hidden = window.history, window.gaps("visit")
+    history, hidden = window.history, (*window.gaps("visit"), *border.unseen(window))
     required = some(truth for _, truth in window.where(_arrived, border.reached)) if rule.require else TRUE
     if required.holds is False and not hidden:
         return broken("required_never_visited", [witness.end(history, "no visit matches require")])
@@ -86,12 +88,22 @@ def _in_frames(window: Window) -> Iterator[Held]:
             yield held._replace(event=replace(held.event, kind="visit", url=element.frame_url))
 
 
+def _frame_urls(window: Window) -> frozenset[str]:
+    """Return where frames were, as far as their documents were recorded."""
+    events = window.history.trajectory.events
+    asked = (one for one in events if isinstance(one, Exchange) and one.frame and one.resource == "document")
+    seen = (frame.url for one in events if isinstance(one, Observation) for frame in one.frames)
+    return frozenset(url for url in (*(one.url for one in asked), *seen) if url)
+
+
 class _Border:
     """The rule's lists, as the URLs visited that are on them."""
 
     def __init__(self, rule: UrlBoundary, visits: _Visits) -> None:
         self.visits = visits.held
         self.attempts = rule.attempts
+        self._deny = rule.deny
+        self._has_frames = rule.frames
         self._denied = visits.on(rule.deny)
         self._allowed = visits.on(rule.allow) if rule.allow else None
         self._required = visits.on(rule.require)
@@ -109,6 +121,16 @@ class _Border:
     def crossed(self, event: Event) -> Truth:
         """Return whether such a visit is forbidden; one only tried counts as `attempts` says."""
         return TRUE if self.attempts else _arrived(event)
+
+    def unseen(self, window: Window) -> tuple[str, ...]:
+        """Return why an act inside of a denied frame may have been missed, where such a frame was there."""
+        if not (self._has_frames and self._denies_one_of(_frame_urls(window))):
+            return ()
+        return window.gaps("action")
+
+    def _denies_one_of(self, urls: frozenset[str]) -> bool:
+        tests = [UrlTests(term) for term in self._deny]
+        return any(test.holds(url) for test in tests for url in urls)
 
     def reason(self, event: Event) -> str:
         """Return `denied`, `not_allowed` or nothing."""

@@ -20,7 +20,7 @@ from replaykit.grading.values.text import fold
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import UploadFile
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.proof import NEEDS
+from replaykit.trajectory.redacted import holds_mark
 
 PIECES_MIN = 8
 """Characters of a secret that is looked for over several entries: a shorter one comes together by chance."""
@@ -59,12 +59,8 @@ class Elsewhere:
         yield from self._in_pieces(search)
 
     def unseen(self) -> tuple[str, ...]:
-        """Return why requests may be missing, where somebody promised to watch the network at all.
-
-        Of a run whose network nobody watched, only `proof` of the result says so.
-        """
-        promised = set(NEEDS["network"]).intersection(self.window.history.trajectory.header.witnesses)
-        return self.window.gaps("request") if promised else ()
+        """Return why requests may be missing, or may never have been recorded."""
+        return self.window.gaps("request")
 
     def _truth(self, event: Event, search: Search, secrets: tuple[str, ...]) -> Truth:
         if event.kind == "page":
@@ -93,7 +89,18 @@ class Elsewhere:
         is_blind = exchange.source == "netlog" and exchange.method.upper() not in _READS
         is_lost = exchange.post is not None and not isinstance(exchange.post, str)
         is_less = exchange.sent_frames > len(self._frames(exchange))
-        return (f"body:{exchange.id}",) if is_blind or is_lost or is_less else ()
+        is_open = is_blind or is_lost or is_less or self._is_short(exchange)
+        return (f"body:{exchange.id}",) if is_open else ()
+
+    def _is_short(self, exchange: Exchange) -> bool:
+        """Whether less of a request's body can be searched than was sent."""
+        if exchange.post_size is None:
+            return False
+        blob = exchange.post
+        is_kept = isinstance(blob, str) and blob in self.replay.bundle
+        data = self.replay.bundle.blob(blob)[:BODY_MAX] if is_kept and isinstance(blob, str) else b""
+        # A mark may be longer than what it hides.
+        return len(data) < exchange.post_size or holds_mark(data.decode("utf-8", "replace"))
 
     def _body(self, exchange: Exchange) -> list[str]:
         blob = exchange.post

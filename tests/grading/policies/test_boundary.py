@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.trajectory import action as acts
+from replaykit.trajectory.exchange import Exchange
 
 DENY = {"type": "url_boundary", "deny": ["/admin"]}
 ALLOW = {"type": "url_boundary", "allow": [{"host": "shop.test"}]}
@@ -102,3 +103,19 @@ def test_an_act_in_a_frame_is_a_visit_to_where_the_frame_was(run, grade):
     assert (result.outcome, result.reason) == ("VIOLATED", "denied")
     assert grade(built, {**deny, "frames": False}).outcome == "OK"
     assert grade(run().on("http://h.test/").click("x").ended(), deny).outcome == "OK"
+
+
+@pytest.mark.parametrize(
+    ("frame", "actions", "outcome"),
+    [
+        ("http://shop.test/admin/panel", "partial", "UNDECIDED"),
+        ("http://shop.test/admin/panel", "absent", "UNDECIDED"),
+        ("http://shop.test/admin/panel", "recorded", "OK"),
+        ("http://ads.test/", "partial", "OK"),  # nobody can act where nothing denied was
+    ],
+)
+def test_an_act_in_a_denied_frame_may_have_been_missed(run, grade, frame, actions, outcome):
+    built = run(actions=actions).on("http://shop.test/")
+    built.events.append(Exchange(id=0, method="GET", url=frame, frame=(0,), resource="document", page=0))
+    assert grade(built.ended(), DENY).outcome == outcome
+    assert grade(built, {**DENY, "frames": False}).outcome == "OK"
