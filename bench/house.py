@@ -1,0 +1,187 @@
+"""How well a stranger can find the way in the source: figures of today beside the goals.
+
+Run: .venv/bin/python -m bench.house [--list]
+
+`--list` also names what each figure counts. Nothing is timed: the figures are the same on any machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "replaykit"
+SMALL = 80
+"""Lines below which a module with one importer is a crumb."""
+
+_LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+_DIRECTIVES = ("noqa", "type:", "fmt:", "pragma:", "!")
+
+
+class Module(NamedTuple):
+    """One file of Python, read."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+
+class Figure(NamedTuple):
+    """One row of the table, and what it counts."""
+
+    what: str
+    today: str
+    goal: str
+    counted: tuple[str, ...] = ()
+
+
+def read(package: Path) -> dict[str, Module]:
+    """Return every module by its dotted name, sorted."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        text = path.read_text("utf-8")
+        found[name] = Module(path, text, ast.parse(text))
+    return found
+
+
+def comments(text: str) -> int:
+    """Return the comments of a source; those that speak to a tool do not count."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    said = (token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+    return sum(not one.startswith(_DIRECTIVES) for one in said)
+
+
+def code_lines(module: Module) -> int:
+    """Return the lines that hold code: no blank lines, comments and docstrings."""
+    held: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+        if token.type not in (*_LAYOUT, tokenize.COMMENT):
+            held.update(range(token.start[0], token.end[0] + 1))
+    return len(held - _docstring_lines(module.tree))
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    return {
+        line
+        for node in texts
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def importers(modules: Mapping[str, Module]) -> dict[str, set[str]]:
+    """Return each module with those that import it."""
+    found: dict[str, set[str]] = {name: set() for name in modules}
+    for name, module in modules.items():
+        for used in _imported(module.tree):
+            if used in found and used != name:
+                found[used].add(name)
+    return found
+
+
+def _imported(tree: ast.Module) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def crumbs(modules: Mapping[str, Module]) -> list[str]:
+    """Return the small modules that one other module imports; no `__init__`."""
+    used = importers(modules)
+    return [
+        name
+        for name, module in modules.items()
+        if len(used[name]) == 1 and module.path.stem != "__init__" and len(module.text.splitlines()) < SMALL
+    ]
+
+
+def doubled_classes(modules: Mapping[str, Module]) -> dict[str, list[str]]:
+    """Return the public class names that several modules define at their top."""
+    found = defaultdict(list)
+    for name, module in modules.items():
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(name)
+    return {name: homes for name, homes in sorted(found.items()) if len(homes) > 1}
+
+
+def doubled_stems(modules: Mapping[str, Module]) -> dict[str, list[str]]:
+    """Return the names of files that stand in several folders."""
+    found = defaultdict(list)
+    for name, module in modules.items():
+        if not module.path.stem.startswith("__"):
+            found[module.path.stem].append(name)
+    return {stem: homes for stem, homes in sorted(found.items()) if len(homes) > 1}
+
+
+def folders(package: Path) -> list[tuple[str, int]]:
+    """Return each folder with the number of its files of Python and JavaScript, the fullest first."""
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".js")]
+    counts = Counter(path.parent.relative_to(package.parent).as_posix() for path in files)
+    return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+
+
+def figures(package: Path = PACKAGE) -> list[Figure]:
+    """Return the table."""
+    modules = read(package)
+    code = sum(code_lines(module) for module in modules.values())
+    said = sum(comments(module.text) for module in modules.values())
+    lines = sum(len(module.text.splitlines()) for module in modules.values())
+    small, classes, stems = crumbs(modules), doubled_classes(modules), doubled_stems(modules)
+    full = folders(package)
+    return [
+        Figure("comments per 100 code lines", f"{100 * said / max(code, 1):.1f}", "2 to 5"),
+        Figure(f"modules with one importer, under {SMALL} lines", str(len(small)), "0", tuple(small)),
+        Figure("public class names defined twice or more", str(len(classes)), "0", _homes(classes)),
+        Figure("module stems used twice or more", str(len(stems)), "0 in two senses", _homes(stems)),
+        Figure("files in the fullest folder", *_fullest(full), tuple(f"{n} {name}" for name, n in full[:5])),
+        Figure("modules", f"{len(modules):,}", "-"),
+        Figure("lines of Python, of code", f"{lines:,}, {code:,}", "fewer"),
+    ]
+
+
+def _homes(found: Mapping[str, list[str]]) -> tuple[str, ...]:
+    return tuple(f"{name}: {', '.join(homes)}" for name, homes in found.items())
+
+
+def _fullest(full: list[tuple[str, int]]) -> tuple[str, str]:
+    name, count = full[0]
+    return f"{count} ({name})", "at most 25"
+
+
+def table(rows: Iterable[Figure]) -> str:
+    """Return the rows below a head, in columns."""
+    cells = [("what", "today", "goal"), *((row.what, row.today, row.goal) for row in rows)]
+    widths = [max(len(row[at]) for row in cells) for at in range(3)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    )
+
+
+def main() -> None:
+    """Print the table, and on demand what was counted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", action="store_true", help="name what each figure counts")
+    rows = figures()
+    if parser.parse_args().list:
+        for row in rows:
+            print("\n".join([f"== {row.what}", *row.counted, ""]) if row.counted else "", end="")
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""What bench.house counts, on a package that is small enough to count by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.house import (
+    code_lines,
+    comments,
+    crumbs,
+    doubled_classes,
+    doubled_stems,
+    figures,
+    folders,
+    read,
+    table,
+)
+
+FILES = {
+    "__init__.py": "",
+    "pages.py": '"""Pages."""\nfrom own.rooms import doors\n\n\nclass Page:\n    """One."""\n',
+    "rooms/__init__.py": "",
+    "rooms/doors.py": "import own.rooms.walls\n\n# why: a door needs one\nOPEN = 1  # noqa: X\n",
+    "rooms/walls.py": "class Page: ...\nclass _Own: ...\n",
+    "rooms/pages.py": "from own.rooms.walls import Page\nTEXT = '''a\n\nb'''\nLONG = (\n    1,\n)\n",
+    "rooms/script.js": "1;\n",
+}
+
+
+def package(folder: Path) -> Path:
+    for name, text in FILES.items():
+        path = folder / "own" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "own"
+
+
+def test_comments_count_and_words_to_tools_do_not(tmp_path: Path) -> None:
+    modules = read(package(tmp_path))
+    assert {name: comments(one.text) for name, one in modules.items() if comments(one.text)} == {
+        "own.rooms.doors": 1
+    }
+
+
+def test_lines_of_code_are_neither_blank_nor_text_about_code(tmp_path: Path) -> None:
+    modules = read(package(tmp_path))
+    assert code_lines(modules["own.pages"]) == 2
+    assert code_lines(modules["own.rooms.doors"]) == 2
+    assert code_lines(modules["own.rooms.pages"]) == 7
+
+
+def test_a_crumb_is_imported_once(tmp_path: Path) -> None:
+    assert crumbs(read(package(tmp_path))) == ["own.rooms.doors"]
+
+
+def test_names_that_stand_twice_are_named_with_their_homes(tmp_path: Path) -> None:
+    modules = read(package(tmp_path))
+    assert doubled_classes(modules) == {"Page": ["own.pages", "own.rooms.walls"]}
+    assert doubled_stems(modules) == {"pages": ["own.pages", "own.rooms.pages"]}
+
+
+def test_folders_count_scripts(tmp_path: Path) -> None:
+    assert folders(package(tmp_path)) == [("own/rooms", 5), ("own", 2)]
+
+
+def test_the_table_has_a_goal_for_every_figure(tmp_path: Path) -> None:
+    head, *rows = table(figures(package(tmp_path))).splitlines()
+    assert head.split() == ["what", "today", "goal"]
+    assert [row.split("  ")[0] for row in rows] == [
+        "comments per 100 code lines",
+        "modules with one importer, under 80 lines",
+        "public class names defined twice or more",
+        "module stems used twice or more",
+        "files in the fullest folder",
+        "modules",
+        "lines of Python, of code",
+    ]
