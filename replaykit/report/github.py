@@ -10,6 +10,7 @@ from pathlib import Path
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.quoting import quoted
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""
@@ -85,7 +86,7 @@ def _head() -> list[str]:
 def _row(verdict: Verdict, name: str) -> str:
     checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
-    judges = [f"{one.judge} {one.outcome}" for one in verdict.judgements]
+    judges = [": ".join([f"{one.judge} {one.outcome}", *quoted(one)]) for one in verdict.judgements]
     error = [verdict.error.kind] if verdict.error is not None else []
     cells = [
         name,

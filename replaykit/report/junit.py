@@ -8,7 +8,9 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from replaykit.errors import told
-from replaykit.grading.verdict import CheckResult, Evidence, PolicyResult, Report, Verdict
+from replaykit.grading.verdict import CheckResult, Evidence, Judgement, PolicyResult, Report, Verdict
+from replaykit.report.quoting import quoted
+from replaykit.report.remedies import remedies
 
 TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""
@@ -52,7 +54,7 @@ def _cases(verdict: Verdict) -> Iterator[_Case]:
     for policy in verdict.policies:
         yield _Case("policy", policy.id, policy.outcome, _words(policy))
     for judgement in verdict.judgements:
-        yield _Case("judge", judgement.judge, judgement.outcome, judgement.reason)
+        yield _Case("judge", judgement.judge, judgement.outcome, _judged(judgement))
     if verdict.error is not None:
         words = told(verdict.error.kind, verdict.error.fields)
         yield _Case("run", "graded", "ERROR", f"{verdict.error.kind}: {words}")
@@ -111,7 +113,15 @@ def _tag(outcome: str) -> str | None:
 def _words(result: CheckResult | PolicyResult) -> str:
     missing = f"missing {', '.join(result.missing)}" if result.missing else ""
     first = " ".join(word for word in (result.reason or "", missing) if word)
-    return "\n".join([first, *(_evidence(one) for one in result.evidence)])
+    how = remedies(result.missing) if result.outcome == "UNDECIDED" else []
+    steps = (f"to decide it: {sentence}" for sentence in how)
+    return "\n".join([first, *(_evidence(one) for one in result.evidence), *steps])
+
+
+def _judged(judgement: Judgement) -> str:
+    """Return the reason in a word, what went wrong, and what the model said."""
+    first = ": ".join([judgement.reason, *quoted(judgement)])
+    return "\n".join([first, *([judgement.detail] if judgement.detail else [])])
 
 
 def _evidence(one: Evidence) -> str:

@@ -9,7 +9,17 @@ from typing import Any
 from msgspec import UNSET
 
 from replaykit.errors import told
-from replaykit.grading.verdict import CheckResult, Evidence, Outcome, PolicyOutcome, Report, Verdict
+from replaykit.grading.verdict import (
+    CheckResult,
+    Evidence,
+    Outcome,
+    PolicyOutcome,
+    PolicyResult,
+    Report,
+    Verdict,
+)
+from replaykit.report.quoting import quoted
+from replaykit.report.remedies import remedies
 from replaykit.report.table import safe, short, table
 from replaykit.trajectory.counted import counted
 
@@ -138,21 +148,28 @@ def _detail(verdict: Verdict) -> list[str]:
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
             head = f"  {check.outcome} check {check.id}{kind}: {check.reason or ''}"
             lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
+            lines += _remedies(check)
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
             head = (
                 f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {policy.reason or ''}"
             )
-            lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence)]
+            lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence), *_remedies(policy)]
     for policy in verdict.policies:
         if policy.contradicts is not UNSET:
             with_ = ", ".join(map(repr, policy.contradicts))
             lines.append(safe(f"  note: {policy.id!r} cannot be kept together with {with_}: let one yield"))
     for judgement in verdict.judgements:
-        if judgement.outcome != "SUCCESS":
-            lines.append(f"  {judgement.outcome} judge {judgement.judge}: {judgement.reason}")
-            lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
+        lines.append(f"  {judgement.outcome} judge {judgement.judge}: {judgement.reason}")
+        lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
+        lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
     return lines
+
+
+def _remedies(result: CheckResult | PolicyResult) -> Iterator[str]:
+    """Yield what would have recorded the evidence that is missing."""
+    if result.outcome == "UNDECIDED":
+        yield from (f"    to decide it: {safe(sentence)}" for sentence in remedies(result.missing))
 
 
 def _unanswered(check: CheckResult) -> Iterator[str]:

@@ -12,13 +12,15 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, TapeError
 from replaykit.grading.judges.panel import tape_path
 from replaykit.grading.judges.tape import Tape, read_tape
-from replaykit.grading.verdict import Verdict
+from replaykit.grading.verdict import CheckResult, PolicyResult, Verdict
 from replaykit.report.html.evidence import Evidence
 from replaykit.report.html.looks import Looks, looks
 from replaykit.report.html.sketch import Spot
 from replaykit.report.html.story import story
 from replaykit.report.html.transcript import pictures_of, transcripts
 from replaykit.report.html.words import any_value, bounded, lean, line
+from replaykit.report.quoting import quoted
+from replaykit.report.remedies import remedy
 
 
 def sources_of(verdicts: Sequence[Verdict], sources: Iterable[str | Path]) -> dict[int, str]:
@@ -47,10 +49,20 @@ def run_data(source: str, verdict: Verdict, evidence: Evidence, replies: str | N
     told = msgspec.to_builtins(verdict)
     try:
         with open_bundle(source) as bundle:
-            return {**_told(bundle, verdict, evidence, replies), "verdict": told}
+            return {**_told(bundle, verdict, evidence, replies), "verdict": told, **_more(verdict)}
     except BundleError as error:
         name = Path(source).name
-        return {"verdict": told, "unreadable": line(str(error).replace(source, name))}
+        return {"verdict": told, **_more(verdict), "unreadable": line(str(error).replace(source, name))}
+
+
+def _more(verdict: Verdict) -> dict[str, Any]:
+    """Return what would have recorded each piece of missing evidence, and what each judge said."""
+    results: tuple[CheckResult | PolicyResult, ...] = (*verdict.checks, *verdict.policies)
+    missing = dict.fromkeys(code for one in results if one.outcome == "UNDECIDED" for code in one.missing)
+    return {
+        "remedies": {code: remedy(code) for code in missing},
+        "quotes": [" ".join(quoted(one)) for one in verdict.judgements],
+    }
 
 
 def recorded(bundle: Bundle, evidence: Evidence, more: Iterable[str] = ()) -> dict[str, Any]:

@@ -9,7 +9,7 @@ function verdict_panel(run, jump) {
     verdict.error && error_of(verdict.error),
     section(
       "Checks",
-      (verdict.checks || []).map((check, _, all) => check_row(check, all.length <= 2, jump)),
+      (verdict.checks || []).map((check, _, all) => check_row(check, run, all.length <= 2, jump)),
       "The task has no checks.",
     ),
     section(
@@ -20,7 +20,7 @@ function verdict_panel(run, jump) {
     (verdict.judgements || []).length
       ? section(
           "Judges",
-          verdict.judgements.map((one) => judge_line(one)),
+          verdict.judgements.map((one, at) => judge_line(one, (run.quotes || [])[at])),
           "",
         )
       : null,
@@ -90,7 +90,7 @@ function result(outcome, title, subtitle, open, ...kids) {
   );
 }
 
-function check_row(check, open, jump) {
+function check_row(check, run, open, jump) {
   const first = (check.evidence || [])[0] || {};
   const notes = [
     ...(check.missing || []).map((code) => `missing: ${code}`),
@@ -104,6 +104,7 @@ function check_row(check, open, jump) {
     open || check.outcome !== "PASS",
     (check.evidence || []).map((one) => evidence_row(one, jump)),
     notes.length ? el("p", { class: "notes" }, notes.join("; ")) : null,
+    remedy_rows(check, run),
     el(
       "p",
       { class: "rules" },
@@ -119,6 +120,13 @@ function check_row(check, open, jump) {
   );
 }
 
+// What would have recorded the evidence that is missing.
+function remedy_rows(result, run) {
+  if (result.outcome !== "UNDECIDED") return null;
+  const known = (result.missing || []).map((code) => (run.remedies || {})[code]).filter(Boolean);
+  return [...new Set(known)].slice(0, 3).map((one) => el("p", { class: "remedy" }, `To decide it: ${one}.`));
+}
+
 function policy_row(policy, run, jump) {
   const known = (run.policies || {})[policy.id] || {};
   const bad = tone(policy.outcome) !== "good" && tone(policy.outcome) !== "quiet";
@@ -131,6 +139,7 @@ function policy_row(policy, run, jump) {
     (policy.missing || []).length
       ? el("p", { class: "notes" }, `missing: ${policy.missing.join(", ")}`)
       : null,
+    remedy_rows(policy, run),
     policy.proof ? el("p", { class: "notes" }, `rests on channels that are ${policy.proof}`) : null,
     (policy.evidence || []).map((one) => evidence_row(one, jump)),
     known.rule
@@ -139,13 +148,14 @@ function policy_row(policy, run, jump) {
   );
 }
 
-function judge_line(one) {
+function judge_line(one, quote) {
   return result(
     one.outcome,
     one.judge,
     one.reason,
     one.outcome !== "SUCCESS",
     one.detail ? el("p", { class: "notes" }, one.detail) : null,
+    quote ? el("p", { class: "quote" }, quote) : null,
   );
 }
 

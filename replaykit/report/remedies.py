@@ -1,0 +1,113 @@
+"""What would have recorded evidence that is missing: one plain sentence for each kind of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+REMEDIES_MAX = 3
+"""Sentences that stand below one result."""
+
+_TASK = "record with --evidence task, or name the address: replaykit record --evidence FILE"
+_WHOLE = "record again with `replaykit record`, which watches the run until the agent ends"
+_WATCH = "record again with `replaykit record` (--agent or -- COMMAND), and attach before the agent starts"
+_BODIES = "record with --network bodies"
+_REPLAY = "grade with --replay auto, so that an offline browser reads the page"
+_SPEECH = "record with --user FILE or --harness-events FILE, which say what the user replied"
+_API = "record with --task FILE#ID and --evidence task, so that the site's API is asked after the run"
+_SCRIPT = "record with --task FILE#ID, so that the check's script runs after the agent"
+_HEADER = "record with --network bodies and --keep-header NAME for the header"
+_HIDDEN = (
+    "the value was masked or is a secret: record a test value instead, without --mask or --secret-env for it"
+)
+_PAGES = "record again with `replaykit record`, which keeps every page; an imported run may lack them"
+_NAMES = "record again with `replaykit record`, which keeps names of targets; an imported run may lack them"
+
+REMEDIES: dict[str, str] = {
+    "a11y": "record with --a11y",
+    "actions": _WATCH,
+    "api": _API,
+    "bid": "import the run from BrowserGym's own files, which hold the ids of elements",
+    "blob": "the bundle is damaged: run `replaykit verify BUNDLE`, then copy it again from its source",
+    "body": _BODIES,
+    "console": "record again with `replaykit record`, which keeps the console",
+    "cookies": "record with `replaykit record`; a HAR without cookies says nothing about them",
+    "dialogs": _WATCH,
+    "document.crashed": "a page crashed while it was recorded: record the run again",
+    "document.unclosed": "a page was gone before it was read: record the run again",
+    "document.unopened": "a page began before the recorder was in it: " + _WATCH,
+    "events.unheard": "the page kept input events from the recorder: record again with `-- COMMAND`",
+    "field": _NAMES,
+    "form_state": "record again with `replaykit record`, which keeps what form fields held",
+    "header": "import or record the run together with its task: --task FILE#ID",
+    "headers": _HEADER,
+    "input.unheard": "the browser counted input that no page told of: record again with `-- COMMAND`",
+    "ledger.full": "more input than a recording keeps: record a shorter run with --max-steps",
+    "message.channel": _SPEECH,
+    "messages": _SPEECH,
+    "names": _NAMES,
+    "names.confusable": "a name holds letters that look alike: say in the policy which name is meant",
+    "netlog": "record again with `replaykit record`, and let it close the browser",
+    "network": _BODIES,
+    "page": _TASK,
+    "page_image_query": "checks of pictures are not supported: ask a judge with --judge NAME",
+    "plugin": "a plugin names this evidence: see its own documentation",
+    "probe": _REPLAY,
+    "probes": _TASK,
+    "proof": _WATCH + "; without --require-proof, a channel that is only recorded is enough",
+    "replies": _SPEECH,
+    "reply": "ask the model with `replaykit judge run BUNDLE`, or grade with --judge-mode new",
+    "request": "the verifier asked what the run never requested: let the run request it too",
+    "screenshots": "record with --screenshots png",
+    "script": _SCRIPT,
+    "script.opaque": "a script of the agent hides what it does: record an agent that uses the page itself",
+    "secret": "record with --secret-env NAME, so that the recorder marks where the secret was sent",
+    "seq.broken": "a message of a page was lost: record the run again",
+    "site": "name the site: --site NAME=URL",
+    "sites": "name the site: --site shopping=URL",
+    "snapshot": _PAGES,
+    "snapshot.after": _PAGES,
+    "snapshot.before": _PAGES,
+    "snapshot.final": _PAGES,
+    "snapshots": _PAGES,
+    "state": "record with --network bodies, so that the response that tells the state is kept",
+    "state.before": "record with --pre-probes on, so that the state before the run is known",
+    "target": _NAMES,
+    "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
+    "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",
+    "targets": _WATCH,
+    "text.cut": "the text was longer than a recording keeps: name its beginning in the rule",
+    "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
+    "trajectory.end": _WHOLE,
+    "trajectory.gap": _WATCH,
+    "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",
+    "urls": _WATCH,
+    "urls.incomplete": _WATCH,
+    "user_reply": _SPEECH,
+    "user_reply.unclear": "the user's reply is neither yes nor no: reply in plain words with --user FILE",
+    "value.by_script": "a script set the value: record an agent that types it",
+    "value.redacted": _HIDDEN,
+    "verifier": "run the program with --allow-verifiers, if you trust the task file",
+    "visible_text": _PAGES,
+    "yields_to": "the policy to which this one yields is undecided: see that policy",
+}
+"""Code, without what follows `:` or `@`, to what would have recorded it."""
+
+_DETAIL = re.compile("[:@]")
+
+
+def family(code: str) -> str:
+    """Return a code without its details: `page:URL` is `page`, `names@3` is `names`."""
+    return _DETAIL.split(code, maxsplit=1)[0]
+
+
+def remedy(code: str) -> str:
+    """Return the sentence for a code; one of a plugin's own says where to look."""
+    kind = family(code)
+    found = REMEDIES.get(kind) or REMEDIES.get(kind.partition(".")[0], REMEDIES["plugin"])
+    return found.replace("NAME", code.partition(":")[2]) if kind == "site" else found
+
+
+def remedies(codes: Iterable[str]) -> list[str]:
+    """Return the sentences for these codes, each once, at most three."""
+    return list(dict.fromkeys(map(remedy, codes)))[:REMEDIES_MAX]
