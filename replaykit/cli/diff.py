@@ -59,6 +59,8 @@ def command(
     Bundles  where the runs part, step by step, and how they end. As a
              page: their steps side by side, with what the pages looked like.
     """
+    for name in (before, after):
+        _refuse_folder(name)
     if _is_report(before) != _is_report(after):
         raise UsageError(what=f"diff compares two reports or two bundles, not {before} with {after}")
     if runs and output is None:
@@ -79,6 +81,13 @@ def command(
     else:
         click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
     ctx.exit(1 if fail_on_regression and found.count("regressed") else 0)
+
+
+def _refuse_folder(name: str) -> None:
+    if Path(name).is_dir():
+        found = f"diff compares two reports (.json) or two bundles (.zst); {name} is a folder"
+        how = f"grade each, such as `replaykit grade {name} -o REPORT.json`, and compare the reports"
+        raise UsageError(what=f"{found}: {how}")
 
 
 def _refuse_verdicts(runs: tuple[str, ...], fail_on_regression: bool) -> None:

@@ -30,7 +30,8 @@ def mind2web_records(plain: Any) -> list[Any] | None:
     """Return the records of a task file or scenario, which may be none; None for any other layout."""
     if isinstance(plain, dict) and "schema" not in plain:
         tables = plain.get("tasks", [] if not plain or "participants" in plain else None)
-        return tables if isinstance(tables, list) else None
+        is_ours = isinstance(tables, list) and any(isinstance(r, dict) and "intent" in r for r in tables)
+        return tables if isinstance(tables, list) and not is_ours else None
     if isinstance(plain, list):
         is_one = all(
             isinstance(record, dict) and {"task_id", "confirmed_task"} <= record.keys() for record in plain

@@ -203,6 +203,8 @@ def _recognise(plain: Any, file: Path) -> Suite:
             if needed <= records[0].keys():
                 return Suite(tasks=tuple(read(records, str(file))))
     reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a public task file"
+    if isinstance(plain, dict) and isinstance(plain.get("tasks"), list):
+        reason += f"; begin the file with the line `schema: {SCHEMA}`"
     raise TaskError(source=file, path="$", reason=reason)
 
 

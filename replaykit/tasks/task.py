@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, get_args
 
@@ -165,8 +166,26 @@ def task_error(source: str, error: msgspec.ValidationError) -> TaskError:
     allowed = _VALUES.get(path.rpartition(".")[2])
     if allowed and reason.startswith("Invalid enum value"):
         hint = f"; there are {', '.join(allowed)}"
-    return TaskError(source=source, path=path, reason=reason + hint)
+    return TaskError(source=source, path=path, reason=reason + (hint or _nearest(reason, path)))
 
+
+def _nearest(reason: str, path: str) -> str:
+    """Return what is accepted instead of a wrong type of check, or of a wrong field of a task."""
+    known: tuple[str, ...] = ()
+    if (value := _WRONG_VALUE.fullmatch(reason)) and _CHECK_TYPE.search(path):
+        known = tuple(str(kind.__struct_config__.tag) for kind in get_args(Check))
+    elif (value := _WRONG_FIELD.fullmatch(reason)) and _TASK.fullmatch(path):
+        known = Task.__struct_fields__[:-1]
+    if value is None or not known:
+        return ""
+    near = get_close_matches(value[1], known, 1, 0.4)
+    return "".join(f"; did you mean {one}?" for one in near) + f" (there are {', '.join(known)})"
+
+
+_WRONG_VALUE = re.compile("Invalid value '(.*)'")
+_WRONG_FIELD = re.compile("Object contains unknown field `(.*)`")
+_CHECK_TYPE = re.compile(r"\.checks\[\d+\]\.type$")
+_TASK = re.compile(r"\$(?:\.tasks\[\d+\])?")
 
 _UNQUOTED = re.compile(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
 
