@@ -80,6 +80,7 @@ REMEDIES: dict[str, str] = {
     "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
     "trajectory.end": _WHOLE,
     "trajectory.gap": _WATCH,
+    "unheard": _WATCH,
     "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",
     "urls": _WATCH,
     "urls.incomplete": _WATCH,
