@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.html import cursor_url, grade_html
 from replaykit.grading.checks.item import Graded, Terms, graded, undecided
 from replaykit.grading.checks.page import grade_page
@@ -25,7 +26,9 @@ def items_of(
             return grade_string(check, replay, terms)
         case UrlMatch():
             peer = cursor_url(cursor, replay)
-            return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay)),)
+            forged = replay.final is not None and is_forged(replay.final, replay)
+            fault = undecided("forged", FORGED) if forged else None
+            return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay), fault),)
         case PageCheck():
             return grade_page(check, replay, terms)
         case ProgramHtml():

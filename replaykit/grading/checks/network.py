@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from replaykit.grading.checks.absence import resting_on
+from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
 from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
@@ -121,6 +122,8 @@ def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Rulin
     if replay.trajectory.channel("urls") == "absent":
         return undecided("not_recorded", "urls.incomplete"), None
     found = last_navigation(replay)
+    if replay.final is not None and is_forged(replay.final, replay):
+        raise Missing(FORGED)
     if found is None and replay.trajectory.channel("urls") != "recorded":
         return undecided("not_recorded", "urls.incomplete"), None
     if found is None:
@@ -198,6 +201,8 @@ def _difference(check: NetworkMatch, request: Request, terms: Terms) -> str | No
         return "url"
     if not check.should_not_exist and request.exchange.method != check.expected.http_method.upper():
         return "method"  # `put` is another method than `PUT`
+    if request.exchange.source == "agent":
+        raise Missing(FORGED)  # the site was not asked
     wanted = check.expected.status(is_absent=check.should_not_exist)
     if wanted is not None and request.status != wanted:
         return "status"

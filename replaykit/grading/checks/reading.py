@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, SnapshotInvalid, Unsupported
+from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.item import Ruling, Terms, error, undecided
 from replaykit.grading.values import url as urls
 from replaykit.grading.verdict import Evidence
@@ -88,6 +89,12 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Reading
         sources = [source for source in looked if _is_reached(source.page)]
     if not sources:
         return _not_reached(question)
+    if mode == "strict":
+        # One that the agent made says nothing; what another sight of the page says, counts.
+        honest = [source for source in sources if not is_forged(source.page, replay)]
+        if not honest:
+            return Reading(evidence=sources[0].evidence, ruling=undecided("forged", FORGED))
+        sources = honest
     live = (found for source in sources if (found := _live(source, question)) is not None)
     return next(live, None) or _static(sources, question, terms)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from replaykit.grading.checks.absence import resting_on
+from replaykit.grading.checks.forgery import FORGED
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.requests import Missing
 from replaykit.grading.values.jsonpath import PathFault, find
@@ -158,6 +159,8 @@ def _state(exchange: Exchange, place: int, choice: ExchangeChoice, replay: Repla
     evidence = _evidence(exchange, place)
     if exchange.source == "netlog":
         return State(Missing(f"unheard:{exchange.id}"), evidence)
+    if exchange.source == "agent":
+        return State(Missing(FORGED), evidence)
     match choice.part:
         case "status":
             return State(exchange.status, evidence)

@@ -24,14 +24,19 @@ from replaykit.tasks.regexes import regex_fault
 
 
 def grade_url(
-    check: UrlMatch, final: str | None, peer: str | None, terms: Terms, evidence: Evidence
+    check: UrlMatch,
+    final: str | None,
+    peer: str | None,
+    terms: Terms,
+    evidence: Evidence,
+    fault: Ruling | None = None,
 ) -> Graded:
     """Grade the final URL; `peer` is the one that the peer's page would be on by then.
 
-    None = not recorded.
+    None = not recorded. `fault`: why the final page is no evidence.
     """
     missing = undecided("urls.incomplete", "urls.incomplete")
-    strict = missing if final is None else _strict(check, final, terms)
+    strict = fault or (missing if final is None else _strict(check, final, terms))
     compat = missing if peer is None else _peer(check, peer, terms)
     return graded("url", strict, compat, terms.mode, evidence)
 
