@@ -22,6 +22,7 @@ from replaykit.grading.judges.calling import (
     timely,
 )
 from replaykit.grading.judges.client import Answered, Pictures, Sent
+from replaykit.grading.judges.discretion import discreet
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.judges.limits import over_limit
 from replaykit.grading.request import ImagePart, ModelRequest, Part, ReplyFailure
@@ -66,6 +67,9 @@ class AnthropicClient:
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
         """Ask once; the SDK itself tries again where that may help."""
+        return discreet(self._asked(request, pictures), self._held())
+
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
         refused = over_limit(request, pictures) or self._connection.unready()
         if refused is not None:
             return Answered(reply=refused)
@@ -83,7 +87,13 @@ class AnthropicClient:
         refused = [over_limit(one.request, one.pictures) or self._connection.unready() for one in sent]
         fine = {str(place): one for place, one in enumerate(sent) if refused[place] is None}
         results = self._batch(fine) if fine else {}
-        return [Answered(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)]
+        answers = [Answered(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)]
+        return [discreet(answered, self._held()) for answered in answers]
+
+    def _held(self) -> tuple[object, ...]:
+        client = self._connection.client
+        made = (getattr(client, name, None) for name in ("api_key", "auth_token"))
+        return (self._api_key, *(os.environ.get(name) for name in KEYS), *made)
 
     def _batch(self, sent: Mapping[str, Sent]) -> dict[str, Answered]:
         at, rows = datetime.now(UTC), self._results(sent)
@@ -148,12 +158,15 @@ class AnthropicClient:
     def _make(self) -> Any:
         import anthropic
 
+        from replaykit.grading.judges.bounded import HEADERS, bounded
+
         key = self._credential()
-        return (
-            key
-            if isinstance(key, ReplyFailure)
-            else anthropic.Anthropic(base_url=self._base_url, api_key=key)
+        if isinstance(key, ReplyFailure):
+            return key
+        http = anthropic.DefaultHttpxClient(
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [bounded]}
         )
+        return anthropic.Anthropic(base_url=self._base_url, api_key=key, http_client=http)
 
     def _credential(self) -> str | ReplyFailure | None:
         """Return the credential to hand over; None where the SDK finds one itself."""

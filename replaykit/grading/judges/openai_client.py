@@ -20,6 +20,7 @@ from replaykit.grading.judges.calling import (
     timely,
 )
 from replaykit.grading.judges.client import Answered, Pictures
+from replaykit.grading.judges.discretion import discreet
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.judges.limits import OPENAI, over_limit
 from replaykit.grading.judges.openai_replies import reading
@@ -66,6 +67,10 @@ class OpenAIClient:
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
         """Ask once; the SDK itself tries again where that may help."""
+        made = getattr(self._connection.client, "api_key", None)
+        return discreet(self._asked(request, pictures), (self._api_key, os.environ.get(KEY), made))
+
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
         failed = over_limit(request, pictures, OPENAI) or self._connection.unready()
         if failed is not None:
             return Answered(reply=failed)
@@ -94,8 +99,15 @@ class OpenAIClient:
     def _make(self) -> Any:
         import openai
 
+        from replaykit.grading.judges.bounded import HEADERS, bounded
+
         key = self._credential()
-        return key if isinstance(key, ReplyFailure) else openai.OpenAI(base_url=self._base_url, api_key=key)
+        if isinstance(key, ReplyFailure):
+            return key
+        http = openai.DefaultHttpxClient(
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [bounded]}
+        )
+        return openai.OpenAI(base_url=self._base_url, api_key=key, http_client=http)
 
     def _credential(self) -> str | ReplyFailure:
         key = self._api_key or os.environ.get(KEY)
