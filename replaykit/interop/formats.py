@@ -72,6 +72,7 @@ IMPORTERS = {
     "atif": "replaykit.interop.atif",
     "run-jsonl": "replaykit.interop.run_jsonl",
     "playwright-trace": "replaykit.interop.playwright_trace",
+    "inspect": "replaykit.interop.inspect_log",
     "har": "replaykit.interop.har",
 }
 """FORMAT to the module whose `IMPORTER` reads it, in the order in which `auto` tries them."""

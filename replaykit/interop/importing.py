@@ -173,8 +173,8 @@ def _written(
 
 def _count_unread(run: Run, candidate: Candidate) -> None:
     """Count the files of a folder or an archive that were not read, by the ends of their names."""
-    if candidate.root.is_dir() and candidate.file:
-        return  # one file of a folder, which may hold other runs
+    if candidate.file:
+        return  # one file of a folder or of an archive, which may hold other runs
     for name in run.source.names():
         if name not in run.source.files:
             run.leave_out(f"*{PurePosixPath(name).suffix}" if "." in name else name)

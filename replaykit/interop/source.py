@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import msgspec
+import zstandard
 from msgspec import Struct
 
 from replaykit.decoders import convert
@@ -33,8 +34,18 @@ _END_SEARCH = 65_535 + _END_SIZE
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What writers of traces and HAR files use; others bring decoders with failures of their own."""
 
+ZSTANDARD = 93
+"""What Inspect uses; `zipfile` knows it from Python 3.14 on, so that it is decoded here."""
+
+WINDOW_MAX = 2**27
+"""Bytes of memory that a decoder of Zstandard may ask for."""
+
+_LOCAL = b"PK\x03\x04"
+_LOCAL_SIZE = 30
+
 _ZIP_FAILURES = (
-    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, OSError,
+    zipfile.BadZipFile, zlib.error, zstandard.ZstdError, NotImplementedError, RuntimeError, EOFError,
+    ValueError, OSError, MemoryError,
 )  # fmt: skip
 
 
@@ -207,6 +218,7 @@ class Archive(Source):
     def __init__(self, format: str, file: Path, limits: SourceLimits, name: str | None = None) -> None:
         super().__init__(format, name or str(file), limits)
         self._check_directory(file)
+        self._file = file
         try:
             self._zip = zipfile.ZipFile(file)
         except _ZIP_FAILURES as error:
@@ -253,13 +265,35 @@ class Archive(Source):
             self.malformed(name, "missing", "a member of the archive")
         if member.file_size > limit:
             self.check("member", member.file_size, name, "bytes")
-        if member.compress_type not in _METHODS:
-            self.malformed(name, f"compressed by method {member.compress_type}", "stored or deflated")
+        if member.compress_type not in (*_METHODS, ZSTANDARD):
+            self.malformed(
+                name, f"compressed by method {member.compress_type}", "stored, deflated or Zstandard"
+            )
         try:
+            if member.compress_type == ZSTANDARD:
+                return _unpacked(self._file, member, limit)
             with self._zip.open(member) as stream:
                 return stream.read(limit + 1)
         except _ZIP_FAILURES as error:
             self.malformed(name, f"undecodable ({error})", "a whole member", error)
+
+
+def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
+    """Return the bytes of a member packed by Zstandard, at most one more than the limit."""
+    if member.flag_bits & 1:
+        raise ValueError("encrypted")
+    with file.open("rb") as stream:
+        stream.seek(member.header_offset)
+        head = stream.read(_LOCAL_SIZE)
+        if len(head) < _LOCAL_SIZE or not head.startswith(_LOCAL):
+            raise ValueError("no local header")
+        stream.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1)
+        packed = stream.read(min(member.compress_size, limit))
+    decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX)
+    data = decompressor.stream_reader(packed, read_across_frames=True).read(limit + 1)
+    if len(data) <= limit and (len(data) != member.file_size or zlib.crc32(data) != member.CRC):
+        raise ValueError("another size or checksum than the directory says")
+    return data
 
 
 def open_source(format: str, path: Path, limits: SourceLimits) -> Source:

@@ -10,9 +10,11 @@ import sys
 import types
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import zstandard
 
 
 def png(shade: int = 0, size: int = 2) -> bytes:
@@ -405,6 +407,57 @@ def browsergym(folder: Path, summary: Any = None) -> Path:
     return run
 
 
+ZSTANDARD = 93
+"""Method of zip archives, which `zipfile` writes from Python 3.14 on."""
+
+
+def packed(members: Mapping[str, Any]) -> bytes:
+    """A zip archive with members packed by Zstandard, as Inspect writes it."""
+    body, directory = b"", b""
+    for name, content in members.items():
+        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+        data, title = zstandard.compress(raw), name.encode()
+        head = struct.pack(
+            "<HHHHHIIIHH", 63, 0, ZSTANDARD, 0, 33, zlib.crc32(raw), len(data), len(raw), len(title), 0
+        )
+        directory += b"PK\1\2" + b"?\0" + head + struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + title
+        body += b"PK\3\4" + head + title + data
+    count = len(members)
+    return (
+        body
+        + directory
+        + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0)
+    )
+
+
+def unpacked(path: Path) -> dict[str, bytes]:
+    """The members of a zip archive; those packed by Zstandard as well."""
+    found = {}
+    with zipfile.ZipFile(path) as archive, path.open("rb") as stream:
+        for one in archive.infolist():
+            if one.compress_type != ZSTANDARD:
+                found[one.filename] = archive.read(one)
+                continue
+            stream.seek(one.header_offset + 26)
+            sizes = struct.unpack("<HH", stream.read(4))
+            stream.seek(sum(sizes), 1)
+            found[one.filename] = (
+                zstandard.ZstdDecompressor().decompressobj().decompress(stream.read(one.compress_size))
+            )
+    return found
+
+
+INSPECT_LOG = Path(__file__).with_name("mugs.eval")
+"""Written by inspect-ai 0.3.285 with a scripted `mockllm/model`: one sample of five calls."""
+
+
+def inspect_log(folder: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
+    """That log, its sample changed."""
+    members = {name: json.loads(data) for name, data in unpacked(INSPECT_LOG).items()}
+    change(members["samples/mug/1_epoch_1.json"])
+    return write(folder, "mugs.eval", packed(members))
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -416,6 +469,7 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "atif": atif,
     "harbor": harbor,
     "browsergym": browsergym,
+    "inspect": inspect_log,
     "har": har,
     "webarena-verified": webarena_verified,
 }

@@ -23,7 +23,7 @@ from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
 from replaykit.grading.grader import grade
 from replaykit.interop.importing import import_runs
-from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, write
+from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, unpacked, write
 from tests.interop.test_every_importer import TASK
 
 LAYOUTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
@@ -98,8 +98,8 @@ def lines_damaged(data: st.DataObject, whole: bytes) -> bytes:
 
 
 def archive_damaged(data: st.DataObject, whole: bytes) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    with tempfile.TemporaryDirectory() as folder:
+        members = unpacked(write(Path(folder), "whole.zip", whole))
     name = data.draw(st.sampled_from(sorted(members)))
     match data.draw(st.sampled_from(["inside", "inside", "inside", "gone", "away", "elsewhere"])):
         case "gone":
@@ -132,7 +132,7 @@ def damage_of(name: str) -> Damage:
     """What there is to damage in a file of that name."""
     endings: dict[str, Damage] = {
         ".json": json_damaged, ".har": json_damaged, ".jsonl": lines_damaged, ".trace": lines_damaged,
-        ".network": lines_damaged, ".zip": archive_damaged,
+        ".network": lines_damaged, ".zip": archive_damaged, ".eval": archive_damaged,
     }  # fmt: skip
     return endings.get(Path(name).suffix, bytes_damaged)
 

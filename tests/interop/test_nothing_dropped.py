@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,17 @@ from replaykit.interop.importing import import_run
 from replaykit.interop.run import Options
 from replaykit.trajectory.exchange import Exchange
 from tests.interop.conftest import Importing
-from tests.interop.samples import SAMPLES, atif, browser_use, entry, har, mind2web_second, run_jsonl, write
+from tests.interop.samples import (
+    SAMPLES,
+    atif,
+    browser_use,
+    entry,
+    har,
+    mind2web_second,
+    run_jsonl,
+    unpacked,
+    write,
+)
 
 MARK = "⟦"
 
@@ -47,6 +57,7 @@ def held(bundle: Bundle) -> str:
     for id in bundle.blob_ids:
         data = bundle.blob(id).decode("utf-8", "replace")
         found += [
+            b64encode(bundle.blob(id)).decode(),
             data,
             *(text for line in data.splitlines() if line[:1] == "{" for text in texts(json.loads(line))),
         ]
@@ -66,9 +77,8 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def sources(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield name and JSON of each file of a sample, lines one by one."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
+    if path.suffix in (".zip", ".eval"):
+        members = unpacked(path)
     else:
         members = {
             file.name: file.read_bytes()
@@ -89,11 +99,15 @@ STRUCTURE = re.compile(
 )
 """What only says where the rest belongs."""
 
-TIME = re.compile(r"(time|timestamp|ts|dateTime)$|^(startTime|endTime)$|\.timings\.", re.IGNORECASE)
+TIME = re.compile(
+    r"(time|timestamp|ts|dateTime|started_at)$|^(startTime|endTime)$|\.timings\.", re.IGNORECASE
+)
 
 
 def is_kept(path: str, value: Any, text: str, left: list[str], names: set[str]) -> bool:
     plain = path.removeprefix("snapshot.")
+    if isinstance(value, str) and value.startswith("attachment://"):
+        return True  # what it stands for is a leaf of its own
     if any(plain == one or plain.startswith((one + ".", one + "[")) for one in left):
         return True
     if isinstance(value, int | float):
@@ -104,6 +118,7 @@ def is_kept(path: str, value: Any, text: str, left: list[str], names: set[str]) 
             or bool(TIME.search(path))
             or STRUCTURE.search(path) is not None
         )
+    value = value.rpartition("base64,")[2] if value.startswith("data:image/") else value
     if value.lower() in text.lower() or TIME.search(path) or STRUCTURE.search(path):
         return True
     if value.replace("\\", "/").rpartition("/")[2] in names:
@@ -124,7 +139,12 @@ def lost(format: str, path: Path, target: Path, **options: Any) -> list[tuple[st
         left = list(source.extra.get("left_out", {}))
         left += [one.removeprefix("log.entries[].") for one in left]
         names = {name.rpartition("/")[2] for name in source.files}
-    found = ((name, path, value) for name, plain in sources(path) for path, value in leaves(plain))
+    found = (
+        (name, path, value)
+        for name, plain in sources(path)
+        for path, value in leaves(plain)
+        if name not in left
+    )
     return [
         (f"{name} {path}", value)
         for name, path, value in found
