@@ -114,6 +114,19 @@ def _decompress(frame: bytes, place: Place, wanted: int, size: int) -> bytes:
         raise place.damaged("zstd frame", "a frame that decodes", error) from error
 
 
+FOREIGN_WINDOW_MAX = 2**27
+"""Bytes of memory that frames of others may ask for."""
+
+
+def unpacked(packed: bytes, most: int) -> bytes:
+    """Return the first `most` bytes of frames that another tool wrote. Raises ValueError."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=FOREIGN_WINDOW_MAX)
+    try:
+        return decompressor.stream_reader(packed, read_across_frames=True).read(most)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise ValueError(str(error)) from error
+
+
 def content_size(head: bytes, place: Place, limits: Limits) -> int:
     """Check a frame's header and return its decompressed size, before anything is allocated."""
     if head[:4] != ZSTD_MAGIC:

@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import msgspec
-import zstandard
 from msgspec import Struct
 
+from replaykit.bundle.frames import unpacked
 from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.decoding import JsonFault, decode_json
@@ -37,14 +37,11 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ZSTANDARD = 93
 """What Inspect uses; `zipfile` knows it from Python 3.14 on, so that it is decoded here."""
 
-WINDOW_MAX = 2**27
-"""Bytes of memory that a decoder of Zstandard may ask for."""
-
 _LOCAL = b"PK\x03\x04"
 _LOCAL_SIZE = 30
 
 _ZIP_FAILURES = (
-    zipfile.BadZipFile, zlib.error, zstandard.ZstdError, NotImplementedError, RuntimeError, EOFError,
+    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError,
     ValueError, OSError, MemoryError,
 )  # fmt: skip
 
@@ -289,8 +286,7 @@ def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
             raise ValueError("no local header")
         stream.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1)
         packed = stream.read(min(member.compress_size, limit))
-    decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX)
-    data = decompressor.stream_reader(packed, read_across_frames=True).read(limit + 1)
+    data = unpacked(packed, limit + 1)
     if len(data) <= limit and (len(data) != member.file_size or zlib.crc32(data) != member.CRC):
         raise ValueError("another size or checksum than the directory says")
     return data
