@@ -9,10 +9,12 @@ from time import monotonic
 from typing import Any
 
 from replaykit.errors import DriverTooOld
-from replaykit.recorder.roster import FOUND
 
-HEARING_MAX_S = 1.0
-"""Longest wait for the first event of a session: before Playwright 1.60 there is none."""
+HEARING_MAX_S = 10.0
+"""Longest wait for the first event of a session: Playwright before 1.60 has none, machines are slow."""
+
+ALL = {"discover": True, "filter": [{}]}
+"""The browser is a target of its own: one without any page tells of something, too."""
 
 
 def send(session: Any, method: str, params: dict[str, Any], timeout_ms: float) -> Any:
@@ -37,7 +39,7 @@ def hear(session: Any) -> None:
         heard.append(event)
 
     session.on("event", take)
-    session.send("Target.setDiscoverTargets", FOUND)
+    session.send("Target.setDiscoverTargets", ALL)
     deadline = monotonic() + HEARING_MAX_S
     while not heard and monotonic() < deadline:
         session.send("Browser.getVersion")  # events come in during calls
@@ -49,7 +51,7 @@ async def hear_async(session: Any) -> None:
     """Wait for the first event of an async session of the browser. Raises DriverTooOld."""
     heard = asyncio.Event()
     session.on("event", lambda _: heard.set())
-    await session.send("Target.setDiscoverTargets", FOUND)
+    await session.send("Target.setDiscoverTargets", ALL)
     try:
         await asyncio.wait_for(heard.wait(), HEARING_MAX_S)
     except TimeoutError as error:

@@ -62,7 +62,8 @@ function isSealed(innermost, event) {
   const host = mayHost(innermost) ? innermost : hostAround(innermost);
   if (host === null) return false;
   const inner = ownerDocument(host);
-  const points = host === innermost && POINTER.has(event.type) ? [[event.clientX, event.clientY]] : pointsOn(host);
+  const hasPoint = host === innermost && POINTER.has(event.type) && event.clientX !== undefined;  // scripts send plain events
+  const points = hasPoint ? [[event.clientX, event.clientY]] : pointsOn(host);
   return points.some(([x, y]) => elementsAt(inner, x, y)[0] === host && isOutside(host, caretAt(inner, x, y, openRoots(host))));
 }
 

@@ -75,12 +75,13 @@ function isOfDriver() {
   return calls.some((call) => !call.includes(OPTIONS.label));
 }
 
-// Events that are being handled. What is dispatched meanwhile, a handler dispatches.
+// Events that are being handled. What is dispatched meanwhile, a handler dispatches. The browser leaves the phase of a
+// document's own events as it was, so they would never end.
 const handling = [];
 
 function nest(event) {
   while (handling.length > 0 && eventPhase(handling.at(-1)) === 0) handling.pop();
-  return handling.push(event) > 1;
+  return (OF_DOCUMENT.has(event.type) ? handling.length + 1 : handling.push(event)) > 1;
 }
 
 // ---- Drags -----------------------------------------------------------------------------------------------------
