@@ -390,6 +390,8 @@ def _posted(request: Request) -> Exchange:
         is_stream = request.is_on_wire and length is None and exchange.method in _WITH_LENGTH
         return replace(exchange, post=Omitted(why="stream")) if is_stream else exchange
     if isinstance(exchange.post, Omitted):
+        if length == 0:  # a form without fields: the browser says that there is a body, and has none to give
+            return replace(exchange, post=None)
         is_long = request.sent is None and length is not None and length > BODY_MAX
         return replace(exchange, post=Omitted(why="cap", n=length)) if is_long else exchange
     is_less = length is not None and request.sent is not None and request.sent < length
