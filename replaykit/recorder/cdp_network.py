@@ -330,7 +330,7 @@ class Network:
         elif is_sent and name not in self._owned:
             # Its socket was opened before anybody listened.
             self._owned[name] = self._teller
-            self._tab.gaps.append(("network", "target.late", 1))
+            self._tab.gaps.append(("network", "socket.late", 1))
 
 
 def _pairs(headers: dict[str, str]) -> Headers:

@@ -15,6 +15,9 @@ END = "trajectory.end"
 STATES = ("proven", "recorded", "auto_approve", "partial", "absent")
 """States of a channel, strongest first."""
 
+LOGGED = frozenset({"target.late", "tab.late", "target.unarmed", "worker.shared"})
+"""Gaps of the network that a closed net log fills: what nobody heard is an exchange of its own there."""
+
 _UNWATCHED = "witness:"
 _ENDINGS = ("answered", "stopped", "max_steps", "timeout", "crashed")
 
@@ -52,7 +55,8 @@ def state_of(run: Trajectory, channel: str) -> ChannelState:
     said = run.header.channels.get(channel, "absent")
     if said not in ("recorded", "auto_approve"):
         return ChannelState(said)
-    gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel]
+    filled = LOGGED if channel == "network" and _is_closed(run, "netlog") else frozenset()
+    gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel and gap.why not in filled]
     end = (END,) if broke_off(run) and not _is_whole(run, channel) else ()
     lacks = tuple(dict.fromkeys((*gaps, *owed(run, channel), *end)))
     if lacks:
@@ -100,6 +104,10 @@ def assumes(run: Trajectory) -> str:
     if "commands" not in run.header.witnesses:
         return "page"
     return "command agent" if run.header.agent_access == "proxy" else "cooperative agent"
+
+
+def _is_closed(run: Trajectory, witness: str) -> bool:
+    return witness in run.header.witnesses and not _debts(run, witness)
 
 
 def _debts(run: Trajectory, witness: str) -> tuple[str, ...]:

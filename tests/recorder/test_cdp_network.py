@@ -208,7 +208,7 @@ def test_socket_tells_its_messages() -> None:
 def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:
     late = tab()
     assert hear(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
-    assert late.gaps == [("network", "target.late", 1)]
+    assert late.gaps == [("network", "socket.late", 1)]
 
 
 def test_body_belongs_to_the_tab_that_asked_for_it() -> None:

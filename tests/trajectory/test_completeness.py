@@ -62,9 +62,9 @@ def test_what_a_witness_lacks_is_named() -> None:
 
 
 def test_a_gap_concerns_its_own_channel() -> None:
-    run = trajectory().gap("network", "target.late").gap("actions", "flood").proven().end().build()
-    assert state_of(run, "network") == ("partial", ("target.late",))
-    assert lacking(run, "network") == ("target.late",)
+    run = trajectory().gap("network", "socket.late").gap("actions", "flood").proven().end().build()
+    assert state_of(run, "network") == ("partial", ("socket.late",))
+    assert lacking(run, "network") == ("socket.late",)
     assert state_of(run, "urls").state == "proven"
 
 
@@ -87,6 +87,16 @@ def test_which_endings_leave_nothing_open(kind: str, cause: str, is_cut: bool) -
 def test_a_recording_without_an_end_lacks_it_in_every_channel() -> None:
     run = trajectory().proven().build()
     assert all(state_of(run, name) == ("partial", ("trajectory.end",)) for name in NEEDS)
+
+
+@pytest.mark.parametrize(("why", "state"), [("tab.late", "recorded"), ("socket.late", "partial")])
+def test_a_closed_net_log_fills_the_gaps_of_requests_that_nobody_heard(why: str, state: str) -> None:
+    run = trajectory().proven("netlog").gap("network", why).end().build()
+    assert state_of(run, "network").state == state
+    assert state_of(trajectory().gap("network", why).end().build(), "network").state == "partial"
+    unclosed = trajectory().proven("netlog").gap("network", why).end().build()
+    lines = [one for one in unclosed.events if not isinstance(one, Proof)]
+    assert state_of(replace(unclosed, events=tuple(lines)), "network").state == "partial"
 
 
 def test_a_gap_in_words_of_its_own_is_named_by_its_channel() -> None:
