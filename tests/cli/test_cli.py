@@ -287,7 +287,7 @@ def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
         ("truncated", "truncated"),
         ("unknown task", "no task 'zzz'; it has a, c"),
         ("task of another id", "no task 't1'; it has a, c"),
-        ("unknown field", "`chekcs` - at `$.tasks[1]`"),
+        ("unknown field", "unknown field `chekcs`; did you mean checks?"),
         ("task file missing", "cannot read the task file"),
         ("seal of a png", "not a replaykit bundle"),
         ("show of a folder", "it is a folder"),
