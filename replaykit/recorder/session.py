@@ -226,6 +226,9 @@ class Session:
         tab = self._tabs.get(message.page) if message.page is not None else None
         if tab is not None and message.name in AUTHORING:
             tab.authored = tab.document
+        if message.kind == "script" and "evaluate" in message.name.lower():
+            for one in self._tabs.all if tab is None else (tab,):  # a proxy does not say in which
+                one.recogniser.scripted_at = message.at
 
     def _pushed(self, message: messages.Pushed) -> None:
         if self._tabs.get(message.page) is None:
