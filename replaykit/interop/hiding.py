@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import Element, Fill, KeyboardInsertText, KeyboardType, Type, Unknown
 from replaykit.trajectory.action import ToolCall as Tool
 from replaykit.trajectory.exchange import Rest
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Event, Step
 

@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import SnapshotInvalid
-from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.patterns import sent_names
 from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Element, Names
+from replaykit.trajectory.redacted import MASKED
 
 NODES_MAX = 300_000
 """Nodes of one snapshot: references make a page of billions out of a few lines."""

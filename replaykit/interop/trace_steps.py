@@ -17,7 +17,6 @@ from replaykit.interop.trace_snapshots import Broken, Built, build
 from replaykit.interop.trace_verdicts import OURS
 from replaykit.interop.trace_versions import Event as Line
 from replaykit.interop.trace_versions import number
-from replaykit.recorder.gestures import MASKED
 from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.action import (
     Action,
@@ -37,6 +36,7 @@ from replaykit.trajectory.action import (
 )
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Frame, Observation
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.scalars import Omitted, Threw
 from replaykit.trajectory.step import Event, Step
 

@@ -26,9 +26,6 @@ TYPING_WAIT = 1000.0
 HOLD_WAIT = 10_000.0
 """A button may be held down, a drag or a composition be on its way, for these ms."""
 
-MASKED = "⟦masked⟧"
-"""What stands for a value that must not be kept."""
-
 
 class Deed(Struct, frozen=True, kw_only=True):
     """One act, ready but for its place in a snapshot."""

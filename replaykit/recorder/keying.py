@@ -16,9 +16,10 @@ from replaykit.recorder.events import (
     number_of,
     text_of,
 )
-from replaykit.recorder.gestures import CLICK_WAIT, MASKED, TYPING_WAIT, Deed, Gesture
+from replaykit.recorder.gestures import CLICK_WAIT, TYPING_WAIT, Deed, Gesture
 from replaykit.recorder.messages import PageMessage
 from replaykit.trajectory.action import Press, Scroll, Type
+from replaykit.trajectory.redacted import MASKED
 
 SCROLL_KEYS = frozenset(
     {"PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Space", " "}

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from replaykit.decoders import decode
 from replaykit.recorder.forms import ordered, secrets_pattern
-from replaykit.recorder.gestures import MASKED
 from replaykit.recorder.hiding import Rewrite, rewrite_snapshot
 from replaykit.recorder.patterns import (
     ADDRESS,
@@ -36,6 +35,7 @@ from replaykit.recorder.patterns import (
 )
 from replaykit.snapshot.format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.step import Header
 
 _S = TypeVar("_S", bound=Struct)

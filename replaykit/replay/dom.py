@@ -21,9 +21,7 @@ from replaykit.replay.tree import Tree, ascii_lower
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import Lines, decode_head
 from replaykit.snapshot.format import HTML, OTHER, Head, Snapshot
-
-# What a masked value looks like; one that equals a declared secret names it instead and stays comparable.
-MASKED = "\u27e6masked\u27e7"
+from replaykit.trajectory.redacted import MASKED
 
 
 class Dom:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from replaykit.errors import LocatorLimit, MissingExtra, NoBrowser, ReplayError, Unsupported
 from replaykit.replay.blueprint import blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt, shared
-from replaykit.replay.dom import MASKED, Dom, Node
+from replaykit.replay.dom import Dom, Node
 from replaykit.replay.filling import Filled
 from replaykit.replay.frames import find
 from replaykit.replay.locator import LAMBDA, evaluate, read_selector
@@ -21,6 +21,7 @@ from replaykit.replay.state import Page
 from replaykit.replay.wanted import Wanted
 from replaykit.tasks.xpath import is_xpath
 from replaykit.trajectory.observation import Read
+from replaykit.trajectory.redacted import MASKED
 
 EXCERPT = 200
 """Characters of a value that are shown."""

@@ -17,12 +17,12 @@ from replaykit.errors import (
     Unsupported,
 )
 from replaykit.replay.blueprint import Blueprint, blueprint_of
-from replaykit.replay.dom import MASKED
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
 from replaykit.replay.tier import Tier
 from replaykit.replay.wanted import Wanted
 from replaykit.trajectory.observation import Read
+from replaykit.trajectory.redacted import MASKED
 
 if TYPE_CHECKING:
     from replaykit.replay.chromium import Chromium, Rebuilt

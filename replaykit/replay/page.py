@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from replaykit.errors import PageNotRecorded, ReplayError, Unsupported
 from replaykit.replay.blueprint import blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt, shared
-from replaykit.replay.dom import MASKED
 from replaykit.replay.handles import (
     FINDS,
     READS,
@@ -26,6 +25,7 @@ from replaykit.replay.handles import (
 )
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.state import Page
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.step import Probe
 
 BLANK = "about:blank"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-MARKS = ("⟦masked⟧", "⟦secret:", "⟦pattern:")
+MASKED = "⟦masked⟧"
+"""What stands for a value that must not be kept; a declared secret is named instead and stays comparable."""
+
+MARKS = (MASKED, "⟦secret:", "⟦pattern:")
 """How marks within bodies begin."""
 
 HIDDEN = "value.redacted"

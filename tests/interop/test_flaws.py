@@ -18,9 +18,9 @@ from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.rest import rest, says
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.wordings import Wordings, check_wordings, words_action
-from replaykit.recorder.gestures import MASKED
 from replaykit.trajectory.action import Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.redacted import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import (
     SAMPLES,

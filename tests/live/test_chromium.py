@@ -18,10 +18,11 @@ from replaykit.recorder.capture import API
 from replaykit.replay import chromium as tier
 from replaykit.replay.blueprint import STAND_IN, Blueprint, blueprint, blueprint_of
 from replaykit.replay.chromium import Chromium, Rebuilt
-from replaykit.replay.dom import MASKED, Dom
+from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.replay.wanted import Wanted
 from replaykit.testing.pages import snapshot
+from replaykit.trajectory.redacted import MASKED
 
 sys.path.insert(0, str(Path(__file__).parent))
 from awkward import PAGES, random_page
