@@ -27,7 +27,7 @@ from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.judged_replies import Kind
 from replaykit.grading.values.numbers import only_number, shown, whole_number
 from replaykit.grading.values.text import normal
-from replaykit.grading.values.typed import Comparison, compare, compare_part
+from replaykit.grading.values.typed import Comparison, compare, compare_part, said
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import StringMatch, texts
@@ -155,19 +155,17 @@ def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Rulin
 
 
 def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms) -> Comparison:
-    """Compare the whole answer; a number may stand in a sentence that says no other one.
+    """Compare the whole answer; a value may stand in a sentence that says no other one of its kind.
 
     Not where a record of WebArena asks for the answer in a form, which a sentence has not.
     """
     whole = compare(reference, answer, check.value_type, check.tolerance)
-    said = only_number(answer) if whole.reason in _NO_NUMBER and not terms.has_record else None
-    if said is None:
+    kind = (whole.reason or "").removeprefix("not_a_")
+    inner = None if terms.has_record else said(answer, kind)
+    if inner is None:
         return whole
-    inside = compare(reference, said.raw, check.value_type, check.tolerance)
-    return replace(inside, rule=f"{inside.rule}, the only number of the answer")
-
-
-_NO_NUMBER = ("not_a_number", "not_a_currency")
+    inside = compare(reference, inner, check.value_type, check.tolerance)
+    return replace(inside, rule=f"{inside.rule}, the only {kind} of the answer")
 
 
 def includes(reference: str, text: str, value_type: str = "auto") -> Ruling:

@@ -8,6 +8,7 @@ from datetime import date
 
 from msgspec import Struct
 
+from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.text import normal
 
 _MONTH_NAMES = (
@@ -34,7 +35,10 @@ _FORMS = [
         rf"{_YEAR}-(?P<month>\d{{2}})",
         r"(?P<first>\d{1,2})(?P<mark>[-/])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",
         rf"(?:the\s+)?{_DAY}(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]+{_YEAR})?",
-        rf"{_MONTH}\s+(?:the\s+)?{_DAY}(?:,?\s+{_YEAR})?",
+        # With full stops the day comes first.
+        rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}",
+        rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월](?:\s?(?P<day>\d{{1,2}})[日일])?",
+        rf"{_MONTH}\s+(?:the\s+)?{_DAY}(?:(?:,\s*|\s+){_YEAR})?",
         rf"{_MONTH},?\s+{_YEAR}",
     )
 ]
@@ -102,7 +106,7 @@ def read_date(text: str) -> PartialDate | None:
 
 def dates_in(text: str) -> Iterator[PartialDate]:
     """Yield the dates that stand in a text, each in one of the forms that `parse_date` reads."""
-    text = normal(text)
+    text = unmarked(normal(text))
     for form in _FORMS:
         for found in form.finditer(text):
             read = _read(found) if _is_whole(text, found) else None
@@ -118,8 +122,19 @@ _BEFORE = 12
 def _is_whole(text: str, found: re.Match[str]) -> bool:
     """Whether a date is no part of a longer number, word or date."""
     before, after = text[max(0, found.start() - 2) : found.start()], text[found.end() : found.end() + 2]
-    goes_on = re.match(r"\w|[-/.]\d", after) and not re.match(r"t\d", after)
-    return not (before[-1:].isalnum() or re.search(r"\d[-/.]$", before) or goes_on)
+    goes_on = re.match(rf"{_LETTER}|[-/.]\d", after) and not re.match(r"t\d", after)
+    return not (re.search(rf"{_LETTER}$|\d[-/.]$", before) or goes_on)
+
+
+_LETTER = "[^\\W\u3000-\u9fff\uac00-\ud7af]"
+"""A letter or digit of a script that parts its words by blanks."""
+
+
+def only_date(text: str) -> str | None:
+    """Return the only date that a text says, as ISO writes it; None where it says none or several."""
+    found = list(dates_in(text))
+    whole = next((one for one in found if None not in (one.year, one.month, one.day)), None)
+    return whole.shown if whole is not None and all(map(whole.covers, found)) else None
 
 
 def month_number(text: str) -> int | None:

@@ -7,12 +7,14 @@ import unicodedata
 from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 
+from replaykit.grading.values.markdown import unmarked
+from replaykit.grading.values.spelling import with_plain_numbers, without_narrow_groups
 from replaykit.grading.values.text import fold, normal
 
 EXACT = Context(prec=200)
 """Arithmetic without rounding for every number that `plain_number` accepts."""
 
-_GROUPED = r"\d{1,3}(?:(?P<sep>[,' ])\d{3})(?:(?P=sep)\d{3})*"
+_GROUPED = r"\d{1,3}(?:(?P<sep>[,' ])\d{3})(?:(?P=sep)\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}"
 _PLAIN = re.compile(
     rf"(?P<sign>[+-]\s?)?(?P<whole>{_GROUPED}|\d{{1,60}})?(?P<fraction>\.\d{{1,60}})?(?P<exponent>e[+-]?\d{{1,2}})?",
     re.ASCII,
@@ -57,21 +59,26 @@ CURRENCIES: dict[str, frozenset[str]] = {
 
 _UNITS = (
     "km|m|cm|mm|mi|ft|yd|in|nmi|h|hr|hrs|min|mins|s|sec|secs|ms|kg|g|mg|lb|lbs|oz|l|ml|kb|mb|gb|tb|mah|w|kw"
-    "|kwh|v|px"
+    "|kwh|wh|v|px|hz|khz|mhz|ghz|fps|dpi|pcs|mbps|gbps|psi|kcal|kj|mph|kph"
 )
 UNITS = frozenset(_UNITS.split("|"))
 """Units that may stand behind a number without a blank."""
 
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
 _WORD = re.compile(r"[^\s()\[\]{}<>\"“”|*=~#&;!?…`]+")
-_FOOTNOTES = re.compile("[\u00b2\u00b3\u00b9\u2070\u2074-\u2079\ufe0f]")
+_FOOTNOTES = re.compile("[\u2116\u00b2\u00b3\u00b9\u2070\u2074-\u2079\ufe0f]")
 _JOINING_DASH = re.compile(r"(?<=\S)[–—―](?=\S)")
-_EAST_ASIAN_DATE = re.compile(r"\d{2,4}年\d{1,2}月(?:\d{1,2}日)?")
+_EAST_ASIAN_DATE = re.compile(r"\d{2,4}年(?:代|\d{1,2}月(?:\d{1,2}日)?)")
 _LETTERS_WITHOUT_BLANKS = re.compile(
     "(?![\u767e\u5343\u4e07\u842c\u4ebf\u5104\u5146])"  # hundred, thousand and more: part of the number
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
 )
-_DECADE = re.compile(r"\d{3}0s|'\d0s")
+_DECADE = re.compile(r"\d{3}0-?s|'\d0s|\d0's")
+_NAMED_DECADE = re.compile(
+    r"\b(?:the|early|mid|late|his|her|my|their|your|our)[ -](?:early |mid-|late )?\d0s\b"
+)
+_BETWEEN = re.compile(r"\.{2,}|\bno\. ?(?=\d)", re.IGNORECASE)
+"""What stands between two numbers, or before one, and is no part of it."""
 _KEPT_SIGNS = "−⁄‐‑‒–'‘’‚‛′ʼ"
 """Signs that belong to a number: minus, fraction, hyphen, separators of thousands."""
 _TOKEN = re.compile(
@@ -104,6 +111,14 @@ def plain_number(text: str) -> Decimal | None:
     return Decimal(sign.strip() + whole + fraction + exponent)
 
 
+def with_decimal_point(amount: str) -> str:
+    """Write `1.234,5` and `7,50` with a decimal point: a comma before one or two last digits is decimal."""
+    whole, comma, cents = amount.rpartition(",")
+    if comma and len(cents) in (1, 2) and "," not in whole:
+        return whole.replace(".", ",") + "." + cents
+    return amount
+
+
 def number_words(text: str) -> Decimal | None:
     """Read English number words: `minus five`, `two hundred and six`; None where any word is another."""
     words = re.split(r"[\s-]+", text)
@@ -122,6 +137,11 @@ def _parted(words: list[str]) -> tuple[list[str], str, list[str]]:
     return words[:place], ".", words[place + 1 :]
 
 
+def is_decade(text: str) -> bool:
+    """Say whether a normal form names ten years, and not a time in seconds: `1990s`."""
+    return _DECADE.fullmatch(text.removeprefix("the ")) is not None
+
+
 def is_identifier(text: str) -> bool:
     """Say whether digits name something: a leading zero, or more than 15 of them."""
     digits = re.sub(r"\D", "", text)
@@ -134,7 +154,9 @@ def numbers_in(text: str) -> list[Found]:
     Leading zeros, thousands separators, a currency sign, `%` and a unit are allowed, and both ends of a range
     of amounts (`$2.56-$649.99`, `5–10`); `2/3`, `1-2`, clock times, versions, dates and decades are none.
     """
-    return [number for word in _WORD.findall(fold(_apart(text))) for number in _numbers_of(word)]
+    plain = with_plain_numbers(" ".join(_apart(unmarked(text)).split()))
+    words = _WORD.findall(_NAMED_DECADE.sub(" ", fold(_BETWEEN.sub(" ", plain))))
+    return [number for word in words for number in _numbers_of(word)]
 
 
 @lru_cache(maxsize=4)
@@ -149,18 +171,26 @@ def numbers_by_value(text: str) -> dict[Decimal, list[Found]]:
 def only_number(text: str) -> Found | None:
     """Return the number that a sentence says, None where it says none, several, or what it is not."""
     found = list(numbers_by_value(text).values())
-    is_denied = _DENIAL.search(fold(text)) is not None
-    return found[0][0] if len(found) == 1 and not is_denied else None
+    return found[0][0] if len(found) == 1 and not denies(text) else None
 
 
-_DENIAL = re.compile(r"\b(?:not|no|never|neither|nor|cannot|unable|without)\b|n't\b")
+def denies(text: str) -> bool:
+    """Say whether a sentence denies, doubts or only bounds what it says: `not 42`, `more than 42`."""
+    return _DENIAL.search(fold(text)) is not None
+
+
+_DENIAL = re.compile(
+    r"\b(?:not|no(?!\. ?\d)|never|neither|nor|cannot|unable|without|maybe|perhaps|possibly|might|unsure"
+    r"|(?:more|less|fewer|greater|other|rather) than|at (?:least|most)|up to"
+    r"|(?:over|under|above|below|almost|nearly) (?=[$€£¥]?\d))\b|n't\b|[<>≤≥](?= ?[$€£¥]?\d)"
+)
 
 
 def _apart(text: str) -> str:
     """Return the text with blanks where a number ends though no blank is written."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", _FOOTNOTES.sub(" ", text))
+    text = unicodedata.normalize("NFKC", _FOOTNOTES.sub(" ", without_narrow_groups(text)))
     text = _LETTERS_WITHOUT_BLANKS.sub(" ", _EAST_ASIAN_DATE.sub(" ", _JOINING_DASH.sub(" ", text)))
     return "".join(" " if _is_sign(char) else char for char in text)
 
@@ -232,7 +262,7 @@ _PER = re.compile(r"/(?:[a-z].*)?$", re.DOTALL)
 
 
 def _range(word: str) -> list[Found]:
-    """Read `$2.56-$649.99`: what is measured, or has decimals and grows, is a range; `1-2` may be a score."""
+    """Read a range: `$2.56-$649.99` is measured, `2.5-6.5` and `1990-1995` grow; `1-2` may be a score."""
     left, dash, right = word[1:].partition("-")
     if not dash or len(word) > _RANGE_MAX:
         return []
@@ -240,10 +270,11 @@ def _range(word: str) -> list[Found]:
     if low is None or high is None:
         return []
     is_measured = bool(low.codes or high.codes or low.unit or high.unit)
-    grows = "." in low.raw and "." in high.raw and low.value < high.value
-    return [low, high] if is_measured or grows else []
+    has_form = all("." in end.raw or _YEAR.fullmatch(end.raw) for end in (low, high))
+    return [low, high] if is_measured or (has_form and low.value < high.value) else []
 
 
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _RANGE_MAX = 200
 """Characters of a range."""
 
@@ -252,7 +283,9 @@ def _token(word: str) -> Found | None:
     found = _TOKEN.fullmatch(word)
     if found is None or (found["sign"] and found["number"][0] in "+-") or _DECADE.fullmatch(word):
         return None
-    value = plain_number(found["sign"] + found["number"])
+    written = found["sign"] + found["number"]
+    is_measured = bool(found["before"] or found["after"])
+    value = plain_number(with_decimal_point(written) if is_measured else written)
     if value is None:
         return None
     codes = CURRENCIES.get(found["before"]) or CURRENCIES.get(found["after"])
@@ -262,7 +295,7 @@ def _token(word: str) -> Found | None:
 
 def whole_number(text: str) -> tuple[Decimal, str] | None:
     """Read a whole text as a number and its unit, `%` or nothing."""
-    text = normal(text)
+    text = normal(with_plain_numbers(normal(text)))
     unit = "%" if text.endswith("%") else ""
     bare = text.removesuffix("%").rstrip()
     if bare.startswith("(") and bare.endswith(")"):

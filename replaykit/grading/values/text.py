@@ -63,12 +63,13 @@ _long = lru_cache(maxsize=4)(_normal)  # many parts are looked for in one answer
 def includes(part: str, text: str) -> bool:
     """Say whether the part occurs in the text; both are normal forms.
 
-    An alphanumeric edge of the part must be a word boundary: `cat` is not in `a catalogue`.
+    An alphanumeric edge of the part must be a word boundary: `cat` is not in `a catalogue`. A number is
+    whole: `5 km` is not in `1.5 km`.
     """
     start = text.find(part)
     while part and start >= 0:
         end = start + len(part)
-        if _is_edge(text, start, part[0]) and _is_edge(text, end, part[-1]):
+        if _begins(text, start) and _ends(text, end):
             return True
         start = text.find(part, start + 1)
     return False
@@ -103,6 +104,20 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1] == " ":
         end -= 1
     return start, end
+
+
+def _begins(text: str, start: int) -> bool:
+    is_inside = text[start].isdigit() and start > 1 and text[start - 1] in ".," and text[start - 2].isdigit()
+    return _is_edge(text, start, text[start]) and not is_inside
+
+
+def _ends(text: str, end: int) -> bool:
+    goes_on = text[end - 1].isdigit() and _MORE_DIGITS.match(text, end) is not None
+    return _is_edge(text, end, text[end - 1]) and not goes_on
+
+
+_MORE_DIGITS = re.compile(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
+"""What goes on with a number: decimals that are not all zero, a group of thousands."""
 
 
 def _is_edge(text: str, position: int, char: str) -> bool:

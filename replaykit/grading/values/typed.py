@@ -13,18 +13,31 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.grading.values import url
-from replaykit.grading.values.dates import PartialDate, dates_in, month_number, parse_date, read_date
+from replaykit.grading.values.dates import (
+    PartialDate,
+    dates_in,
+    month_number,
+    only_date,
+    parse_date,
+    read_date,
+)
+from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     EXACT,
-    UNITS,
     close,
+    denies,
+    is_decade,
     is_identifier,
     numbers_by_value,
+    only_number,
     plain_number,
     shown,
     whole_number,
+    with_decimal_point,
 )
+from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, tight
+from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.values.text import SHORT, includes, normal
 from replaykit.grading.verdict import Value
 
@@ -111,6 +124,8 @@ def _detect(reference: str) -> str:
         return "boolean"
     if re.match(r"[a-z][a-z0-9+.-]*://\S+$", bare):
         return "url"
+    if is_decade(bare):
+        return "text"
     if is_identifier(bare):
         return "date" if parse_date(reference) else "text"
     for name, parse in _TOLD.items():
@@ -149,6 +164,19 @@ def compare(
     )
 
 
+def said(answer: str, kind: str) -> str | None:
+    """Return the only value of a kind that a sentence says; None: it says none or several, or denies it."""
+    number = only_number(answer)
+    match kind:
+        case "number" | "currency":
+            return None if number is None else number.raw
+        case "distance" | "duration":
+            return None if number is None else only_quantity(normal(answer))
+        case "date":
+            return None if denies(answer) else only_date(answer)
+    return None
+
+
 def compare_part(reference: str, text: str, value_type: str = "auto") -> Comparison:
     """Look for a reference inside a text.
 
@@ -173,8 +201,10 @@ def compare_part(reference: str, text: str, value_type: str = "auto") -> Compari
 
 def _compare_text_part(reference: str, text: str, *, is_plain: bool) -> Comparison:
     part, whole = normal(reference), normal(text)
-    matches = includes(part, whole) or includes(part, _unmarked(whole))
-    matches = matches or (not is_plain and _has_quantity(part, whole))
+    shown_part, shown_whole = unmarked(part), _unmarked(whole)
+    # `**cat**alogue` has no word `cat`; a part with marks of its own is looked for as it is.
+    matches = includes(shown_part, shown_whole) or (shown_part != part and includes(part, whole))
+    matches = matches or (not is_plain and _holds(tight(part), _tight(whole)))
     return Comparison(
         matches=matches,
         rule="text: contained, whole words",
@@ -184,29 +214,13 @@ def _compare_text_part(reference: str, text: str, *, is_plain: bool) -> Comparis
     )
 
 
-def _unmarked(text: str) -> str:
-    """Return a text without the marks of Markdown for strong emphasis and code."""
-    return text.replace("**", "").replace("`", "") if "**" in text or "`" in text else text
+def _holds(part: str, text: str) -> bool:
+    return includes(part, text) or has_quantity(part, text)
 
 
-def _has_quantity(part: str, text: str) -> bool:
-    """Say whether a text holds a number with its unit, however the two are parted: `557 m` for `557m`."""
-    wanted = _QUANTITY.fullmatch(part)
-    number = plain_number(wanted[1]) if wanted and wanted[2] in UNITS else None
-    if wanted is None or number is None:
-        return False
-    return (number, wanted[2]) in _quantities(text)
-
-
-@lru_cache(maxsize=4)
-def _quantities(text: str) -> frozenset[tuple[Decimal | None, str]]:
-    """Return the numbers with a unit in a text: many parts are looked for in one answer."""
-    alone = (found for found in _QUANTITY.finditer(text) if found[2] in UNITS and _stands_alone(text, found))
-    return frozenset((plain_number(found[1].strip("',.")), found[2]) for found in alone)
-
-
-def _stands_alone(text: str, found: re.Match[str]) -> bool:
-    return found.start() == 0 or not (text[found.start() - 1].isalnum() or text[found.start() - 1] in "-/:")
+# Many parts are looked for in one answer.
+_unmarked = lru_cache(maxsize=4)(unmarked)
+_tight = lru_cache(maxsize=4)(tight)
 
 
 def _compare_date_part(reference: str, text: str) -> Comparison:
@@ -236,12 +250,13 @@ def _as_amount(reference: str) -> Money | None:
 
 def _compare_text(reference: str, found: str) -> Comparison:
     wanted, actual = normal(reference), normal(found)
+    matches = wanted == actual or one_decade(wanted) == one_decade(normal(unmarked(found)))
     return Comparison(
-        matches=wanted == actual,
+        matches=matches,
         rule="text: equal normal forms",
         expected=Value(raw=reference, normal=wanted, type="text"),
         found=Value(raw=found, normal=actual, type="text"),
-        reason=None if wanted == actual else "differs",
+        reason=None if matches else "differs",
     )
 
 
@@ -306,11 +321,12 @@ def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: obj
 def _money(text: str) -> Money | None:
     if normal(text) == "free":
         return Money(amount=Decimal(0), codes=None)
-    found = _MONEY.fullmatch(normal(text))
+    text = normal(with_plain_numbers(normal(text)))
+    found = _MONEY.fullmatch(text)
     if found is None or (found["sign"] and found["sign2"]):
         return None
-    amount = plain_number(_decimal_point(found["amount"].strip()))
-    if amount is None or bool(found["open"]) != normal(text).endswith(")"):
+    amount = plain_number(with_decimal_point(found["amount"].strip()))
+    if amount is None or bool(found["open"]) != text.endswith(")"):
         return None
     is_negative = bool(found["open"]) or "-" in f"{found['sign']}{found['sign2']}"
     stated = [CURRENCIES[found[side]] for side in ("before", "after") if found[side]]
@@ -323,14 +339,6 @@ def _named_money(text: str) -> Money | None:
     bare = normal(text)
     named = _NAMED.search(bare)
     return _money(bare[: named.start()] + _NAMES[named["name"]]) if named else _money(text)
-
-
-def _decimal_point(amount: str) -> str:
-    """Write `1.234,5` and `7,50` with a decimal point: a comma before one or two last digits is decimal."""
-    whole, comma, cents = amount.rpartition(",")
-    if comma and len(cents) in (1, 2) and "," not in whole:
-        return whole.replace(".", ",") + "." + cents
-    return amount
 
 
 def _has_code(text: str) -> bool:
