@@ -17,9 +17,9 @@ from typing import Any
 
 def log_of(samples: list[list[str]]) -> Any:
     """Return a log with a message for every text."""
-    # The package lies in an environment of its own, which type checks do not see.
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec  # type: ignore[import-not-found]
-    from inspect_ai.model import ChatMessageTool  # type: ignore[import-not-found]
+    # The package lies in an environment of its own.
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec
+    from inspect_ai.model import ChatMessageTool
 
     spec = EvalSpec(
         created="2026-01-01T00:00:00+00:00",

@@ -96,7 +96,7 @@ FAILED, NOTHING = 3, 4
     "--actions",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="online-mind2web, wabe, browsergym: YAML, wording with {places} to action.",
+    help="Formats whose actions are words or calls (see --list): YAML, wording with {places} to action.",
 )
 @click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
 @click.option(

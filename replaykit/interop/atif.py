@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from replaykit.errors import UnsupportedVersion
 from replaykit.interop.finding import json_files
@@ -16,7 +17,7 @@ from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import Base, moment, stamp
 from replaykit.interop.run import Run
 from replaykit.interop.tools import called_action
-from replaykit.trajectory.action import Action, Unknown
+from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
@@ -30,6 +31,9 @@ EXTRA = "replaykit"
 
 KINDS = ("say", "ask", "reply")
 """Kinds of messages that an export names."""
+
+SOURCES = ("system", "user", "agent")
+"""Who speaks in a turn."""
 
 _VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -61,8 +65,8 @@ class Seen(Struct, kw_only=True):
 class Turn(Struct, kw_only=True):
     """One step of ATIF."""
 
-    step_id: int
-    source: str
+    source: str = ""
+    step_id: Any = None
     message: str | list[dict[str, Any]] | None = None
     timestamp: str | None = None
     reasoning_content: str | None = None
@@ -75,8 +79,8 @@ class Turn(Struct, kw_only=True):
 class Agent(Struct, kw_only=True):
     """Who ran."""
 
-    name: str
-    version: str
+    name: str | None = None
+    version: str | None = None
     model_name: str | None = None
 
 
@@ -84,8 +88,8 @@ class Root(Struct, kw_only=True):
     """The file."""
 
     schema_version: str
-    agent: Agent
     steps: list[Turn]
+    agent: Agent = field(default_factory=Agent)
     session_id: str | None = None
     extra: dict[str, Any] | None = None
 
@@ -103,7 +107,7 @@ def read_atif(run: Run, name: str) -> None:
     _check_version(run, name, plain.get("schema_version") if isinstance(plain, dict) else None)
     root = run.converted(plain, Root, name)
     run.extra["session_id"] = root.session_id
-    run.origin.update(version=root.schema_version, tool=f"{root.agent.name} {root.agent.version}")
+    run.origin.update(version=root.schema_version, tool=_tool(root.agent))
     run.header["agent"] = AgentInfo(
         name=root.agent.name, version=root.agent.version, model=root.agent.model_name
     )
@@ -119,7 +123,7 @@ def read_atif(run: Run, name: str) -> None:
     given = Results(run, name, turns)
     for turn in turns:
         _turn(run, turn, base, folder, given, is_answer=turn is last)
-    run.header["answer"] = None if last is None else _words(last.message)
+    run.header["answer"] = None if last is None else _answer(run, last)
     has_shots = run.pictures > 0
     run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
     run.origin["alignment"] = "exact"
@@ -137,20 +141,44 @@ def _check_version(run: Run, name: str, found: Any) -> None:
     )  # fmt: skip
 
 
+def _tool(agent: Agent) -> str | None:
+    return " ".join(part for part in (agent.name, agent.version) if part) or None
+
+
 def _turns(run: Run, name: str, root: Root) -> list[Turn]:
-    for at, turn in enumerate(root.steps):
-        place = f"{name} steps[{at}]"
-        if turn.step_id != at + 1:
-            run.source.malformed(f"{place}.step_id", str(turn.step_id), str(at + 1))
-        if turn.source not in ("system", "user", "agent"):
-            run.source.malformed(f"{place}.source", repr(turn.source)[:80], "system, user or agent")
-        run.keep(name, dict(_unread(f"steps[{at}]", turn)))
-    return [turn for turn in root.steps if not turn.is_copied_context]
+    """Return the turns in the order of the file, numbered from 1; what is no turn is kept."""
+    found = []
+    _check_order(run, name, [turn.step_id for turn in root.steps])
+    for number, turn in enumerate(root.steps, 1):
+        place = f"steps[{number - 1}]"
+        run.keep(name, {f"{place}.step_id": turn.step_id} if turn.step_id != number else {})
+        turn.step_id = number
+        run.keep(name, dict(_unread(place, turn)))
+        if turn.source not in SOURCES:
+            run.cut("of a source that is unknown: kept beside the steps", f"{name} {place}")
+        elif not turn.is_copied_context:
+            found.append(turn)
+    return found
+
+
+def _check_order(run: Run, name: str, ids: list[Any]) -> None:
+    """Report numbers that are out of order; where some are left out, steps are missing."""
+    numbers = [0, *(id if isinstance(id, int) else -1 for id in ids)]
+    for at, (before, id) in enumerate(pairwise(numbers)):
+        if id <= before:
+            run.flaw("a step_id out of order: steps are read in the order of the file", f"{name} steps[{at}]")
+            return
+    if numbers[-1] > len(ids) and not run.is_cut:
+        run.flaw(
+            "a step_id above the number of steps: steps are missing, actions are partial",
+            f"{name} step {numbers[-1]}",
+        )
+        run.fills(actions="partial")
 
 
 def _unread(path: str, turn: Turn) -> Iterator[tuple[str, Any]]:
-    """Yield what of a turn has no place in a step: words of the system, copies, parts that are no text."""
-    if turn.is_copied_context:
+    """Yield what of a turn has no place in a step: words of the system, copies, what is no text, no turn."""
+    if turn.is_copied_context or turn.source not in SOURCES:
         yield path, msgspec.to_builtins(turn)
         return
     if turn.source == "system":
@@ -228,8 +256,18 @@ def _turn(
         )  # fmt: skip
         for result in results:
             _result(run, result, step.index, t, folder)
-    _message(run, turn, t, is_answer=is_answer)
-    if turn.reasoning_content and not turn.tool_calls:
+    worded = _worded(run, turn)
+    if worded is not None:
+        run.step(
+            t=t,
+            action=worded,
+            thought=turn.reasoning_content or None,
+            turn=turn.step_id,
+            raw=_words(turn.message),
+        )
+    else:
+        _message(run, turn, t, is_answer=is_answer)
+    if turn.reasoning_content and not turn.tool_calls and worded is None:
         run.keep(f"step {turn.step_id}", {"reasoning_content": turn.reasoning_content})
     for at, result in enumerate(given.left(turn)):
         run.keep(f"step {turn.step_id}", {f"observation.results[{at}]": msgspec.to_builtins(result)})
@@ -239,6 +277,11 @@ def _turn(
 def _returned(results: list[Result]) -> Any:
     said = [one.content for one in results if one.content]
     return said[0] if len(said) == 1 else said or None
+
+
+def _worded(run: Run, turn: Turn) -> Action | None:
+    """Return the action of a turn that calls nothing, in the wordings of `--actions`; else None."""
+    return None if turn.tool_calls or turn.source != "agent" else run.wordings.told(_words(turn.message))
 
 
 def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
@@ -320,6 +363,13 @@ def _answering(turns: list[Turn]) -> Turn | None:
     return said[-1] if is_answer else None
 
 
+def _answer(run: Run, turn: Turn) -> str | None:
+    worded = _worded(run, turn)
+    if worded is None:
+        return _words(turn.message)
+    return worded.text if isinstance(worded, Answer) else None
+
+
 def _told(extra: dict[str, Any] | None) -> dict[str, Any]:
     """Return what an export of ours says in a place that ATIF leaves free."""
     told = (extra or {}).get(EXTRA)
@@ -345,6 +395,6 @@ IMPORTER = Importer(
     channels=letters("R actions thoughts; P task targets answer messages replies; o times screenshots urls"),
     find=find,
     read=read,
-    options=("tools",),
+    options=("tools", "actions"),
 )
 """Reads the layout."""

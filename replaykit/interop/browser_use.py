@@ -19,6 +19,7 @@ from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.har_entries import stamp
 from replaykit.interop.rest import says
 from replaykit.interop.run import Run
+from replaykit.interop.tools import own_action
 from replaykit.interop.trace_contexts import as_time
 from replaykit.interop.trace_versions import number
 from replaykit.trajectory.action import (
@@ -261,6 +262,7 @@ def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
         made = _MAKERS[name](arguments, element) if name in _MAKERS else None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         made = None
+    made = made or own_action(run, name, arguments)
     return made or Unknown(name=name[:64], raw=msgspec.json.encode(said).decode())
 
 
@@ -399,6 +401,6 @@ IMPORTER = Importer(
     channels=letters("R answer actions targets thoughts times; P urls; o task screenshots"),
     find=find,
     read=read,
-    options=("shots",),
+    options=("shots", "actions"),
 )
 """Reads the layout; the task has to be given."""

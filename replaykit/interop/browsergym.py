@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.errors import MalformedSource
 from replaykit.interop.finding import folders
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.gym_steps import Seen, add_seen, add_turn
@@ -54,26 +55,27 @@ class Gym(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one experiment folder."""
     steps = _steps(run)
-    summary = run.source.json(SUMMARY) if SUMMARY in run.source else None
+    summary = run.beside(SUMMARY)
     told = summary if isinstance(summary, dict) else {}
     run.keep(SUMMARY, {key: value for key, value in told.items() if says(value)})
     if not steps:
         _end_unstarted(run, candidate, told)
         return
     missing = _missing(steps, summary)
-    if missing:
+    if missing and not run.is_cut:
         run.warn(f"step {missing[0]} is missing, {len(missing)} in all: what was done there is not known")
     goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
     for place, step in enumerate(steps):
-        after = steps[place + 1].obs.get("last_action_error") if place + 1 < len(steps) else None
-        _add(run, step, after if isinstance(after, str) else None, is_last=place == len(steps) - 1)
+        after = next((one.obs for one in steps[place + 1 :][:1] if one.number == step.number + 1), {})
+        error = after.get("last_action_error")
+        _add(run, step, error if isinstance(error, str) else None, is_last=place == len(steps) - 1)
     said = _chat(run, steps[-1].obs)
     _fill(run, steps, is_chat=said)
-    if missing:
-        run.fills(actions="partial")
-    _end(run, summary if isinstance(summary, dict) else None, missing)
+    is_whole = not missing and not run.is_cut
+    run.fills(actions="recorded" if is_whole else "partial")
+    _end(run, summary if isinstance(summary, dict) else None, is_whole=is_whole)
 
 
 def _steps(run: Run) -> list[Gym]:
@@ -82,9 +84,19 @@ def _steps(run: Run) -> list[Gym]:
     pickled = {
         int(m[1]): n for n in run.source.names() if (m := _STEP.fullmatch(n)) and int(m[1]) not in plain
     }
-    found = [_json_step(run, number, name) for number, name in plain.items()]
-    found += [_step(run, number, name) for number, name in pickled.items()]
-    return sorted(found, key=lambda step: step.number)
+    readers = [(number, name, _json_step) for number, name in plain.items()]
+    readers += [(number, name, _step) for number, name in pickled.items()]
+    found, faults = [], []
+    for number, name, reader in sorted(readers):
+        try:
+            found.append(reader(run, number, name))
+        except MalformedSource as fault:
+            faults.append(fault)
+            run.cut("a step that cannot be read: left out, what was done there is not known", name)
+            run.leave_out(name)
+    if faults and not found:
+        raise faults[0]
+    return found
 
 
 def _end_unstarted(run: Run, candidate: Candidate, summary: dict[str, Any]) -> None:
@@ -95,7 +107,7 @@ def _end_unstarted(run: Run, candidate: Candidate, summary: dict[str, Any]) -> N
     what = "crashed" if isinstance(error, str) and error else "never begun, or its steps are lost"
     run.warn(f"an experiment without steps: {what}; it counts as a failed run")
     run.fills(actions="partial")
-    _end(run, {**summary, "err_msg": error or what}, [])
+    _end(run, {**summary, "err_msg": error or what}, is_whole=True)
 
 
 def _json_step(run: Run, number: int, name: str) -> Gym:
@@ -226,7 +238,7 @@ def _chat(run: Run, obs: dict[Any, Any]) -> bool:
 
 
 def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
-    run.fills(actions="recorded", targets="partial", urls="partial")
+    run.fills(targets="partial", urls="partial")
     thoughts = [step.thought for step in steps if step.action is not None]
     run.fills(thoughts="recorded" if thoughts and all(thoughts) else "partial" if any(thoughts) else "absent")
     shots = "recorded" if run.pictures == len(steps) else "partial"
@@ -236,11 +248,11 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
     run.origin["alignment"] = "exact"
 
 
-def _end(run: Run, summary: dict[str, Any] | None, missing: list[int]) -> None:
+def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool) -> None:
     answer = run.said_answer()
-    if summary is None or missing:
+    if summary is None or not is_whole:
         # What was said in a step that is missing may be the answer, or another one.
-        run.end("unknown", answer=None if missing else answer)
+        run.end("unknown", answer=answer if is_whole else None)
         return
     reward = summary.get("cum_reward")
     if isinstance(reward, int | float):

@@ -101,6 +101,10 @@ def check_options(one: Importer, options: Options) -> None:
         if value != getattr(defaults, name) and name not in one.options:
             taken = ", ".join(one.options) or "none of its own"
             raise UsageError(what=f"import {one.name} takes no option {name!r}; it takes {taken}")
+    if options.actions and options.mode == "compat":
+        raise UsageError(
+            what="--actions: mode compat reads actions as the benchmark does; leave one of them out"
+        )
 
 
 OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "tools", "actions")

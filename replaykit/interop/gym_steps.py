@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.interop.run import Run
-from replaykit.interop.wordings import Wordings
 from replaykit.recorder.declared import declared
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.observation import Observation, TabView
@@ -46,7 +45,7 @@ def add_turn(
     before = look(run, seen, "before")
     actions = declared(said)
     if all(isinstance(one, Unknown) for one in actions):
-        worded = Wordings(run.options.actions).action(said)
+        worded = run.wordings.action(said)
         actions = actions if worded is None else (worded,)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from replaykit.errors import MalformedSource
 from replaykit.interop.atif import read_atif
 from replaykit.interop.finding import Listing, folders
 from replaykit.interop.formats import Candidate, Importer, letters
@@ -43,7 +44,7 @@ KEEPS_REWARD = ("agent_exhausted_budget", "agent_refused_task")
 def read(run: Run, candidate: Candidate) -> None:
     """Read one trial, or one of its steps."""
     prefix = candidate.file
-    result = run.source.json(RESULT) if RESULT in run.source else None
+    result = run.beside(RESULT)
     fields = result if isinstance(result, dict) else {}
     run.keep(RESULT, {key: value for key, value in fields.items() if says(value)})
     _trajectory(run, prefix)
@@ -90,14 +91,27 @@ def _by(cause: str | None) -> str:
 def _trajectory(run: Run, prefix: str) -> None:
     """Read the first of ATIF, log, answer and pictures."""
     folder = prefix + AGENT
-    if folder + "trajectory.json" in run.source:
-        read_atif(run, folder + "trajectory.json")
-    elif folder + "run.jsonl" in run.source:
-        read_log(run, folder + "run.jsonl")
-    else:
+    if not any(_has_read(run, folder + name, reader) for name, reader in _TRAJECTORIES):
         _answer_and_shots(run, folder)
     if folder + "answer.txt" in run.source and run.header.get("answer") is None:
         run.header["answer"] = run.source.read(folder + "answer.txt").decode("utf-8-sig", "replace").strip()
+
+
+_TRAJECTORIES = (("trajectory.json", read_atif), ("run.jsonl", read_log))
+"""Files of a trajectory, the best first, and what reads them."""
+
+
+def _has_read(run: Run, name: str, reader: Callable[[Run, str], None]) -> bool:
+    """Read a trajectory, where there is one that can be read."""
+    if name not in run.source:
+        return False
+    try:
+        reader(run, name)
+    except MalformedSource as fault:
+        run.flaw(f"unreadable ({fault.fields['found']}): left out, what is beside it is read", name)
+        run.leave_out(name)
+        return False
+    return True
 
 
 def _answer_and_shots(run: Run, folder: str) -> None:
@@ -112,8 +126,8 @@ def _answer_and_shots(run: Run, folder: str) -> None:
 
 def _rewards(run: Run, prefix: str) -> None:
     folder = prefix + VERIFIER
-    if folder + "reward.json" in run.source:
-        value = run.source.json(folder + "reward.json")
+    value = run.beside(folder + "reward.json")
+    if value is not None:
         run.add(Imported(kind="reward", name="harbor", value=value, file=folder + "reward.json"))
     elif folder + "reward.txt" in run.source:
         text = run.source.read(folder + "reward.txt").decode("utf-8", "replace").strip()
@@ -168,6 +182,6 @@ IMPORTER = Importer(
     channels=letters("P task answer actions targets thoughts screenshots; o times messages replies urls"),
     find=find,
     read=read,
-    options=("tools",),
+    options=("tools", "actions"),
 )
 """Reads the layout."""

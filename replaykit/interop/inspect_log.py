@@ -178,7 +178,10 @@ def _add_turn(
     run: Run, one: Turn, number: int, given: Given, began: dict[str, list[int | None]], *, is_last: bool
 ) -> None:
     thought, words, calls = parts(one.content, Part.THOUGHT), text_of(one.content), one.calls()
-    if words and not is_last:
+    worded = None if calls else run.wordings.told(words)
+    if worded is not None:
+        run.step(action=worded, thought=thought, turn=number, raw=words)
+    elif words and not is_last:
         _say(run, "agent", words)
     for call in calls:
         result, times = given.of(call.id), began.get(call.id)
@@ -195,7 +198,7 @@ def _add_turn(
         run.flaw("a call without a function: it is kept, actions are partial", f"messages[{number}]")
         run.keep(f"messages[{number}]", {"tool_calls": one.tool_calls})
         run.fills(actions="partial")
-    if thought and not calls and not is_last:
+    if thought and not calls and not is_last and worded is None:
         run.keep(f"messages[{number}]", {"reasoning": thought})
     _keep_parts(run, f"messages[{number}]", one)
 
@@ -244,11 +247,14 @@ def _end(run: Run, sample: Sample) -> None:
 
 def _answer(run: Run, sample: Sample) -> str | None:
     """Return what was scored as the answer; None where the last turn still acted and submitted nothing."""
+    last = _last(sample)
+    worded = None if last is None else run.wordings.told(text_of(last.content))
+    if worded is not None:
+        return worded.text if isinstance(worded, Answer) else None
     submitted = any(isinstance(one, Step) and isinstance(one.action, Answer) for one in run.events)
-    if _last(sample) is None and not submitted:
+    if last is None and not submitted:
         return None
     said = whole(sample.output.completion if sample.output else "", sample.attachments).value
-    last = _last(sample)
     return said or (text_of(last.content) if last else run.said_answer()) or None
 
 
@@ -282,6 +288,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions; P targets thoughts messages; o times screenshots"),
     find=find,
     read=read,
-    options=("tools",),
+    options=("tools", "actions"),
 )
 """Reads the layout."""

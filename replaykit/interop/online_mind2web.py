@@ -16,7 +16,6 @@ from replaykit.interop.mind2web_actions import ANSWER, FAILED, SUCCESS, has_fail
 from replaykit.interop.rest import rest
 from replaykit.interop.run import Run
 from replaykit.interop.source import numbered
-from replaykit.interop.wordings import Wordings
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
 
@@ -101,11 +100,10 @@ def first_steps(run: Run, actions: Sequence[str], thoughts: Sequence[str]) -> li
     """Return the fields of each step; thoughts are paired up to the shorter list."""
     if thoughts and len(thoughts) != len(actions):
         run.warn(f"{len(thoughts)} thoughts for {len(actions)} actions: paired up to the shorter")
-    said = Wordings(run.options.actions)
     run.keep("thoughts", {f"[{at}]": text for at, text in enumerate(thoughts) if at >= len(actions)})
     return [
         {
-            "action": read_action(line, said),
+            "action": read_action(line, run.wordings),
             "raw": line,
             "thought": thoughts[at] if at < len(thoughts) else None,
             "error": Threw(name="Failed") if has_failed(line) else None,
@@ -172,7 +170,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
 def _add_entry(run: Run, entry: Entry) -> None:
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
-        action=read_action(entry.action, Wordings(run.options.actions)),
+        action=read_action(entry.action, run.wordings),
         raw=entry.action,
         url=entry.url,
         thought=entry.thought or None,

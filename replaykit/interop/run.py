@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -19,12 +19,14 @@ from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import BLOB_MAX
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal
-from replaykit.errors import BundleError, BundleWriteError, EventInvalid
+from replaykit.errors import BundleError, BundleWriteError, EventInvalid, MalformedSource
 from replaykit.interop.hiding import fitted, is_worth_finding, masked, masked_step
+from replaykit.interop.mending import Unfit, mended
 from replaykit.interop.pictures import PICTURES, picture_type
 from replaykit.interop.pointers import FETCH, is_pointer
 from replaykit.interop.rest import rest
 from replaykit.interop.source import Folder, Source, SourceLimits
+from replaykit.interop.wordings import Wordings
 from replaykit.recorder.forms import secret_pattern
 from replaykit.recorder.redact import Redactor
 from replaykit.tasks.suite import Suite
@@ -43,6 +45,9 @@ _PART = re.compile(r"[^\[]*\[\d+\]")
 
 BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""
+
+FAULTS_MAX = 1000
+"""Lines of a file that may be no JSON."""
 
 LEVELS_MAX = 12
 """Folders of a foreign path that are looked at."""
@@ -105,6 +110,8 @@ class Run:
         known = sorted(passwords, key=lambda one: (-len(one), one))
         looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
         self.redactor = Redactor(options.secrets, given=looks)
+        #: Actions in plain words, those of `--actions` first.
+        self.wordings = Wordings(options.actions)
         #: Secrets that the source itself names as such.
         self.passwords: set[str] = set(known)
         self.channels = dict.fromkeys(CHANNELS, "absent")
@@ -114,6 +121,8 @@ class Run:
         self.left_out: Counter[str] = Counter()
         self._said: list[str] = []
         self._flaws: dict[str, list[str]] = {}
+        #: Whether the source lacks something that no channel tells of.
+        self.is_cut = False
         self._rests: list[Rest] = []
         self.header: dict[str, Any] = {}
         self.origin: dict[str, Any] = {}
@@ -142,6 +151,41 @@ class Run:
         """Keep a flaw that may be there often: it is reported once, with how often and the first place."""
         self._flaws.setdefault(what, []).append(place)
 
+    def beside(self, name: str) -> Any:
+        """Return the JSON value of a file beside the run itself; None where none can be read."""
+        try:
+            return self.source.json(name) if name in self.source else None
+        except MalformedSource as fault:
+            self.flaw(f"unreadable ({fault.fields['found']}): left out", name)
+            self.leave_out(name)
+            return None
+
+    def lines(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield number and value of each JSON line of a file; those that are none are left out: a flaw.
+
+        Raises InteropError where no line is JSON.
+        """
+        faults: list[MalformedSource] = []
+        read = 0
+        for number, line in self.source.raw_lines(name):
+            try:
+                value = self.source.decode(line, f"{name} line {number}")
+            except MalformedSource as fault:
+                faults += [fault] if len(faults) <= FAULTS_MAX else []
+                continue
+            read += 1
+            yield number, value
+        if faults and (not read or len(faults) > FAULTS_MAX):
+            raise faults[0]
+        for one in faults:
+            self.cut("a line that is no JSON: left out", str(one.fields["place"]))
+        self.leave_out(f"{name} lines", len(faults))
+
+    def cut(self, what: str, place: str) -> None:
+        """Keep a flaw by which the run lacks something: no channel is whole then."""
+        self.flaw(what, place)
+        self.is_cut = True
+
     @property
     def warnings(self) -> list[str]:
         """Remarks about the source, each kind of flaw once, what is left out last."""
@@ -155,9 +199,19 @@ class Run:
             self.left_out[what] += count
 
     def converted(self, value: Any, kind: Any, place: str) -> Any:
-        """Return plain values as a type; what it does not read is kept. Raises MalformedSource."""
-        found = self.source.convert(value, kind, place)
-        self.keep(place, dict(rest(value, kind)))
+        """Return plain values as a type; what it does not read, or cannot, is kept.
+
+        Raises MalformedSource where nothing that the type needs is there.
+        """
+        lost: dict[str, Any] = {}
+        try:
+            fit = mended(value, kind, lost.__setitem__)
+        except Unfit:
+            fit, lost = value, {}  # the error says what is wrong
+        found = self.source.convert(fit, kind, place)
+        self.keep(place, {**dict(rest(fit, kind)), **lost})
+        for path in lost:
+            self.cut("a value of another kind than the layout has: kept beside the steps", f"{place} {path}")
         return found
 
     def keep(self, place: str, said: Mapping[str, Any]) -> None:
@@ -305,12 +359,16 @@ class Run:
         fields = {"clock": "none", **self.header}
         return self.redactor.event(
             Header(
-                channels={name: self.channels[name] for name in CHANNELS},
+                channels={name: self._state(name) for name in CHANNELS},
                 secrets=tuple(sorted(self.options.secrets)),
                 source=origin,
                 **fields,
             )
         )
+
+    def _state(self, channel: str) -> str:
+        state = self.channels[channel]
+        return "partial" if self.is_cut and state == "recorded" else state
 
     def _uncarried(self) -> dict[str, Any]:
         return {"left_out": dict(sorted(self.left_out.items()))} if self.left_out else {}

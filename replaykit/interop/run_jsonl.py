@@ -17,7 +17,7 @@ from replaykit.interop.har_entries import stamp
 from replaykit.interop.run import Run
 from replaykit.interop.tools import called_action
 from replaykit.interop.trace_contexts import as_time
-from replaykit.trajectory.action import Action
+from replaykit.trajectory.action import Action, Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
@@ -62,6 +62,8 @@ def read(run: Run, candidate: Candidate) -> None:
 def read_log(run: Run, name: str) -> None:
     """Add the steps of a log; the answer is left in the run's header for the caller to end with."""
     lines = list(_lines(run, name))
+    if not lines:
+        run.source.malformed(name, "without a line that can be read", "an event a line")
     start = min((line.ts for line in lines if line.ts is not None), default=None)
     moment = as_time(start) if start is not None else None
     if moment is not None:
@@ -72,8 +74,7 @@ def read_log(run: Run, name: str) -> None:
     if final is not None:
         run.header["agent"] = AgentInfo(version=final.agent_version, model=final.model)
     _steps(run, lines, start, PurePosixPath(name).parent)
-    said = [line.text for line in lines if line.t == "assistant" and line.text]
-    run.header["answer"] = final.answer if final is not None else (said[-1] if said else None)
+    run.header["answer"] = final.answer if final is not None else _last_words(run, lines)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     named = sum(len(line.shots or ()) for line in lines if line.t == "tool_result")
     run.fills(
@@ -83,20 +84,13 @@ def read_log(run: Run, name: str) -> None:
 
 
 def _lines(run: Run, name: str) -> Iterator[Line]:
-    place = 0
-    rows = run.source.lines(name)
-    while True:
+    for number, plain in run.lines(name):
+        place = f"{name} line {number}"
         try:
-            place, plain = next(rows)
-        except StopIteration:
-            return
+            yield run.converted(plain, Line, place)
         except MalformedSource:
-            # A log that is being written when its machine goes away ends inside of a line.
-            if run.source.read(name).count(b"\n") > place:
-                raise
-            run.warn(f"{name}: a torn last line is left out")
-            return
-        yield run.converted(plain, Line, f"{name} line {place}")
+            run.cut("no event of an agent: kept beside the steps", place)
+            run.keep(place, {"line": plain})
 
 
 def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPath) -> None:
@@ -112,28 +106,53 @@ def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPa
         t = None if start is None or line.ts is None else max(0, round(line.ts - start))
         if line.t == "user" and line.text is not None:
             run.add(Message(role="user", kind="reply" if run.steps else "say", text=line.text, t=t))
-        is_last = line is lines[-1] or (lines[-1].t == "final" and lines[-1].answer == line.text)
-        if line.t == "assistant" and line.text and not is_last and (line.reasoning or not line.tool_calls):
-            run.add(Message(role="agent", kind="say", text=line.text, t=t))
-        for call in line.tool_calls or () if line.t == "assistant" else ():
-            result = results.get(call.id)
-            step = run.step(
-                t=t, action=_action(run, call), thought=line.reasoning or line.text, turn=turn,
-                raw=msgspec.to_builtins(call), error=_error(result),
-                returned=None if result is None else result.text or None,
-            )  # fmt: skip
-            if result is not None:
-                _shots(run, result, step, folder)
+        elif line.t == "assistant":
+            is_last = line is lines[-1] or (lines[-1].t == "final" and lines[-1].answer == line.text)
+            _turn(run, line, turn, t, is_last=is_last)
+            for call in line.tool_calls or ():
+                _call(run, line, call, results.get(call.id), turn, t, folder)
+
+
+def _turn(run: Run, line: Line, turn: int, t: int | None, *, is_last: bool) -> None:
+    """Add what an agent said: an action in the wordings of `--actions`, or words to the user."""
+    worded = _worded(run, line)
+    if worded is not None:
+        run.step(t=t, action=worded, thought=line.reasoning, turn=turn, raw=line.text)
+    elif line.text and not is_last and (line.reasoning or not line.tool_calls):
+        run.add(Message(role="agent", kind="say", text=line.text, t=t))
+
+
+def _worded(run: Run, line: Line) -> Action | None:
+    return None if line.tool_calls or not line.text else run.wordings.told(line.text)
+
+
+def _last_words(run: Run, lines: list[Line]) -> str | None:
+    """Return what an agent said last, where the log has no `final`; None where it still acted then."""
+    said = [line for line in lines if line.t == "assistant"]
+    if not said or said[-1].tool_calls or run.is_cut:
+        return None
+    worded = _worded(run, said[-1])
+    if worded is None:
+        return said[-1].text
+    return worded.text if isinstance(worded, Answer) else None
+
+
+def _call(
+    run: Run, line: Line, call: Call, result: Line | None, turn: int, t: int | None, folder: PurePosixPath
+) -> None:
+    step = run.step(
+        t=t, action=called_action(run, call.name, call.arguments),
+        thought=line.reasoning or line.text, turn=turn, raw=msgspec.to_builtins(call), error=_error(result),
+        returned=None if result is None else result.text or None,
+    )  # fmt: skip
+    if result is not None:
+        _shots(run, result, step, folder)
 
 
 def _error(result: Line | None) -> Threw | None:
     return (
         Threw(name="ToolError", message=result.text or "") if result is not None and result.is_error else None
     )
-
-
-def _action(run: Run, call: Call) -> Action:
-    return called_action(run, call.name, call.arguments)
 
 
 def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:
@@ -168,6 +187,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts screenshots times; P targets messages"),
     find=find,
     read=read,
-    options=("tools",),
+    options=("tools", "actions"),
 )
 """Reads the layout."""

@@ -108,7 +108,12 @@ class Source:
         return self.decode(self.read(name), name)
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
-        """Yield line number from 1 and value of each JSON line; blank lines are passed over."""
+        """Yield line number from 1 and value of each JSON line; blank lines are skipped."""
+        for number, line in self.raw_lines(name):
+            yield number, self.decode(line, f"{name} line {number}")
+
+    def raw_lines(self, name: str) -> Iterator[tuple[int, bytes]]:
+        """Yield line number from 1 and bytes of each line that is not blank. Raises InteropError."""
         data = self.read(name)
         if is_pointer(data):
             self.malformed(name, f"a pointer of Git LFS; {FETCH}", "JSON lines")
@@ -116,7 +121,7 @@ class Source:
         for number, line in enumerate(data.split(b"\n"), 1):
             self.check("line", len(line), f"{name} line {number}", "bytes")
             if line.strip():
-                yield number, self.decode(line, f"{name} line {number}")
+                yield number, line
 
     def decode(self, data: bytes, place: str) -> Any:
         """Return a JSON value. Raises MalformedSource."""

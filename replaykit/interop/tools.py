@@ -11,25 +11,58 @@ from replaykit.interop.run import Run
 from replaykit.interop.tool_actions import computer_action
 from replaykit.trajectory.action import Action, Unknown
 
+ACTING = frozenset({
+    "action", "browser", "browser_action", "computer", "computer_use", "do", "execute", "execute_action",
+    "perform", "perform_action", "step", "take_action", "web", "web_action",
+})  # fmt: skip
+"""Names of tools whose one text is an action in plain words; what other tools are told is something else."""
+
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:
     """Return the action of a call; unknown by its name where nobody says what it does.
 
-    Arguments may be an object, or the text of one.
+    Arguments may be an object, the text of one, or plain words.
     """
     plain = _object(arguments)
-    tag = run.options.tools.get(name, name)
-    if plain is not None:
-        try:
-            action: Action = convert({**plain, "type": tag}, Action)
-            return action
-        except msgspec.ValidationError:
-            known = computer_action(tag, plain)
-            if known is not None:
-                return known
-    elif arguments not in (None, ""):
+    said = arguments if plain is None else plain
+    found = own_action(run, name, said) or _known(run, name, plain) or _worded(run, name, said)
+    if found is None and plain is None and arguments != "":
         run.flaw("arguments that are no object: the action is unknown", f"a call of {name!r:.80}")
-    return Unknown(name=name[:64] or "call", raw=msgspec.json.encode(arguments).decode())
+    return found or Unknown(name=name[:64] or "call", raw=msgspec.json.encode(arguments).decode())
+
+
+def own_action(run: Run, name: str, arguments: Any) -> Action | None:
+    """Return what `--actions` says of a call: of its one text, or of its name with that text; else None."""
+    text = _text(arguments)
+    lines = (name,) if text is None else (text, f"{name} {text}")
+    found = (run.wordings.own(line) for line in lines)
+    return next((action for action in found if action is not None), None)
+
+
+def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | None:
+    if arguments is None:
+        return None
+    tag = run.options.tools.get(name, name)
+    try:
+        action: Action = convert({**arguments, "type": tag}, Action)
+    except msgspec.ValidationError:
+        return computer_action(tag, arguments)
+    return action
+
+
+def _worded(run: Run, name: str, arguments: Any) -> Action | None:
+    text = _text(arguments) if name.rpartition(".")[2].lower() in ACTING else None
+    return None if text is None else run.wordings.action(text)
+
+
+def _text(arguments: Any) -> str | None:
+    """Return the one text among arguments; None where there is none, or more than one."""
+    if isinstance(arguments, str):
+        return arguments
+    found = (
+        [part for part in arguments.values() if isinstance(part, str)] if isinstance(arguments, dict) else []
+    )
+    return found[0] if len(found) == 1 else None
 
 
 def _object(arguments: Any) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ def read(run: Run, candidate: Candidate) -> None:
         read_har(run, NETWORK)
     else:
         run.warn(f"no {NETWORK}: the network is absent")
-    result = run.source.json(RESULT) if RESULT in run.source else None
+    result = run.beside(RESULT)
     if result is not None:
         run.add(Imported(kind="outcome", name="webarena-verified", value=result, file=RESULT))
     run.task(_id(candidate, result))

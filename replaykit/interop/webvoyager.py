@@ -179,7 +179,10 @@ def split_message(said: str) -> tuple[str | None, str | None]:
 
 
 def _action(run: Run, text: str) -> Action:
-    return peer_action(text) if run.options.mode == "compat" else strict_action(text)
+    if run.options.mode == "compat":
+        return peer_action(text)
+    action = strict_action(text)
+    return run.wordings.action(text) or action if isinstance(action, Unknown) else action
 
 
 def _error(turn: Turn, turns: list[Turn], text: str | None) -> Threw | None:
@@ -253,6 +256,6 @@ IMPORTER = Importer(
     channels=letters("R task answer actions thoughts screenshots; P targets; o a11y"),
     find=find,
     read=read,
-    options=("mode", "max_iter"),
+    options=("mode", "max_iter", "actions"),
 )
 """Reads the layout."""

@@ -235,12 +235,21 @@ class Wordings:
 
     def action(self, text: str) -> Action | None:
         """Return the action that a line says; None where it says none."""
+        return self.own(text) or words_action(text)
+
+    def own(self, text: str) -> Action | None:
+        """Return the action that a line says in the user's own wordings; None where it says none."""
         line = text.strip()
         for pattern, template in self._own if len(line) <= LINE_MAX else ():
             found = pattern.fullmatch(line)
             if found is not None:
                 return _filled(template, found.groupdict())
-        return words_action(text)
+        return None
+
+    def told(self, text: str) -> Action | None:
+        """Return the action of a message in the user's own wordings: all of it, or what follows `Action:`."""
+        _, label, last = text.rpartition("Action:")
+        return self.own(text) or (self.own(last) if label else None)
 
 
 def _pattern(words: str) -> re.Pattern[str]:

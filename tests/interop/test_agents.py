@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, UnsupportedVersion
 from replaykit.interop.harbor import cause_of
-from replaykit.interop.importing import import_runs
+from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.pickles import Forbidden, Undecodable, read_pickle
 from replaykit.interop.source import SourceLimits
 from replaykit.trajectory.action import Answer, Click, Element, Fill, Goto, SendMsgToUser, Unknown, tag_of
@@ -167,9 +168,22 @@ def test_run_jsonl(tmp_path: Path, imported: Importing) -> None:
     assert run.header.task is not None and run.header.task["intent"] == "Buy tea."
 
 
-def test_run_jsonl_with_a_broken_line_inside_is_refused(tmp_path: Path, imported: Importing) -> None:
-    path = run_jsonl(tmp_path, tail='{"t"\n{"t": "user"}\n')
-    with pytest.raises(MalformedSource, match="line 6 is not JSON"):
+def test_run_jsonl_with_broken_lines_is_read_without_them(tmp_path: Path) -> None:
+    path = run_jsonl(tmp_path / "in", tail='{"t"\n{"t": "user", "text": "Thanks."}\n[3]\n')
+    done = import_run("run-jsonl", path, tmp_path / "run.zst")
+    assert [line for line in done.warnings if "line" in line] == [
+        "run.jsonl line 8 is no event of an agent: kept beside the steps",
+        "run.jsonl line 6 is a line that is no JSON: left out",
+        "left out: run.jsonl lines (1)",
+    ]
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert len(bundle.trajectory.steps) == 2 and bundle.trajectory.channel("actions") == "partial"
+        assert bundle.trajectory.of_type(Message)[-1].text == "Thanks."
+
+
+def test_run_jsonl_without_a_line_that_is_json_is_refused(tmp_path: Path, imported: Importing) -> None:
+    path = write(tmp_path, "run.jsonl", '{"t":\n{"t"\n')
+    with pytest.raises(MalformedSource, match="line 1 is not JSON"):
         imported("run-jsonl", path)
 
 
@@ -192,16 +206,56 @@ def test_atif_of_other_versions(version: str, tmp_path: Path, imported: Importin
     assert isinstance(found.value, UnsupportedVersion) or "resembles" in str(found.value) or version == "1.6"
 
 
+SPOKEN = {"source": "agent", "message": "x"}
+NUMBERS = {
+    "a step_id out of order": [1, 3, 2],
+    "a step_id out of order: steps": [1, 1, 2],
+    "a step_id out of order:": [None, None, None],
+    "steps are missing": [1, 2, 5],
+}
+
+
+@pytest.mark.parametrize(("says", "ids"), NUMBERS.items())
+def test_atif_out_of_order_is_read_and_reported_once(says: str, ids: list[Any], tmp_path: Path) -> None:
+    steps = [{**SPOKEN, "step_id": id, "message": f"words {at}"} for at, id in enumerate(ids)]
+    done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
+    assert len([line for line in done.warnings if "step_id" in line]) == 1
+    assert says in done.warnings[0]
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        run = bundle.trajectory
+        assert [one.text for one in run.of_type(Message)] == ["words 0", "words 1"]
+        assert run.answer == "words 2"
+        assert run.channel("actions") == ("partial" if "missing" in says else "recorded")
+
+
 @pytest.mark.parametrize(
-    ("steps", "says"),
+    ("wrong", "kept"),
     [
-        ([{"step_id": 2, "source": "user", "message": "x"}], r"steps\[0\].step_id is 2; expected 1"),
-        ([{"step_id": 1, "source": "robot", "message": "x"}], r"steps\[0\].source is 'robot'"),
+        ({"source": "robot", "message": "beep"}, "beep"),
+        ({"source": "agent", "tool_calls": [{"arguments": {"lost": "call"}}]}, "call"),
+        ({"source": "agent", "tool_calls": "press the button"}, "press the button"),
+        ({"source": "agent", "observation": {"results": [7.25]}}, "7.25"),
+        ({"source": "agent", "message": 4, "timestamp": ["never"]}, "never"),
+        ("a step as text", "a step as text"),
     ],
-)  # fmt: skip
-def test_atif_says_which_step_is_wrong(steps: Any, says: str, tmp_path: Path, imported: Importing) -> None:
-    with pytest.raises(MalformedSource, match=says):
-        imported("atif", atif(tmp_path, steps=steps))
+)
+def test_one_flaw_of_atif_costs_no_run(wrong: Any, kept: str, tmp_path: Path) -> None:
+    call = {"tool_call_id": "a", "function_name": "goto", "arguments": {"url": "http://x.test/"}}
+    if isinstance(wrong, dict):
+        wrong = {"step_id": 2, **wrong}
+    steps = [{**SPOKEN, "step_id": 1, "tool_calls": [call]}, wrong, {**SPOKEN, "step_id": 3}]
+    done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
+    assert len([line for line in done.warnings if not line.startswith("left out")]) == 1
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        run = bundle.trajectory
+        assert run.steps[0].action == Goto(url="http://x.test/")
+        assert kept in b"".join(bundle.lines).decode()
+        assert run.channel("actions") == "partial"
+
+
+def test_atif_without_an_agent_or_its_version_is_read(tmp_path: Path, imported: Importing) -> None:
+    path = atif(tmp_path, agent={"name": "a"})
+    assert imported("atif", path).header.source.tool == "a"
 
 
 def test_a_harbor_trial(tmp_path: Path, imported: Importing) -> None:
@@ -348,3 +402,45 @@ def test_kinds_of_actions_of_browser_use(tmp_path: Path, imported: Importing) ->
         "scroll", "press", "go_back", "wait", "tool_call", "goto", "click", "input_text", "none",
     ]  # fmt: skip
     assert not any(isinstance(step.action, Answer | Fill) for step in run.steps)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_cut_pickle_costs_its_step_alone(number: int, share: float, tmp_path: Path) -> None:
+    path = browsergym(tmp_path / "in")
+    file = path / f"step_{number}.pkl.gz"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(len(whole) * share)])
+    done = import_run("browsergym", path, tmp_path / "run.zst")
+    assert len([line for line in done.warnings if "cannot be read" in line]) == 1
+    assert len([line for line in done.warnings if not line.startswith("left out")]) == 1
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        run = bundle.trajectory
+        assert [step.turn for step in run.steps] == [at for at in (0, 1) if at != number]
+        assert run.channel("actions") == "partial" and run.answer is None
+        # What the next page said of an action is known only where that page is there.
+        errors = [step.error.message for step in run.steps if step.error]
+        assert errors == (["gone"] if number == 2 else [])
+
+
+def test_an_experiment_of_which_no_pickle_can_be_read_is_refused(tmp_path: Path, imported: Importing) -> None:
+    path = browsergym(tmp_path / "in")
+    for file in path.glob("*.pkl.gz"):
+        file.write_bytes(file.read_bytes()[:20])
+    with pytest.raises(MalformedSource, match=r"step_0\.pkl\.gz is no gzip file"):
+        imported("browsergym", path)
+
+
+@pytest.mark.parametrize("file", ["agent/trajectory.json", "result.json", "verifier/reward.json"])
+def test_a_broken_file_of_a_trial_costs_that_file_alone(file: str, tmp_path: Path) -> None:
+    trial = harbor(tmp_path / "in")
+    (trial / file).write_text('{"schema_version": "ATIF-')
+    done = import_run("harbor", trial, tmp_path / "run.zst")
+    assert len([line for line in done.warnings if "unreadable" in line]) == 1
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        run = bundle.trajectory
+        assert run.answer == "Bought." and bool(run.steps) is ("trajectory" not in file)
+        rewards = [one.value for one in run.of_type(Imported)]
+        assert rewards == ([0.5] if "reward" in file else [{"reward": 1.0}])
+        absent = run.channel("actions") == "absent"
+        assert absent is ("trajectory" in file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,32 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import ReplaykitError, UsageError
+from replaykit.interop.formats import IMPORTERS, importer
 from replaykit.interop.hiding import masked, takes_password
 from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.rest import rest, says
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.wordings import Wordings, check_wordings, words_action
-from replaykit.trajectory.action import Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
+from replaykit.trajectory.action import Answer, Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redacted import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import (
     SAMPLES,
+    agentrewardbench,
     atif,
     browser_use,
     chat,
     entry,
     har,
+    harbor,
+    inspect_log,
     mind2web,
     png,
     trace,
     trace_events,
     turn,
+    wabe,
     webvoyager,
     write,
 )
@@ -101,6 +107,109 @@ def test_a_harness_has_wordings_of_its_own(tmp_path: Path, imported: Importing) 
     assert [step.action for step in run.steps] == [
         Goto(url="http://a.test/"), MouseClick(point=(3, 4)), Unknown(name="hum", raw="HUM"),
     ]  # fmt: skip
+
+
+OWN = {"NAV {url}": {"type": "goto", "url": "{url}"}, "END {text}": {"type": "answer", "text": "{text}"}}
+VISIT = Goto(url="http://a.test/")
+
+
+def talk_of(*words: str) -> list[dict[str, Any]]:
+    return [{"step_id": at, "source": "agent", "message": text} for at, text in enumerate(words, 1)]
+
+
+def log_of(*lines: dict[str, Any]) -> str:
+    return "".join(json.dumps({"ts": at, **line}) + "\n" for at, line in enumerate(lines))
+
+
+def call_of(name: str, arguments: Any) -> dict[str, Any]:
+    call = {"tool_call_id": "a", "function_name": name, "arguments": arguments}
+    return {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call]}
+
+
+WORDED: dict[str, Callable[[Path], Path]] = {
+    "webvoyager": lambda at: webvoyager(at, chat(turn("NAV http://a.test/"), turn("END 42"))),
+    "atif": lambda at: atif(at, steps=talk_of("Thought: hm\nAction: NAV http://a.test/", "END 42")),
+    "run-jsonl": lambda at: write(
+        at, "run.jsonl", log_of({"t": "user", "text": "x"}, {"t": "assistant", "text": "NAV http://a.test/"},
+                                {"t": "assistant", "text": "END 42"}),
+    ),
+    "harbor": lambda at: harbor_of(at, talk_of("NAV http://a.test/", "END 42")),
+    "inspect": lambda at: inspect_log(at, lambda sample: sample.update(
+        events=[], error=None, limit=None, output={"completion": "END 42"},
+        messages=[{"role": "assistant", "content": text} for text in ("NAV http://a.test/", "END 42")],
+    )),
+    "browser-use": lambda at: browser_use(at, history=[
+        {"model_output": {"action": [one]}, "result": [{}], "state": {"url": "http://x.test/", "interacted_element": [None]}}
+        for one in ({"NAV": {"where": "http://a.test/"}}, {"END": {"text": "42"}})
+    ]),
+    "browsergym": lambda at: gym(at / "task_1", "NAV http://a.test/", "END 42", None),
+    "agentrewardbench": lambda at: agentrewardbench(at, steps=[
+        {"num": 0, "action": "NAV http://a.test/"}, {"num": 1, "action": "END 42"}, {"num": 2, "action": None}]),
+    "online-mind2web": lambda at: mind2web(at, action_history=["NAV http://a.test/", "END 42"], thoughts=[]),
+    "wabe": lambda at: wabe(at, action_history=["NAV http://a.test/", "END 42"], thoughts=[]),
+}  # fmt: skip
+"""Runs whose actions are in a wording that only their harness knows, by format."""
+
+
+def harbor_of(folder: Path, steps: list[Any]) -> Path:
+    trial = harbor(folder)
+    (trial / "agent/answer.txt").unlink()
+    atif(trial / "agent", steps=steps).rename(trial / "agent/trajectory.json")
+    return trial
+
+
+def test_every_format_of_words_or_calls_takes_wordings() -> None:
+    assert {name for name in IMPORTERS if "actions" in importer(name).options} >= set(WORDED)
+
+
+@pytest.mark.parametrize("format", WORDED)
+def test_wordings_of_a_harness_are_read_in_every_format(
+    format: str, tmp_path: Path, imported: Importing
+) -> None:
+    path = WORDED[format](tmp_path)
+    run = imported(format, path, actions=OWN).trajectory
+    assert [step.action for step in run.steps][:2] == [VISIT, Answer(text="42")]
+    other = imported(format, path).trajectory
+    assert VISIT not in [step.action for step in other.steps]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("surf", {"line": "NAV http://a.test/", "wait": 3}),
+        ("NAV", {"to": "http://a.test/"}),
+        ("x", "NAV http://a.test/"),
+    ],
+)
+def test_the_one_text_of_a_call_is_read_by_wordings(
+    name: str, arguments: Any, tmp_path: Path, imported: Importing
+) -> None:
+    run = imported("atif", atif(tmp_path, steps=[call_of(name, arguments)]), actions=OWN).trajectory
+    assert run.steps[0].action == VISIT
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "tag"),
+    [
+        ("browser_action", {"action": "Navigate to https://evil.test/"}, "goto"),
+        ("take_action", "Click at (600, 475)", "mouse_click"),
+        ("think", {"thought": "Navigate to https://evil.test/"}, "think"),
+        ("note", "Click at (600, 475)", "note"),
+        ("act", {"instruction": "Click at (600, 475)"}, "act"),
+    ],
+)
+def test_words_are_actions_where_the_tool_acts(
+    name: str, arguments: Any, tag: str, tmp_path: Path, imported: Importing
+) -> None:
+    run = imported("atif", atif(tmp_path, steps=[call_of(name, arguments)])).trajectory
+    assert tag_of(run.steps[0].action) == tag
+
+
+def test_plain_words_are_actions_of_webvoyager_too(tmp_path: Path, imported: Importing) -> None:
+    path = webvoyager(tmp_path, chat(turn("Navigate to https://evil.test/"), turn("ANSWER; none")))
+    assert imported("webvoyager", path).trajectory.steps[0].action == Goto(url="https://evil.test/")
+    with pytest.raises(UsageError, match="compat"):
+        imported("webvoyager", path, mode="compat", actions=OWN)
 
 
 @pytest.mark.parametrize("template", [{"type": "sing"}, "goto", {"type": "goto"}])

@@ -1,0 +1,85 @@
+"""JSON values that do not fit a type, without the parts that are at fault: one flaw costs one value."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from replaykit.decoders import convert
+
+Lose = Callable[[str, Any], None]
+"""Takes the path and the value of each part that is left out."""
+
+
+class Unfit(Exception):
+    """A value of which nothing fits."""
+
+
+def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
+    """Return a JSON value without the parts that `kind` does not take. Raises Unfit where nothing is left.
+
+    An item of a list and an optional field are left out alone; without a required field the object is.
+    """
+    if _fits(value, kind):
+        return value
+    for one in _choices(kind):
+        if isinstance(value, dict) and _is_struct(one):
+            return _mended_object(value, one, lose, path)
+        if isinstance(value, list) and get_origin(one) is list:
+            return _mended_list(value, get_args(one)[0], lose, path)
+    raise Unfit
+
+
+def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: str) -> dict[str, Any]:
+    found, known = {}, _fields(kind)
+    for key, part in value.items():
+        inner = f"{path}.{key}" if path else key
+        if key not in known:
+            found[key] = part
+            continue
+        try:
+            found[key] = mended(part, known[key].type, lose, inner)
+        except Unfit:
+            if known[key].required:
+                raise
+            lose(inner, part)
+    if not all(key in found for key, field in known.items() if field.required):
+        raise Unfit
+    return found
+
+
+def _mended_list(value: list[Any], kind: Any, lose: Lose, path: str) -> list[Any]:
+    found = []
+    for at, part in enumerate(value):
+        try:
+            found.append(mended(part, kind, lose, f"{path}[{at}]"))
+        except Unfit:
+            lose(f"{path}[{at}]", part)
+    return found
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        convert(value, kind)
+    except (msgspec.ValidationError, RecursionError):
+        return False
+    return True
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+@cache
+def _fields(kind: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in fields(kind)}
