@@ -96,7 +96,7 @@ FAILED, NOTHING = 3, 4
     "--actions",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Formats whose actions are words or calls (see --list): YAML, wording with {places} to action.",
+    help="YAML, wording with {places} to action, for the formats that take it (--list).",
 )
 @click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
 @click.option(
@@ -245,7 +245,7 @@ def _listed(is_json: bool) -> str:
     if is_json:
         return json_text(rows, 2).decode() + "\n"
     cells = [[row[name] for name in row] for row in rows]
-    legend = "R all of it, P some of it, o only with an option or an optional part, - none of it"
+    legend = "R all of it, P some of it, o only with an option or an optional part, - none"
     return "\n".join([*table([list(rows[0]), *cells]), "", legend]) + "\n"
 
 

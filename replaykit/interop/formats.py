@@ -49,6 +49,10 @@ class Importer(Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     """Names of `Options` that it takes, besides those that all take."""
 
+    def said_options(self) -> str:
+        """Return its own options as the command line names them; `-` where it has none."""
+        return " ".join("--" + name.replace("_", "-") for name in self.options) or ABSENT
+
     def letter(self, name: str) -> str:
         """Return what it fills of a channel or fact."""
         return self.channels.get(name, ABSENT)
@@ -87,10 +91,13 @@ def importer(name: str) -> Importer:
 
 
 def matrix() -> list[dict[str, str]]:
-    """Return what each importer fills: `format`, then a letter for each fact and channel."""
+    """Return what each importer fills: `format`, a letter for each fact and channel, then its `options`."""
     columns = (*FACTS, *CHANNELS)
     rows = (importer(name) for name in IMPORTERS)
-    return [{"format": row.name, **{name: row.letter(name) for name in columns}} for row in rows]
+    return [
+        {"format": row.name, **{name: row.letter(name) for name in columns}, "options": row.said_options()}
+        for row in rows
+    ]
 
 
 def check_options(one: Importer, options: Options) -> None:

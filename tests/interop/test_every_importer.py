@@ -227,7 +227,7 @@ def test_a_bad_run_among_many_is_told_and_passed_over(tmp_path: Path) -> None:
 def test_the_table_has_a_row_per_format() -> None:
     rows = matrix()
     assert [row["format"] for row in rows] == list(IMPORTERS)
-    assert all(set(row) == {"format", *FACTS, *CHANNELS} for row in rows)
+    assert all(set(row) == {"format", *FACTS, *CHANNELS, "options"} for row in rows)
 
 
 def broken(folder: Path, name: str, data: bytes) -> Path:
