@@ -31,7 +31,7 @@ ROWS = [
         "grading.agreement",
         "grading.labels",
     ],
-    ["grading.grader"],
+    ["grading.grader", "grading.graders", "grading.calibration_gate"],
     ["grading.farm", "grading.check_requests"],
     ["grading.engine", "grading.judging", "grading.calibration", "grading.tape_use", "grading.trials"],
     ["report", "testing", "interop", "redaction"],

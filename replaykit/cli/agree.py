@@ -10,12 +10,13 @@ import msgspec
 
 from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
+from replaykit.grading.statistics import FEW
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.report.write import write_file
 from replaykit.trajectory.counted import counted
 
-_SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
+_SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
 
 
 @click.command(epilog="Example: replaykit agree labels.jsonl report.json")
@@ -28,16 +29,29 @@ _SHOWN = ("precision", "recall", "tnr", "npv", "f1", "accuracy", "balanced_accur
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a calibration, for `grade --require-calibration`: the fingerprints of the judges that "
-    "were compared.",
+    help="Write a calibration, for `grade --require-calibration`: how well each judge agreed."
+    " Judges are known by their fingerprints.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME",
+    help="Whose column to take of Online-Mind2Web's human_label.json; its runs are then joined by task.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, output: Path | None) -> None:
+def command(
+    ctx: click.Context,
+    /,
+    labels: Path,
+    other: Path,
+    is_json: bool,
+    output: Path | None,
+    agent: str | None,
+) -> None:
     """Compare labels with a report's judges and checks, or with other labels.
 
     LABELS: JSON lines or CSV, also AgentRewardBench's and Online-Mind2Web's.
     """
-    agreed = agree(labels, other)
+    agreed = agree(labels, other, agent=agent)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
@@ -47,8 +61,15 @@ def command(ctx: click.Context, /, labels: Path, other: Path, is_json: bool, out
         _print(agreed)
     if any(one["decided"]["n"] for one in agreed["graders"]):
         return
-    notice(f"no run of {other} that was decided has a label in {labels}: runs are known by their digests")
+    notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
     ctx.exit(4)
+
+
+def _joined(labels: dict[str, Any]) -> str:
+    """Return by what runs and labels are joined, and what to do."""
+    if len(labels["agents"]) > 1:
+        return f"it labels runs of {', '.join(labels['agents'])}; choose one with --agent, to join by task"
+    return "runs are joined by task" if labels["agents"] else "runs are known by their digests"
 
 
 def _print(agreed: dict[str, Any]) -> None:
@@ -89,6 +110,19 @@ def _print_grader(grader: dict[str, Any]) -> None:
     )
     always = (f"{name} {_number(found['accuracy'])}" for name, found in grader["baselines"].items())
     click.echo(f"  accuracy of {', '.join(always)}")
+    bound = grader["fail_closed"]["fpr"]
+    click.echo(
+        f"  fail closed, false positives in {bound['tasks_wrong']} of {counted(bound['tasks'], 'task')} "
+        f"with a failure: at most {_number(bound['high95'])} with 95 % confidence"
+    )
+    if grader["decided"]["few"]:
+        click.echo(
+            f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"
+        )
+    if grader["duplicates"]:
+        click.echo(
+            f"  {counted(grader['duplicates'], 'duplicate')}: further verdicts of the same runs, equal"
+        )
     if grader["excluded"]:
         click.echo("  left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items()))
 

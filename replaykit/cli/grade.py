@@ -83,7 +83,14 @@ from replaykit.tasks.dialect import Dialect
     "calibration",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Let only judges decide that `replaykit agree -o FILE` compared with people.",
+    help="Let only judges decide that `replaykit agree -o FILE` compared with people, and that reach "
+    "--calibration-min there.",
+)
+@click.option(
+    "--calibration-min",
+    default="",
+    metavar="NAME=VALUE,...",
+    help="What a calibrated judge has to reach. Default: kappa_low=0.4,fpr_high=0.15,n=50,n_pos=20,n_neg=20.",
 )
 @click.option(
     "--replay",

@@ -58,6 +58,7 @@ def _grade(
     fail_under: tuple[str, ...],
     max_error_share: float,
     calibration: Path | None,
+    calibration_min: str,
     jobs: int,
     results: Path | None,
     outputs: tuple[Path, ...],
@@ -82,7 +83,7 @@ def _grade(
         fail_on=_kinds(fail_on),
         fail_under=_thresholds(fail_under),
         max_error_share=max_error_share,
-        calibrated=_calibrated(calibration),
+        calibrated=_calibrated(calibration, calibration_min),
     )
     folder = _verifiers(task_file) if allow_verifiers else None
     suite, settings = _suite(task_file), tuple(map(_judge, judges))
@@ -141,12 +142,14 @@ def _judge(named: str) -> JudgeSettings:
     return named_judge(named)
 
 
-def _calibrated(file: Path | None) -> tuple[str, ...] | None:
+def _calibrated(file: Path | None, minimum: str) -> dict[str, tuple[str, ...]] | None:
+    if file is None and minimum:
+        raise UsageError(what="--calibration-min: name the calibration with --require-calibration FILE")
     if file is None:
         return None
-    from replaykit.grading.calibration import read_calibration
+    from replaykit.grading.calibration_gate import read_calibration, read_minimum
 
-    return read_calibration(file)
+    return read_calibration(file, read_minimum(minimum))
 
 
 def _verifiers(task_file: str | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from replaykit.grading.statistics import RESAMPLES, SEED, wilson
+from replaykit.grading.statistics import FEW, RESAMPLES, SEED, upper_bound, wilson
 
 DIGITS = 4
 """Decimal places of a statistic."""
@@ -170,15 +170,30 @@ def bootstrap(clusters: Sequence[Cluster], statistic: Statistic) -> dict[str, An
 
 
 def matrix_report(clusters: Sequence[Cluster]) -> dict[str, Any]:
-    """Return every statistic of a matrix: rates with Wilson's interval, the others bootstrapped."""
+    """Return every statistic of a matrix: rates with Wilson's interval, the others bootstrapped.
+
+    `few` marks a matrix of fewer than 20 runs.
+    """
     total = added(clusters)
     m = total.matrix
     return {
         "matrix": m._asdict(),
         "n": m.n,
+        "few": m.n < FEW,
+        "fpr": {**_rate(m.fp, m.fp + m.tn), **_false_positives(clusters)},
         **{name: _rate(*parts) for name, parts in _rates(m).items()},
         **{name: _resampled(clusters, of) for name, of in _OTHERS.items()},
     }
+
+
+def _false_positives(clusters: Sequence[Cluster]) -> dict[str, Any]:
+    """Return how many tasks with a failure have one that was called a success, and the bound of that share.
+
+    Runs of one task fail alike: a task counts once.
+    """
+    failed = [one.matrix for one in clusters if one.matrix.fp + one.matrix.tn]
+    hits = sum(m.fp > 0 for m in failed)
+    return {"tasks": len(failed), "tasks_wrong": hits, "high95": upper_bound(hits, len(failed), DIGITS)}
 
 
 def rounded(value: Fraction | float | None) -> float | None:

@@ -8,11 +8,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
-from replaykit.decoders import decode
-from replaykit.errors import LabelError
 from replaykit.grading.agreement import (
     Cluster,
     Matrix,
@@ -31,41 +26,34 @@ from replaykit.grading.agreement import (
     share,
     weighted_kappa,
 )
+from replaykit.grading.calibration_gate import SCHEMA as CALIBRATION
+from replaykit.grading.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
 from replaykit.grading.labels import Label, Labels, read_labels
-from replaykit.grading.verdict import Report, Verdict
-
-SUCCESS, FAILURE = "success", "failure"
-
-_VERDICTS = {"SUCCESS": SUCCESS, "PASS": SUCCESS, "FAILURE": FAILURE, "FAIL": FAILURE}
 
 SCHEMA = "replaykit.agreement/1"
 """Name and version of the layout of an agreement."""
 
 
-class Grader(Struct, frozen=True, kw_only=True):
-    """Somebody, or something, that says whether runs succeeded."""
-
-    name: str
-    """A judge, `checks`, `success`, or an annotator."""
-    said: dict[str, str]
-    """Run to `success`, `failure`, or why there is neither."""
-    tasks: dict[str, str] = {}
-    """Run to task: runs of one task are drawn together."""
-    fingerprint: str | None = None
-    """Of a judge: what shapes its answer."""
-
-
-def agree(labels: str | Path, other: str | Path) -> dict[str, Any]:
+def agree(labels: str | Path, other: str | Path, *, agent: str | None = None) -> dict[str, Any]:
     """Compare labels with a report's judges and checks, or with other labels; return plain values.
 
-    Only `success` and `failure` enter; all else is counted by reason. Raises LabelError.
+    Only `success` and `failure` enter; all else is counted by reason. `agent`: whose column to take of a file
+    that labels the runs of several agents. Labels that name tasks and no digests are joined by task. Raises
+    LabelError, also where a report has two verdicts of one run that differ.
     """
-    truth = read_labels(labels)
-    graders = graders_of(other)
+    truth = read_labels(labels, agent)
+    graders = graders_of(other, agent)
+    if truth.names_tasks:
+        graders = [by_task(grader) for grader in graders]
     compared = [_compared(truth, grader) for grader in graders]
     return {
         "schema": SCHEMA,
-        "labels": {"name": truth.name, "digest": truth.digest, "counts": truth.counts()},
+        "labels": {
+            "name": truth.name,
+            "digest": truth.digest,
+            "counts": truth.counts(),
+            "agents": list(truth.agents),
+        },
         "people": people(truth),
         "graders": compared,
         "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2)],
@@ -88,47 +76,34 @@ def people(labels: Labels) -> dict[str, Any] | None:
     return {**found, "questions": _questions(labels.pairs())}
 
 
-def graders_of(path: str | Path) -> list[Grader]:
-    """Return the graders of a report (JSON), or of a file of labels. Raises LabelError."""
-    file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
-    if data.lstrip().startswith(b"{") and b'"replaykit.report/' in data[:200]:
-        return list(_of_report(_report(data, file.name)))
-    labels = read_labels(file)
-    said: dict[str, str] = {run: label.label for run, label in labels.primary().items()}
-    tasks = {run: label.task for run, label in labels.primary().items() if label.task}
-    return [Grader(name=labels.name, said=said, tasks=tasks)]
-
-
 def calibration(agreed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a gate needs to know: which fingerprints were compared with which labels."""
+    """Return what a gate needs to know: how well which fingerprints agreed with which labels.
+
+    The bounds are those of `fail_closed`: a judge that abstains where people see a success is wrong there.
+    """
     judges = [row for row in agreed["graders"] if row["fingerprint"]]
     return {
-        "schema": "replaykit.calibration/1",
+        "schema": CALIBRATION,
         "labels": agreed["labels"]["digest"],
-        "judges": {row["fingerprint"]: {"name": row["name"], **row["decided"]["matrix"]} for row in judges},
+        "judges": {row["fingerprint"]: _measured(row) for row in judges},
     }
 
 
-def read_calibration(path: str | Path) -> tuple[str, ...]:
-    """Return the fingerprints that a calibration file, or an agreement, vouches for. Raises LabelError."""
-    name = Path(path).name
-    try:
-        plain = decode(Path(path).read_bytes(), dict[str, Any])
-    except OSError as error:
-        raise LabelError(source=name, line=0, reason=f"cannot read: {error.strerror}") from error
-    except (msgspec.MsgspecError, RecursionError) as error:
-        reason = f"it is not a calibration, which `replaykit agree -o FILE` writes: {error}"
-        raise LabelError(source=name, line=0, reason=reason) from error
-    judges = plain.get("judges")
-    if plain.get("schema") != "replaykit.calibration/1" or not isinstance(judges, dict):
-        raise LabelError(
-            source=name, line=0, reason="it is not a calibration, which `replaykit agree -o FILE` writes"
-        )
-    return tuple(sorted(judges))
+def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
+    closed = row["fail_closed"]
+    m, interval = closed["matrix"], closed["kappa"]["ci95"]
+    return {
+        "name": row["name"],
+        "n": closed["n"],
+        "n_pos": m["tp"] + m["fn"],
+        "n_neg": m["fp"] + m["tn"],
+        "tasks": row["tasks"],
+        "kappa_low": interval[0] if interval else None,
+        "fpr_high": closed["fpr"]["high95"],
+        "origins": row["origins"],
+        "decided": row["decided"]["matrix"],
+        "fail_closed": m,
+    }
 
 
 def _questions(pairs: Sequence[tuple[Label, Label]]) -> dict[str, Any]:
@@ -152,36 +127,6 @@ def _agreed(said: Sequence[tuple[str, str]]) -> dict[str, Any]:
 _UNCLEAR = {"", "unsure"}
 
 
-def _report(data: bytes, name: str) -> Report:
-    try:
-        return decode(data, Report)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=0, reason=f"not a report: {error}") from error
-
-
-def _of_report(report: Report) -> Iterator[Grader]:
-    verdicts = {
-        (one.trajectory or "").removeprefix("sha256:"): one for one in report.verdicts if one.trajectory
-    }
-    tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
-    named: dict[tuple[str, str], dict[str, str]] = {}
-    for run, verdict in verdicts.items():
-        for one in verdict.judgements:
-            named.setdefault((one.judge, one.fingerprint), {})[run] = _VERDICTS.get(one.outcome, one.outcome)
-    for (name, mark), said in sorted(named.items()):
-        yield Grader(name=name, said=said, tasks=tasks, fingerprint=mark or None)
-    yield from _columns(verdicts, tasks)
-
-
-def _columns(verdicts: Mapping[str, Verdict], tasks: dict[str, str]) -> Iterator[Grader]:
-    checks = {run: one.completion.outcome for run, one in verdicts.items() if one.completion and one.checks}
-    success = {run: one.success for run, one in verdicts.items() if one.success is not None}
-    for name, column in (("checks", checks), ("success", success)):
-        if column:
-            said = {run: _VERDICTS.get(outcome, str(outcome)) for run, outcome in column.items()}
-            yield Grader(name=name, said=said, tasks=tasks)
-
-
 def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
     truth = labels.primary()
     decided = _clusters(truth, grader.said, grader.tasks)
@@ -190,6 +135,9 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
     return {
         "name": grader.name,
         "fingerprint": grader.fingerprint,
+        "origins": grader.origins,
+        "duplicates": grader.duplicates,
+        "tasks": len(decided),
         "excluded": _excluded(truth, grader),
         "decided": matrix_report(list(decided.values())),
         "fail_closed": matrix_report(list(_clusters(truth, closed, grader.tasks).values())),

@@ -30,8 +30,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Metric to its least value."""
     max_error_share: float = 0.05
     """Share of judgements that may be errors before the judge's rate is withheld."""
-    calibrated: tuple[str, ...] | None = None
-    """Fingerprints that were compared with people; None = any judge may decide."""
+    calibrated: dict[str, tuple[str, ...]] | None = None
+    """Fingerprints that were compared with people, each with what it lacks; None = any judge may decide."""
 
 
 def decide(
@@ -179,3 +179,5 @@ def _uncalibrated(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator
     for name, mark in sorted(judged):
         if mark and mark not in options.calibrated:
             yield f"judge {name}: fingerprint {mark[:19]} was never compared with people"
+        for lack in options.calibrated.get(mark, ()):
+            yield f"judge {name} is not calibrated: {lack}"

@@ -62,6 +62,13 @@ class Labels(Struct, frozen=True, kw_only=True):
     """`sha256:...` of the file."""
     labels: tuple[Label, ...]
     """One for each annotator and run, the last one said, in the order of the first."""
+    agents: tuple[str, ...] = ()
+    """Whose runs a file labels that has a column for each agent."""
+
+    @property
+    def names_tasks(self) -> bool:
+        """Whether runs are named by their tasks: the file has one agent's runs, one of each task."""
+        return bool(self.labels) and all(label.task == label.trajectory for label in self.labels)
 
     def primary(self) -> dict[str, Label]:
         """Return the label of each run by its first annotator."""
@@ -83,16 +90,22 @@ class Labels(Struct, frozen=True, kw_only=True):
         return {name: count[name] for name in LABELS if count[name]}
 
 
-def read_labels(path: str | Path) -> Labels:
-    """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's. Raises LabelError."""
+def read_labels(path: str | Path, agent: str | None = None) -> Labels:
+    """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's.
+
+    `agent`: whose column to take of Online-Mind2Web's `human_label.json`. Raises LabelError.
+    """
     name = Path(path).name
     data = _bytes(Path(path))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LabelError(source=name, line=0, reason="it is not UTF-8 text") from error
-    read = _json_lines if text.lstrip().startswith("{") else _table
     digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    if text.lstrip().startswith("["):
+        labels, agents = columns(text, name, agent)
+        return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
+    read = _json_lines if text.lstrip().startswith("{") else _table
     return Labels(name=name, digest=digest, labels=tuple(_latest(read(text, name))))
 
 
@@ -116,7 +129,67 @@ def _latest(labels: Iterable[Label]) -> Iterable[Label]:
 def _json_lines(text: str, name: str) -> Iterator[Label]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield _label(_object(line, name, number), name, number)
+            yield _label(_renamed(_object(line, name, number)), name, number)
+
+
+def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label], tuple[str, ...]]:
+    """Read Online-Mind2Web's `human_label.json`; return its labels and the agents that it has columns of.
+
+    It is a list of tasks: `task_id`, `confirmed_task`, and `<Agent>_human_label` 0, 1 or 2 of each agent. A
+    run is named `agent/task_id`, or by its task alone where one agent is asked for or is the only one. Raises
+    LabelError.
+    """
+    rows = list(_entries(text, name))
+    agents = tuple(dict.fromkeys(_agent(key) for _, row in rows for key in row if key.endswith(HUMAN)))
+    if agent is not None and agent not in agents:
+        known = ", ".join(one or "(unnamed)" for one in agents) or "none"
+        raise LabelError(source=name, line=0, reason=f"no labels of agent {agent!r}; there are {known}")
+    chosen = agents if agent is None else (agent,)
+    labels = [label for place, row in rows for label in _of_task(row, name, place, chosen)]
+    return labels, agents
+
+
+HUMAN = "human_label"
+"""How a column of labels ends; the agent's name and `_` stand before it."""
+
+
+def _agent(column: str) -> str:
+    return column.removesuffix(HUMAN).removesuffix("_")
+
+
+def _entries(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield number and fields of each entry of a list of tasks, each task once."""
+    try:
+        rows = decode(text, list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
+    first: dict[str, int] = {}
+    for place, row in enumerate(rows, 1):
+        task = row.get("task_id")
+        if not isinstance(task, str) or not task.strip() or not any(key.endswith(HUMAN) for key in row):
+            reason = f"entry {place}: expected task_id and <Agent>_{HUMAN}, got {', '.join(list(row)[:6])}"
+            raise LabelError(source=name, line=0, reason=reason)
+        if first.setdefault(task.strip(), place) != place:
+            reason = f"entries {first[task.strip()]} and {place} are both of task {task.strip()!r}"
+            raise LabelError(source=name, line=0, reason=reason)
+        yield place, row
+
+
+def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str]) -> Iterator[Label]:
+    task = row["task_id"].strip()
+    for agent in agents:
+        column = f"{agent}_{HUMAN}" if agent else HUMAN
+        value = row.get(column)
+        if value is None or value == "":
+            continue  # not labelled
+        said = _PEER.get(str(int(value)) if isinstance(value, bool) else str(value).strip().lower())
+        if said is None:
+            reason = (
+                f"entry {place}, {column}: {value!r} is not 0 (failure), 1 (success) or 2 (not executable)"
+            )
+            raise LabelError(source=name, line=0, reason=reason)
+        run = task if len(agents) == 1 else f"{agent}/{task}"
+        yield convert({"trajectory": run, "label": said, "task": task}, Label)
 
 
 def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
@@ -132,7 +205,7 @@ def _table(text: str, name: str) -> Iterator[Label]:
         _check_columns(rows.fieldnames or _SAID, name)
         for row in rows:
             plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
-            yield _label(_renamed(plain, name), name, rows.line_num)
+            yield _label(_renamed(plain), name, rows.line_num)
     except csv.Error as error:
         raise LabelError(source=name, line=rows.line_num, reason=f"malformed: {error}") from error
 
@@ -143,7 +216,7 @@ def _check_columns(columns: Sequence[str], name: str) -> None:
         raise LabelError(source=name, line=0, reason=reason)
 
 
-def _renamed(row: Mapping[str, str], name: str) -> Mapping[str, Any]:
+def _renamed(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row of another project's file in our words."""
     if all(field in row for field in _ARB):
         run = "/".join(row[field] for field in _ARB[:3])
@@ -157,8 +230,8 @@ def _renamed(row: Mapping[str, str], name: str) -> Mapping[str, Any]:
             "task": task,
             "others": others,
         }
+    said = next((row[name] for name in (HUMAN, "predicted_label", "label") if name in row), "")
     if "task_id" in row and "trajectory" not in row:
-        said = row.get("human_label", row.get("label", ""))
         return {
             "trajectory": row["task_id"],
             "label": said,

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from replaykit.grading.peer_metrics import peer_summary
 from replaykit.grading.scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
-from replaykit.grading.statistics import Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
+from replaykit.grading.statistics import FEW, Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
@@ -382,6 +382,7 @@ def _judge(judgements: Sequence[Judgement], mark: str, max_error_share: float) -
         "n_failure": failure,
         "n_abstain": count[JudgeOutcome.ABSTAIN],
         "n_error": count[JudgeOutcome.ERROR],
+        "few": success + failure < FEW,
         "n_not_evaluated": count[JudgeOutcome.NOT_EVALUATED],
         "success_rate": None if withheld else rounded(_ratio(success, n)),
         "success_rate_judged": None if withheld else rounded(_ratio(success, success + failure)),

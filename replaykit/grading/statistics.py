@@ -53,6 +53,39 @@ def wilson(hits: int, n: int, digits: int = 3) -> Interval | None:
     return _interval(max(0.0, centre - half), min(1.0, centre + half), digits)
 
 
+FEW = 20
+"""Below so many decided runs a rate says little: it is marked `few`."""
+
+CONFIDENCE = Fraction(95, 100)
+"""Of one-sided bounds."""
+
+
+def upper_bound(hits: int, n: int, digits: int = 4) -> float | None:
+    """Return the one-sided 95 % Clopper-Pearson bound of a rate (1934), rounded up; None of nothing.
+
+    Bisection over whole multiples of 10^-digits: exact, the same on every machine.
+    """
+    if n == 0:
+        return None
+    scale: int = 10**digits
+    low, high = 0, scale
+    while low < high:
+        middle = (low + high) // 2
+        if _tail(hits, n, middle, scale) > 1 - CONFIDENCE:
+            low = middle + 1
+        else:
+            high = middle
+    return low / scale
+
+
+def _tail(hits: int, n: int, part: int, scale: int) -> Fraction:
+    """Return the chance of at most so many hits where the rate is part / scale."""
+    if hits >= n:
+        return Fraction(1)
+    ways: int = sum(math.comb(n, k) * part**k * (scale - part) ** (n - k) for k in range(hits + 1))
+    return Fraction(ways, scale**n)
+
+
 def flip_rate(votes: Iterable[Sequence[str]]) -> Fraction | None:
     """Return the share of runs whose votes disagree, among those with two verdicts; None where none has."""
     verdicts = [[vote for vote in run if vote in ("SUCCESS", "FAILURE")] for run in votes]

@@ -96,13 +96,16 @@ class WebTask(Struct, frozen=True, kw_only=True):
 def generate(file: Path, target: Path, wanted: Wanted) -> tuple[list[Path], list[Path]]:
     """Write a folder for each task; return those written and those that were there and stay.
 
-    Raises TaskError for a file that is not the pinned one or no task file, UnknownTask, UsageError.
+    Raises TaskError for a file that is not the pinned one or no task file, and where two tasks would have
+    one folder; UnknownTask, UsageError. Nothing is written then.
     """
     if wanted.limit is not None and wanted.limit < 0:
         raise UsageError(what=f"--limit {wanted.limit}: expected 0 or more")
     written, kept = [], []
+    tasks = chosen(read_tasks(file, is_unpinned=wanted.is_unpinned), wanted, file)
+    _check_folders(tasks, file)
     own = {f"tests/{NAME}": verifier()} if wanted.has_verifier else {}  # built once
-    for task in chosen(read_tasks(file, is_unpinned=wanted.is_unpinned), wanted, file):
+    for task in tasks:
         folder = target / task.folder
         if os.path.lexists(folder) and not wanted.overwrite:
             kept.append(folder)
@@ -130,14 +133,30 @@ def read_tasks(file: Path, *, is_unpinned: bool = False) -> list[WebTask]:
 def chosen(tasks: list[WebTask], wanted: Wanted, file: Path) -> list[WebTask]:
     """Return the tasks asked for, by raw id, slug or folder name, in file order."""
     if wanted.ids:
-        named = {name: task for task in tasks for name in (task.folder, task.slug, task.id)}
-        missing = next((name for name in wanted.ids if name not in named), None)
-        if missing is not None:
-            known = ", ".join(task.id for task in tasks[:12])
-            raise UnknownTask(source=file, id=missing, known=known)
-        ids = {named[name].id for name in wanted.ids}
+        ids = {task.id for name in wanted.ids for task in _named(tasks, name, file)}
         tasks = [task for task in tasks if task.id in ids]
     return tasks if wanted.limit is None else tasks[: wanted.limit]
+
+
+def _named(tasks: list[WebTask], name: str, file: Path) -> list[WebTask]:
+    """Return the tasks of a raw id; of a slug or folder name where no task has that id."""
+    exact = [task for task in tasks if task.id == name]
+    found = exact or [task for task in tasks if name in (task.slug, task.folder)]
+    if not found:
+        known = ", ".join(task.id for task in tasks[:12])
+        raise UnknownTask(source=file, id=name, known=known)
+    return found
+
+
+def _check_folders(tasks: list[WebTask], file: Path) -> None:
+    """Raise TaskError where two tasks would be written to one folder, naming both."""
+    first: dict[str, WebTask] = {}
+    for task in tasks:
+        other = first.setdefault(task.folder, task)
+        if other is not task:
+            both = f"{other.id!r} twice" if other.id == task.id else f"{other.id!r} and {task.id!r}"
+            reason = f"{both}: one folder, {task.folder}; rename one, or leave it out with --task-ids"
+            raise TaskError(source=file, path="id", reason=reason)
 
 
 def files_of(task: WebTask, *, has_kernel: bool = False) -> dict[str, bytes]:

@@ -10,12 +10,10 @@ from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.online_mind2web import RESULT, SHOTS
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
+from replaykit.trajectory.action_history import is_own, stored_line
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_step
-from replaykit.trajectory.step import Step
-
-OWN = ("online-mind2web", "wabe")
-"""Formats whose steps hold lines of this layout."""
+from replaykit.trajectory.step import Step, Trajectory
 
 
 def folder_of(bundle: Bundle, choices: Choices) -> Files:
@@ -26,15 +24,14 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
         raise refuse(
             "online-mind2web", bundle, ["the task is not recorded"], "Import the run with --task FILE."
         )
-    is_own = run.header.source is not None and run.header.source.format in OWN
-    steps = [step for step in run.steps if is_own or not isinstance(step.action, _SAID)]
+    steps = [step for step in run.steps if is_own(run) or not isinstance(step.action, _SAID)]
     shots = _shots(bundle, steps)
     files = {f"{SHOTS}{number}_full_screenshot.png": shot for number, shot in enumerate(shots)}
     result: dict[str, Any] = {
         "task_id": task["id"],
         "task": task["intent"],
         "final_result_response": run.answer,
-        "action_history": [_line(step, is_own=is_own) for step in steps],
+        "action_history": [_line(step, run) for step in steps],
         "thoughts": [step.thought or "" for step in steps],
         "input_image_paths": None,
     }
@@ -45,8 +42,8 @@ _SAID = (Answer, SendMsgToUser, ReportInfeasible)
 """Actions that never enter an action history."""
 
 
-def _line(step: Step, *, is_own: bool) -> str:
-    return step.raw if is_own and isinstance(step.raw, str) else render_step(step)
+def _line(step: Step, run: Trajectory) -> str:
+    return stored_line(step) if is_own(run) else render_step(step)
 
 
 def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:

@@ -16,6 +16,7 @@ from replaykit.interop.mind2web_actions import ANSWER, FAILED, SUCCESS, has_fail
 from replaykit.interop.rest import rest
 from replaykit.interop.run import Run
 from replaykit.interop.source import numbered
+from replaykit.trajectory.action_history import SECOND
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
 
@@ -25,10 +26,10 @@ RESULT = "result.json"
 SHOTS = "trajectory/"
 """Folder of its pictures."""
 
-VERSION = "online-mind2web-v2"
+VERSION = SECOND
 """The version that this release reads besides the first, which names none."""
 
-_ENDINGS = (".png", ".jpg", ".jpeg")
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -85,8 +86,11 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     result = run.source.convert(plain, First, RESULT)
     known = set(First.__struct_fields__)
     run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})
+    if plain.get("thoughts") == []:
+        run.extra["thoughts"] = []  # the benchmark's script reads it otherwise than a missing key
     run.task(result.task_id, intent=result.task)
     shots = _sorted_shots(run)
+    run.extra["screenshots"] = list(shots)
     acts = first_steps(run, result.action_history, result.thoughts)
     alignment = place_shots(run, acts, shots)
     run.origin["alignment"] = alignment
@@ -156,6 +160,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     result = run.source.convert(plain, Second, RESULT)
     run.keep(RESULT, dict(rest(plain, Second)))
     run.extra["reference_length"] = result.reference_length
+    run.extra["screenshots"] = [SHOTS + entry.screenshot for entry in result.action_history]
     run.origin.update(version=VERSION, alignment="exact")
     _check(run, result)
     run.task(result.task_id, intent=result.task, metadata={"reference_length": result.reference_length})
@@ -173,7 +178,7 @@ def _add_entry(run: Run, entry: Entry) -> None:
         action=read_action(entry.action, run.wordings),
         raw=entry.action,
         url=entry.url,
-        thought=entry.thought or None,
+        thought=None if entry.thought is UNSET else entry.thought,
         error=Threw(name="Failed") if is_failed else None,
     )
     shot = run.picture(SHOTS + entry.screenshot)

@@ -97,6 +97,8 @@ def _read_told(run: Run, candidate: Candidate) -> None:
     plain = detail.tasks[number]
     told = run.source.convert(plain, Told, path)
     run.extra.update({key: plain[key] for key in plain.keys() - set(Told.__struct_fields__)})
+    if plain.get("thoughts") == []:
+        run.extra["thoughts"] = []
     run.task(told.task_id, intent=told.task)
     acts = first_steps(run, told.action_history, told.thoughts)
     shots = _inside(run, told.screenshots)
@@ -123,6 +125,7 @@ def _label(run: Run, told: Told, file: str) -> None:
         value: dict[str, Any] = {"success": told.success, "success_source": "unknown"}
         run.add(Imported(kind="outcome", name="wabe", value=value, file=file))
     run.extra.update({name: getattr(told, name) for name in ("steps_taken", "max_steps", "level")})
+    run.extra.setdefault("screenshots", told.screenshots)
     if told.error is not None:
         run.extra["error"] = told.error
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, UsageError
 from replaykit.grading.metrics import JUDGE_ERRORS
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.json_text import json_text
-from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.action_history import action_history, is_own
 from replaykit.trajectory.counted import counted
-from replaykit.trajectory.rendering import MESSAGES, render_step
 
 ROLE = "white_agent"
 """Participant that the leaderboard ranks."""
@@ -80,30 +79,58 @@ def _digest(path: str | Path) -> Iterable[str]:
         return [bundle.digest]
 
 
+class _Told(NamedTuple):
+    """What a run says of itself: of an imported one, in the words of its own file."""
+
+    actions: tuple[str, ...] = ()
+    thoughts: tuple[str, ...] = ()
+    steps: int = 0
+    limit: int | None = None
+    level: str = "easy"
+    screenshots: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def _told(bundle: Bundle | None) -> _Told:
+    if bundle is None:
+        return _Told()
+    run, task = bundle.trajectory, bundle.header.task or {}
+    source = bundle.header.source
+    own = source.extra if source is not None and is_own(run) else {}
+    history = action_history(run)
+    steps, limit = own.get("steps_taken"), own.get("max_steps") or task.get("max_steps")
+    return _Told(
+        actions=history.actions,
+        thoughts=history.thoughts or (() if is_own(run) else ("",) * len(history.actions)),
+        steps=steps if isinstance(steps, int) else len(history.actions),
+        limit=limit if isinstance(limit, int) else None,
+        level=str(own.get("level") or (task.get("metadata") or {}).get("level") or "easy"),
+        screenshots=tuple(str(name) for name in own.get("screenshots") or ()),
+        error=own.get("error") if isinstance(own.get("error"), str) else None,
+    )
+
+
 def _task(verdict: Verdict, bundle: Bundle | None, *, has_fallback: bool) -> dict[str, Any]:
-    steps = bundle.trajectory.steps if bundle is not None else ()
-    acts = [step for step in steps if tag_of(step.action) not in MESSAGES]
-    task = (bundle.header.task if bundle is not None else None) or {}
-    limit = task.get("max_steps")
-    is_finished = _finished(bundle, len(acts), limit)
+    told = _told(bundle)
+    is_finished = _finished(bundle, told)
     success, source = _success(verdict, is_finished=is_finished, has_fallback=has_fallback)
     return {
         "task_id": verdict.task_id,
         "success": success,
         "success_source": source,
-        "steps_taken": len(acts),
-        "max_steps": limit if isinstance(limit, int) else len(acts),
-        "level": str((task.get("metadata") or {}).get("level", "easy")),
-        "thoughts": [step.thought or "" for step in acts],
-        "action_history": [step.raw if isinstance(step.raw, str) else render_step(step) for step in acts],
-        "screenshots": [],
-        "error": None if verdict.error is None else verdict.error.kind,
+        "steps_taken": told.steps,
+        "max_steps": told.steps if told.limit is None else told.limit,
+        "level": told.level,
+        "thoughts": list(told.thoughts),
+        "action_history": list(told.actions),
+        "screenshots": list(told.screenshots),
+        "error": told.error if verdict.error is None else verdict.error.kind,
     }
 
 
-def _finished(bundle: Bundle | None, taken: int, limit: Any) -> bool:
+def _finished(bundle: Bundle | None, told: _Told) -> bool:
     ending = bundle.ending if bundle is not None else None
-    within = not isinstance(limit, int) or taken <= limit
+    within = told.limit is None or told.steps <= told.limit
     return ending is not None and ending.kind == "answered" and within
 
 

@@ -51,7 +51,7 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """Name in reports; empty = the protocol's."""
     variant: Literal["", "om2w", "general"] = ""
     """`om2w`: Online-Mind2Web's copy of `webvoyager`, in compat mode. `general`: its `webjudge` for tasks on
-    any site, which is told the agent's reasoning and fails runs that go round in circles."""
+    any site, which fails runs that go round in circles and may be told the agent's reasoning."""
     images: str = ""
     """Which pictures: `last:k first+last:k all none`, of `webjudge` `scored>=t`; empty = the protocol's."""
     shots: Literal["steps", "all"] = "steps"
@@ -80,6 +80,9 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """Characters of an accessibility tree that are sent."""
     order: Literal["", "verdict_last", "verdict_first"] = ""
     """Of `agent_reward`; empty = the verdict last in strict, first in compat mode."""
+    reasoning: Literal["", "include", "exclude"] = ""
+    """Of `agent_reward`, and of `webjudge` with `general`: whether the agent's reasoning is sent; empty =
+    `exclude` in strict, `include` in compat mode."""
     oversized_image: Literal["error", "downsize"] = "error"
     """What the provider does with a picture that is too large for the model."""
     entry: str = ""

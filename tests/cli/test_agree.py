@@ -14,7 +14,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import cli
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
-from replaykit.grading.calibration import agree, read_calibration
+from replaykit.grading.calibration import agree
+from replaykit.grading.calibration_gate import read_calibration
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.client import CallableClient
@@ -103,7 +104,14 @@ def test_agreement_with_a_report(runs: list[Path], report: Path, tmp_path: Path,
     assert judge["rates"] == {"grader": 0.75, "people": 0.5, "gap": 0.25}
     assert judge["baselines"]["always SUCCESS"]["accuracy"] == 0.5
     assert judge["baselines"]["always FAILURE"]["recall"] == 0
-    assert read_calibration(calibrated) == (judge["fingerprint"],)
+    lacks = read_calibration(calibrated)[judge["fingerprint"]]
+    assert lacks == (
+        "kappa_low is 0, below 0.4",
+        "fpr_high is 1, above 0.15",
+        "n is 4, below 50",
+        "n_pos is 2, below 20",
+        "n_neg is 2, below 20",
+    )
 
 
 def test_what_is_no_verdict_is_counted(report: Path, runs: list[Path], tmp_path: Path) -> None:
@@ -147,3 +155,67 @@ def test_a_calibration_is_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"schema": "other"}')
     with pytest.raises(LabelError, match="it is not a calibration"):
         read_calibration(tmp_path / "x.json")
+
+
+def test_published_labels_are_joined_by_task(runs: list[Path], tmp_path: Path, capfd: Any) -> None:
+    verdicts = []
+    for number, path in enumerate(runs[:2]):
+        client = CallableClient(lambda request, pictures, n=number: "SUCCESS" if n else "NOT SUCCESS")
+        with open_bundle(path) as bundle:
+            verdicts.append(grade(bundle, client=client, judge_mode="new"))
+    report = tmp_path / "report.json"
+    write_report(build_report(verdicts), report)
+    labels = tmp_path / "human_label.json"
+    rows = [
+        {"task_id": f"t{n}", "confirmed_task": "x", "A_human_label": 1, "B_human_label": 0} for n in (0, 1)
+    ]
+    labels.write_text(json.dumps(rows))
+    judge = agree(labels, report, agent="A")["graders"][0]
+    assert judge["decided"]["matrix"] == {"tp": 1, "fp": 0, "fn": 1, "tn": 0}
+    assert judge["decided"]["few"] is True
+    assert run_cli(["agree", str(labels), str(report)]) == 4
+    assert "it labels runs of A, B; choose one with --agent" in capfd.readouterr().err
+
+
+def test_several_runs_of_a_task_are_not_told_apart_by_it(report: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "l.csv"
+    labels.write_text("task_id,human_label\nt0,1\nt1,0\n")
+    judge = agree(labels, report)["graders"][0]
+    assert (judge["decided"]["n"], judge["excluded"]) == (0, {"not graded": 2, "not labelled": 4})
+
+
+def test_two_verdicts_of_one_run_that_differ_are_refused(report: Path, tmp_path: Path, capfd: Any) -> None:
+    labels = tmp_path / "l.jsonl"
+    labels.write_text('{"trajectory": "zzz", "label": "success"}')
+    plain = json.loads(report.read_text())
+    first = plain["verdicts"][0]
+    report.write_text(json.dumps({**plain, "verdicts": [*plain["verdicts"], first]}))
+    graders = agree(labels, report)["graders"]
+    assert [grader["duplicates"] for grader in graders] == [1, 1]
+    assert graders[0]["excluded"]["not labelled"] == 4
+    judgement = {**first["judgements"][0], "outcome": "FAILURE"}
+    other = {**first, "judgements": [judgement]}
+    report.write_text(json.dumps({**plain, "verdicts": [*plain["verdicts"], other]}))
+    with pytest.raises(
+        LabelError, match=r"two verdicts of .* differ in judge webvoyager .*: SUCCESS and FAILURE"
+    ):
+        agree(labels, report)
+    assert run_cli(["agree", str(labels), str(report)]) == 3
+    assert "Grade the run once, with one tape" in capfd.readouterr().err
+
+
+def test_a_calibration_says_how_well_a_judge_agreed(report: Path, runs: list[Path], tmp_path: Path) -> None:
+    labels, target = tmp_path / "l.jsonl", tmp_path / "c.json"
+    for number, path in enumerate(runs):
+        with open_bundle(path) as bundle:
+            row = {"trajectory": bundle.digest, "label": "success" if number in (0, 1) else "failure"}
+        with labels.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    assert run_cli(["agree", str(labels), str(report), "-o", str(target)]) == 0
+    plain = json.loads(target.read_text())
+    (judge,) = plain["judges"].values()
+    assert plain["schema"] == "replaykit.calibration/2"
+    assert (judge["n"], judge["n_pos"], judge["n_neg"], judge["tasks"]) == (4, 2, 2, 2)
+    # Both tasks have a failure, one of them was called a success: Clopper-Pearson of 1 in 2.
+    assert judge["fpr_high"] == 0.9747
+    assert judge["origins"] == {"live": 4}

@@ -280,13 +280,43 @@ def test_verdicts_by_the_number_of_pictures(taped: Path, capfd: Any) -> None:
 
 def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path, capfd: Any) -> None:
     calibration = taped.with_name("calibration.json")
-    calibration.write_text('{"schema": "replaykit.calibration/1", "judges": {}}')
+    calibration.write_text('{"schema": "replaykit.calibration/2", "judges": {}}')
     code, said, _ = run(capfd, "grade", taped, "--fail-on", "judge", "--require-calibration", calibration)
     assert (code, "was never compared with people" in said) == (3, True)
     with open_bundle(taped) as bundle:
         mark = grade(bundle).judgements[0].fingerprint
+    measured = {"name": "webvoyager", "n": 60, "n_pos": 30, "n_neg": 30, "kappa_low": 0.5, "fpr_high": 0.1}
+    options = ("grade", taped, "--fail-on", "judge", "--require-calibration", calibration)
+    write_calibration(calibration, mark, measured)
+    assert run(capfd, *options)[0] == 0
+    for name, value, words in LACKS:
+        write_calibration(calibration, mark, {**measured, name: value})
+        code, said, _ = run(capfd, *options)
+        assert code == 3
+        assert f"judge webvoyager is not calibrated: {words}" in said
+    write_calibration(calibration, mark, {**measured, "n": 40})
+    assert run(capfd, *options, "--calibration-min", "n=40")[0] == 0
+    assert run(capfd, *options, "--calibration-min", "n=many")[0] == 2
+    assert run(capfd, "grade", taped, "--calibration-min", "n=2")[0] == 2
     calibration.write_text(json.dumps({"schema": "replaykit.calibration/1", "judges": {mark: {}}}))
-    assert run(capfd, "grade", taped, "--fail-on", "judge", "--require-calibration", calibration)[0] == 0
+    code, _, told = run(capfd, *options)
+    assert (code, "version 1, which has no bounds" in told) == (3, True)
+
+
+LACKS: list[tuple[str, Any, str]] = [
+    ("n", 49, "n is 49, below 50"),
+    ("n_pos", 19, "n_pos is 19, below 20"),
+    ("n_neg", 0, "n_neg is 0, below 20"),
+    ("kappa_low", 0.39, "kappa_low is 0.39, below 0.4"),
+    ("kappa_low", None, "kappa_low is unknown: too few labelled runs or tasks"),
+    ("fpr_high", 0.151, "fpr_high is 0.151, above 0.15"),
+    ("origins", {"live": 3, "synthetic": 1}, "1 of the replies it was measured on are synthetic"),
+]
+"""Field, value, and what the gate says of it."""
+
+
+def write_calibration(path: Path, mark: str, measured: dict[str, Any]) -> None:
+    path.write_text(json.dumps({"schema": "replaykit.calibration/2", "judges": {mark: measured}}))
 
 
 def test_grading_in_a_loop(bundle: Path) -> None:

@@ -108,10 +108,11 @@ def test_too_many_judge_errors_leave_the_gate_open() -> None:
 
 def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> None:
     found = judged(JudgeOutcome.SUCCESS)
-    assert status(found, "judge", calibrated=("f",)) == "passed"
-    assert status(found, "judge", calibrated=()) == "error"
-    assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated=()) == "failed"
-    assert status(verdict(), "check", calibrated=()) == "passed"
+    assert status(found, "judge", calibrated={"f": ()}) == "passed"
+    assert status(found, "judge", calibrated={"f": ("n is 2, below 50",)}) == "error"
+    assert status(found, "judge", calibrated={}) == "error"
+    assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated={}) == "failed"
+    assert status(verdict(), "check", calibrated={}) == "passed"
 
 
 ALONE = [(JudgeOutcome.SUCCESS, "passed"), (JudgeOutcome.FAILURE, "failed"), (JudgeOutcome.ABSTAIN, "error")]

@@ -69,6 +69,75 @@ def test_online_mind2web(tmp_path):
     assert [one.task for one in found.labels] == ["t1", "t2", "t3"]
 
 
+PUBLISHED = [
+    {"task_id": "t1", "confirmed_task": "Find it.", "Agent A_human_label": 1, "Operator_human_label": 0},
+    {"task_id": "t2", "confirmed_task": "Buy it.", "Agent A_human_label": 0, "Operator_human_label": 2},
+    {"task_id": "t3", "confirmed_task": "Sort it.", "Agent A_human_label": "1", "Operator_human_label": None},
+]
+"""The layout of Online-Mind2Web's `human_label.json`."""
+
+
+def test_the_published_labels_of_online_mind2web(tmp_path):
+    found = read_labels(write(tmp_path, json.dumps(PUBLISHED, indent=4), "human_label.json"))
+    assert found.agents == ("Agent A", "Operator")
+    assert {label.trajectory: (label.task, label.label) for label in found.labels} == {
+        "Agent A/t1": ("t1", "success"),
+        "Operator/t1": ("t1", "failure"),
+        "Agent A/t2": ("t2", "failure"),
+        "Operator/t2": ("t2", "not_executable"),
+        "Agent A/t3": ("t3", "success"),
+    }
+    assert not found.names_tasks
+    one = read_labels(write(tmp_path, json.dumps(PUBLISHED), "human_label.json"), "Operator")
+    assert [(label.trajectory, label.label) for label in one.labels] == [
+        ("t1", "failure"),
+        ("t2", "not_executable"),
+    ]
+    assert one.names_tasks
+
+
+def test_judgements_of_the_benchmark_s_own_script(tmp_path):
+    lines = [
+        {"task_id": "t1", "predicted_label": 1, "input_text": "x"},
+        {"task_id": "t2", "predicted_label": 0},
+    ]
+    found = read_labels(write(tmp_path, "\n".join(json.dumps(line) for line in lines), "results.json"))
+    assert [(label.trajectory, label.label) for label in found.labels] == [
+        ("t1", "success"),
+        ("t2", "failure"),
+    ]
+    assert found.names_tasks
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [{"task_id": "t1", "A_human_label": 3}],
+            "entry 1, A_human_label: 3 is not 0 (failure), 1 (success)",
+        ),
+        ([{"task_id": "t1", "A_human_label": {}}], "entry 1, A_human_label: {} is not 0"),
+        ([{"confirmed_task": "x", "A_human_label": 1}], "entry 1: expected task_id and <Agent>_human_label"),
+        ([{"task_id": "t1", "label": 1}], "expected task_id and <Agent>_human_label, got task_id, label"),
+        (
+            [{"task_id": "t", "A_human_label": 1}, {"task_id": " t ", "A_human_label": 1}],
+            "entries 1 and 2 are both",
+        ),
+        (["t1"], "malformed: Expected `object`"),
+    ],
+)
+def test_what_is_wrong_in_the_published_layout_is_named(tmp_path, rows, words):
+    with pytest.raises(LabelError) as caught:
+        read_labels(write(tmp_path, json.dumps(rows), "human_label.json"))
+    assert words in str(caught.value)
+
+
+def test_an_agent_that_is_not_labelled_is_refused(tmp_path):
+    path = write(tmp_path, json.dumps(PUBLISHED), "human_label.json")
+    with pytest.raises(LabelError, match=r"no labels of agent 'B'; there are Agent A, Operator"):
+        read_labels(path, "B")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

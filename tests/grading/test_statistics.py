@@ -11,7 +11,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.statistics import RESAMPLES, SEED, clustered_bootstrap, mean, rounded, total, wilson
+from replaykit.grading.statistics import (
+    RESAMPLES,
+    SEED,
+    clustered_bootstrap,
+    mean,
+    rounded,
+    total,
+    upper_bound,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +93,27 @@ def test_the_interval_is_that_of_a_naive_bootstrap(means: list[Fraction]) -> Non
 @given(st.lists(st.fractions(), max_size=20), st.integers(1, 3))
 def test_a_total_is_the_sum(values: list[Fraction], times: int) -> None:
     assert total(values * times) == sum(values) * times
+
+
+@pytest.mark.parametrize(
+    ("aim", "negatives"), [(0.05, (59, 93, 124)), (0.10, (29, 46, 61)), (0.15, (19, 30, 40))]
+)
+def test_how_many_negatives_a_bound_needs(aim: float, negatives: tuple[int, ...]) -> None:
+    """Figures of Clopper-Pearson tables: so many with 0, 1, 2 false positives, and one less is too few."""
+    for hits, n in enumerate(negatives):
+        least, below = upper_bound(hits, n), upper_bound(hits, n - 1)
+        assert least is not None and below is not None and least <= aim < below
+
+
+def test_bounds_of_nothing_and_of_all() -> None:
+    assert upper_bound(0, 0) is None
+    assert upper_bound(3, 3) == 1.0
+    assert upper_bound(1, 2) == 0.9747
+
+
+@given(st.integers(0, 40), st.integers(1, 40))
+def test_a_bound_lies_above_the_rate_and_grows_with_hits(hits: int, n: int) -> None:
+    hits = min(hits, n)
+    bound = upper_bound(hits, n)
+    assert bound is not None and hits / n <= bound <= 1
+    assert hits == 0 or (upper_bound(hits - 1, n) or 0) <= bound

@@ -118,7 +118,7 @@ def mind2web_second(folder: Path, **changes: Any) -> Path:
 def wabe(folder: Path, **changes: Any) -> Path:
     """A result folder of WABE: one picture per act."""
     told = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
-    run = mind2web(folder, shots=0, **told, **changes)
+    run = mind2web(folder, shots=0, **{**told, **changes})
     for number in range(2):
         write(run, f"trajectory/step_{number:03}.png", png(number))
     return run

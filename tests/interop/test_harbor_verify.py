@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -370,3 +371,37 @@ def test_the_verifier_in_one_file_runs_on_a_bare_interpreter(order: Order, tmp_p
 def test_a_tape_that_is_not_there_is_said_to_be(order: Order, tmp_path: Path) -> None:
     found = verify_trial(msgspec.structs.replace(order, replies=tmp_path / "none.jsonl"), Model())
     assert found.reward == 0.0 and "there is no tape" in str(found.error)
+
+
+def tasks_file(folder: Path, *ids: str) -> Path:
+    lines = [{"web_name": "Shop", "id": id, "ques": "Find it.", "web": "http://shop.test/"} for id in ids]
+    path = folder / "tasks.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (("a b", "A-b"), "'a b' and 'A-b': one folder, webvoyager-a-b"),
+        (("x", "x"), "'x' twice: one folder, webvoyager-x"),
+        (("?", "!"), "'?' and '!': one folder, webvoyager-task"),
+    ],
+)
+def test_tasks_of_one_folder_are_refused_by_name(tmp_path: Path, ids: tuple[str, ...], words: str) -> None:
+    file, out = tasks_file(tmp_path, "fine", *ids), tmp_path / "out"
+    with pytest.raises(TaskError, match=re.escape(words)):
+        generate(file, out, Wanted(is_unpinned=True))
+    assert not out.exists()
+    written, _ = generate(file, out, Wanted(is_unpinned=True, limit=2))
+    assert len(written) == 2
+
+
+def test_a_raw_id_chooses_one_of_two_tasks_with_one_folder(tmp_path: Path) -> None:
+    file = tasks_file(tmp_path, "a b", "A-b")
+    written, _ = generate(file, tmp_path / "one", Wanted(is_unpinned=True, ids=("A-b",)))
+    assert len(written) == 1
+    truth = json.loads((written[0] / "tests/ground_truth.json").read_text())
+    assert truth["id"] == "A-b"
+    with pytest.raises(TaskError, match="one folder, webvoyager-a-b"):
+        generate(file, tmp_path / "two", Wanted(is_unpinned=True, ids=("webvoyager-a-b",)))

@@ -84,7 +84,10 @@ def test_thoughts_of_another_number_are_paired_up_to_the_shorter(tmp_path: Path,
 
 def test_other_keys_are_kept_and_null_is_no_answer(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web(tmp_path, final_result_response=None, seed=7)).trajectory
-    assert run.header.source is not None and run.header.source.extra == {"seed": 7}
+    assert run.header.source is not None and run.header.source.extra == {
+        "seed": 7,
+        "screenshots": [f"trajectory/{number}_full_screenshot.png" for number in range(3)],
+    }
     assert run.answer is None and run.ending is not None and run.ending.kind == "unknown"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 from replaykit.cli.main import run as command_line
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
+from replaykit.interop.importing import import_run, import_runs
 from replaykit.report.wabe import as_wabe
 from replaykit.testing.builder import trajectory
+from tests.interop.samples import png, wabe, write
 
 QUERY = """SELECT t.participants.white_agent AS id, ROUND(unnest.detail.success_rate, 1) AS "Pass Rate",
 unnest.detail.successful_tasks AS "Passed", unnest.detail.total_tasks AS "# Tasks"
@@ -93,3 +96,47 @@ def test_an_end_is_no_success_where_that_is_not_wanted(
     command_line(argv)
     detail = json.loads(out.read_text())["results"][0]["detail"]
     assert (detail["successful_tasks"], detail["success_rate"]) == (successful, 0.0)
+
+
+def wabe_detail(run: Path) -> dict[str, Any]:
+    report = build_report([judged(verdict, YES) for verdict in grade_many([str(run)]).verdicts])
+    detail = json.loads(as_wabe(report, [run]))["results"][0]["detail"]
+    (task,) = detail["tasks"]
+    return dict(task)
+
+
+def test_an_imported_run_keeps_what_its_file_says(tmp_path: Path) -> None:
+    """Level, limit, screenshots, lines and thoughts of a WABE folder come back as they were."""
+    source = wabe(tmp_path, level="hard", max_steps=25, steps_taken=7)
+    import_run("wabe", source, tmp_path / "run.zst")
+    told = json.loads((source / "result.json").read_text())
+    task = wabe_detail(tmp_path / "run.zst")
+    for name in ("level", "max_steps", "action_history", "thoughts", "error"):
+        assert task[name] == told[name]
+    assert task["steps_taken"] == 7
+    assert task["screenshots"] == ["trajectory/step_000.png", "trajectory/step_001.png"]
+
+
+def test_a_results_file_comes_back_as_it_was(tmp_path: Path) -> None:
+    told = {
+        "task_id": "t9", "task": "Find it.", "success": False, "steps_taken": 2, "max_steps": 12,
+        "level": "medium", "thoughts": ["a"], "action_history": ["Click it", "TASK_COMPLETE -> ANSWER: 4"],
+        "screenshots": ["shots/b.png", "shots/a.png"], "error": "gave up",
+    }  # fmt: skip
+    for number, name in enumerate(told["screenshots"]):  # type: ignore[arg-type]
+        write(tmp_path, name, png(number))
+    detail = {"success_rate": 0.0, "successful_tasks": 0, "total_tasks": 1, "tasks": [told]}
+    plain = {"participants": {"white_agent": "x"}, "results": [{"detail": detail}]}
+    write(tmp_path, "results.json", plain)
+    (done,) = import_runs("wabe", [tmp_path / "results.json"], tmp_path / "out")
+    task = wabe_detail(Path(done.path))
+    for name in told.keys() - {"task", "success", "task_id"}:
+        assert task[name] == told[name]
+
+
+def test_a_recorded_run_says_what_its_task_says(tmp_path: Path) -> None:
+    task = {"id": "t", "intent": "Find it.", "max_steps": 9, "metadata": {"level": "medium"}}
+    run = trajectory(task).click("#b", "<p>x</p>").answer("Done").write(tmp_path / "a.zst")
+    found = wabe_detail(run)
+    assert (found["level"], found["max_steps"], found["screenshots"]) == ("medium", 9, [])
+    assert found["action_history"] == ["<element> -> CLICK"]

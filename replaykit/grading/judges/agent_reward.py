@@ -8,7 +8,7 @@ from typing import Any, cast
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.evidence import Deed, JudgeEvidence
 from replaykit.grading.judges.judge import Replies, Round
-from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.model_judge import ModelJudge, has_reasoning, other_mode, stage_report
 from replaykit.grading.judges.slots import Prompts, Slot
 from replaykit.grading.judges.tags import PeerRefusal, tags
 from replaykit.grading.judges.tree import fitted, pruned
@@ -26,14 +26,16 @@ class AgentReward(ModelJudge):
     """One request, four answers; the outcome is the first question's."""
 
     protocol = "agent_reward"
+    reads_reasoning = True
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
         self._order = settings.order or ("verdict_first" if mode == "compat" else "verdict_last")
+        bare = "" if has_reasoning(settings, mode) else ".bare"
         slots = {
             "system": Slot(shipped=f"agent_reward.system.{self._order}"),
             "goal": _slot("goal", "goal"),
-            "step": _slot("step", *_STEP),
-            "actions": _slot("actions", "steps"),
+            "step": _slot(f"step{bare}", *_STEP),
+            "actions": _slot(f"actions{bare}", "steps"),
             "axtree": _slot("axtree", "axtree"),
             "screenshot": Slot(shipped="agent_reward.screenshot"),
             "closing": Slot(shipped="agent_reward.closing"),
@@ -68,7 +70,9 @@ class AgentReward(ModelJudge):
         """Return what else of the protocol shapes its answer."""
         names = ("use_axtree", "use_screenshot", "axtree_chars_max")
         pruning = {"pruning": PRUNING} if self.settings.use_axtree else {}
-        return {"order": self._order, **{name: getattr(self.settings, name) for name in names}, **pruning}
+        told = {} if has_reasoning(self.settings, self.mode) else {"reasoning": "exclude"}
+        options = {name: getattr(self.settings, name) for name in names}
+        return {"order": self._order, **options, **pruning, **told}
 
     def _smaller(self, evidence: JudgeEvidence, reply: ModelReply | ReplyFailure) -> ModelRequest | None:
         """Return what the peer asks where a request was refused: the same with a pruned tree; else None.
@@ -106,7 +110,8 @@ class AgentReward(ModelJudge):
 
     def _step(self, number: int, deed: Deed) -> str:
         empty = "" if self.is_strict else "None"
-        values = {"url": deed.url, "action": deed.action, "reasoning": deed.thought}
+        thought = deed.thought if has_reasoning(self.settings, self.mode) else ""
+        values = {"url": deed.url, "action": deed.action, "reasoning": thought}
         said = {name: value or empty for name, value in values.items()}
         return self.prompts.fill("step", {"step_number": str(number), **said})
 

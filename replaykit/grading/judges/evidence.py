@@ -11,11 +11,21 @@ from replaykit.bundle.blobs import image_size
 from replaykit.bundle.format import PIXMAP
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.judges.grounding import grounding
-from replaykit.grading.judges.selection import Dedupe, ImagePolicy, Selection, Shot, Shots, all_shots, shots
+from replaykit.grading.judges.selection import (
+    Dedupe,
+    ImagePolicy,
+    Selection,
+    Shot,
+    Shots,
+    all_shots,
+    filed_shots,
+    shots,
+)
 from replaykit.grading.request import ImagePart
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.action_history import ActionHistory, action_history
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import MESSAGES, render_step
 from replaykit.trajectory.step import Step
@@ -29,7 +39,7 @@ class Wants(Struct, frozen=True, kw_only=True):
     dedupe: Dedupe = "consecutive"
     """Whether equal pictures in a row are sent once."""
     shots: Shots = "steps"
-    """One look a step, or every look."""
+    """One look a step, every look, or the files of an imported run."""
     tree: bool = False
     """The last accessibility tree."""
     text: bool = False
@@ -60,6 +70,8 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """The agent's answer; None = none was given."""
     deeds: tuple[Deed, ...] = ()
     """What the agent did, in order."""
+    history: ActionHistory = ActionHistory(actions=(), thoughts=None)
+    """The same as the file of an imported run has it."""
     tree: str = ""
     """The last accessibility tree."""
     text: str = ""
@@ -74,17 +86,21 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """Numbers and quotations of the answer, with the steps whose visible text holds them."""
 
 
+_SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
+
+
 def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
     """Return the evidence of a run. Reads the chosen pictures only, none where the policy is `none`.
 
     Raises BundleError where a picture is missing or damaged.
     """
-    found = shots(replay) if wants.shots == "steps" else all_shots(replay)
+    found = _SHOTS[wants.shots](replay)
     selection = wants.images.select(list(found), wants.dedupe)
     return JudgeEvidence(
         task=task.intent,
         answer=replay.answer,
         deeds=tuple(_deed(step) for step in replay.steps),
+        history=action_history(replay.trajectory),
         tree=_last_tree(replay) if wants.tree else "",
         text=_last_text(replay) if wants.text else "",
         recorded_at=replay.trajectory.header.created or "",

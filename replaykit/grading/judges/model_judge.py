@@ -40,11 +40,17 @@ class ModelJudge:
     variants: tuple[str, ...] = ()
     """Variants of the protocol that the settings may name."""
 
+    reads_reasoning = False
+    """Whether the protocol reads the agent's reasoning."""
+
     def __init__(self, settings: JudgeSettings, mode: str, prompts: Prompts, images: str) -> None:
         self.settings = validated(settings)
         if settings.variant and settings.variant not in self.variants:
             known = ", ".join(self.variants) or "none"
             raise JudgeError(what=f"option variant: {settings.variant!r} is not of {self.protocol}: {known}")
+        if settings.reasoning and not self.reads_reasoning:
+            readers = "agent_reward, and webjudge with variant: general, only"
+            raise JudgeError(what=f"option reasoning: {settings.reasoning!r} is of {readers}")
         self.mode = mode
         self.name = settings.id or self.protocol
         self.prompts = prompts
@@ -174,6 +180,14 @@ class ModelJudge:
         names = ("shots", "require", "oversized_image")
         found = {name: getattr(self.settings, name) for name in names}
         return {name: value for name, value in found.items() if value != getattr(DEFAULTS, name)}
+
+
+def has_reasoning(settings: JudgeSettings, mode: str) -> bool:
+    """Return whether a judge that reads the agent's reasoning is told it: by default in compat mode only.
+
+    Rewriting an agent's reasoning alone turns a judge's verdicts (arXiv 2601.14691).
+    """
+    return (settings.reasoning or ("include" if mode == "compat" else "exclude")) == "include"
 
 
 def stage_report(request: ModelRequest, reply: ModelReply, parsed: Mapping[str, Any]) -> dict[str, Any]:

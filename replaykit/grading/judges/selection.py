@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from replaykit.errors import JudgeError
 from replaykit.replay.player import Replay
+from replaykit.trajectory.action_history import is_own
 from replaykit.trajectory.observation import Observation
 
 Dedupe = Literal["consecutive", "none"]
 """Whether equal pictures in a row are sent once."""
 
-Shots = Literal["steps", "all"]
-"""One look a step, or every look."""
+Shots = Literal["steps", "all", "files"]
+"""One look a step, every look, or the files of an imported run."""
 
 _POLICY = re.compile(r"(?:(first\+last|last):([1-9][0-9]{0,8})|(all)|(none)|scored>=([1-5]))")
 
@@ -125,6 +126,19 @@ def all_shots(replay: Replay) -> Iterator[Shot]:
         if isinstance(page.seen, Observation):
             step = page.step if page.step is not None else last * (page.role == "final")
             yield from _shot(page.seen, step)
+
+
+def filed_shots(replay: Replay) -> Iterator[Shot]:
+    """Yield every screenshot of an imported run, in the order of its files, whatever their number.
+
+    Of a run of another layout than Online-Mind2Web's, the screenshot of each step.
+    """
+    if not is_own(replay.trajectory):
+        yield from shots(replay)
+        return
+    last = max(0, len(replay.steps) - 1)
+    for seen in replay.trajectory.of_type(Observation):
+        yield from _shot(seen, seen.of if seen.of is not None else last * (seen.role != "start"))
 
 
 def _shot(seen: Observation | None, step: int) -> Iterator[Shot]:

@@ -12,13 +12,20 @@ from replaykit.errors import JudgeError
 from replaykit.grading.judges.evidence import JudgeEvidence
 from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.key_points import key_points
-from replaykit.grading.judges.model_judge import Asked, ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.model_judge import (
+    Asked,
+    ModelJudge,
+    has_reasoning,
+    other_mode,
+    stage_report,
+)
 from replaykit.grading.judges.scores import Scored, picture_score
 from replaykit.grading.judges.slots import Prompts, Slot
 from replaykit.grading.judges.status import status_line
 from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judging import JudgeSettings
+from replaykit.trajectory.action_history import ActionHistory
 
 THRESHOLD = 3
 """Least score of a picture that the verdict is given on."""
@@ -40,8 +47,8 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 class WebJudge(ModelJudge):
-    """Rounds of 1, n and 1 requests. The agent's answer never enters the last one; its thoughts do in the
-    variant `general` alone.
+    """Rounds of 1, n and 1 requests. In strict mode the agent's answer never enters the last one, and its
+    reasoning only in the variant `general` with `reasoning: include`.
     """
 
     protocol = "webjudge"
@@ -49,6 +56,9 @@ class WebJudge(ModelJudge):
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
         self.is_general = settings.variant == "general"
+        self.reads_reasoning = self.is_general
+        self.version = 2 if mode == "compat" else 1
+        self._has_reasoning = self.is_general and has_reasoning(settings, mode)
         kind = "webjudge.general" if self.is_general else "webjudge"
         slots = {
             "key_points.system": Slot(shipped="webjudge.key_points.system"),
@@ -74,6 +84,8 @@ class WebJudge(ModelJudge):
                 what=f"option images: {settings.images!r} is not scored>=t with an integer t from 1 to 5"
             )
         self.threshold = self.wants.images.scored
+        if not self.is_strict and settings.shots == "steps":
+            self.wants = replace(self.wants, shots="files")
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask for the key points, for a score of each picture, and for the verdict."""
@@ -91,9 +103,12 @@ class WebJudge(ModelJudge):
         failed = yield from self._ask(evidence, asked, self._about_images(evidence, points))
         if failed is not None:
             return failed
-        kept, counts = self._kept(evidence, [reply for _, reply in asked[1:]])
-        failed = yield from self._ask(evidence, asked, (self._about_verdict(evidence, points, kept),))
-        return failed or self._judgement(evidence, asked, kept, counts)
+        replies = [reply for _, reply in asked[1:]]
+        passed = self._passed(evidence, replies)
+        kept = self._kept(passed)
+        last = self._about_verdict(evidence, points, kept, self._reasons(passed, kept))
+        failed = yield from self._ask(evidence, asked, (last,))
+        return failed or self._judgement(evidence, asked, kept, self._counts(replies, passed, kept))
 
     def most_requests(self, evidence: JudgeEvidence) -> int:
         """Return how many requests it asks at most: the key points, each picture, the verdict."""
@@ -106,7 +121,9 @@ class WebJudge(ModelJudge):
     def shape(self) -> dict[str, Any]:
         """Return what else of the protocol shapes its answer."""
         variant = {"variant": self.settings.variant} if self.is_general else {}
-        return {"max_images": self.settings.max_images, **variant}
+        bare = {"reasoning": "exclude"} if self.is_general and not self._has_reasoning else {}
+        told = {**variant, **bare}
+        return {"max_images": self.settings.max_images, **told}
 
     def _ask(
         self, evidence: JudgeEvidence, asked: list[Asked], requests: Round
@@ -131,47 +148,62 @@ class WebJudge(ModelJudge):
             self.request("score", system, (text, image), place) for place, image in enumerate(evidence.images)
         )
 
-    def _about_verdict(self, evidence: JudgeEvidence, points: str, kept: Sequence[Kept]) -> ModelRequest:
-        texts = {"task": evidence.task, "key_points": points, "actions": _numbered(self._acts(evidence))}
+    def _about_verdict(
+        self, evidence: JudgeEvidence, points: str, kept: Sequence[Kept], reasons: Sequence[str]
+    ) -> ModelRequest:
+        texts = {"task": evidence.task, "key_points": points, "actions": _numbered(self._actions(evidence))}
         slot = "verdict.user" if kept else "verdict.user_bare"
         if kept:
-            texts["reasons"] = _numbered(self._reasons(kept))
+            texts["reasons"] = _numbered(reasons)
         content: tuple[Part, ...] = (
             TextPart(text=self.prompts.fill(slot, self.untrusted(texts))),
             *(k.image for k in kept),
         )
         return self.request("verdict", self.system("verdict.system"), content)
 
-    def _acts(self, evidence: JudgeEvidence) -> list[str]:
+    def _actions(self, evidence: JudgeEvidence) -> Sequence[str]:
+        """Return the action history: rendered in strict mode, in compat mode as the run's own file has it."""
+        if not self.is_strict:
+            return self._filed_actions(evidence.history)
         deeds = [deed for deed in evidence.deeds if not deed.is_said]
-        if not self.is_general or not any(deed.thought for deed in deeds):
+        if not self._has_reasoning:
             return [deed.action for deed in deeds]
-        # The peer joins its lists of actions and thoughts, so that an empty thought leaves its label behind.
-        return [
-            f"{deed.action}. Reasoning: {deed.thought}" if deed.thought or not self.is_strict else deed.action
-            for deed in deeds
-        ]
+        return [_reasoned(deed.action, deed.thought) if deed.thought else deed.action for deed in deeds]
 
-    def _reasons(self, kept: Sequence[Kept]) -> list[str]:
-        reasons = [one.scored.reason for one in kept]
-        # The peer leaves empty ones out, so that its numbers are no longer those of the pictures.
-        return [reason or "-" for reason in reasons] if self.is_strict else [r for r in reasons if r]
+    def _filed_actions(self, history: ActionHistory) -> Sequence[str]:
+        if not self._has_reasoning or history.thoughts is None:
+            return history.actions
+        # Upstream pairs its two lists up to the end of the shorter one.
+        return [_reasoned(*pair) for pair in zip(history.actions, history.thoughts, strict=False)]
 
-    def _kept(
-        self, evidence: JudgeEvidence, replies: Sequence[ModelReply]
-    ) -> tuple[list[Kept], dict[str, int]]:
-        """Return the pictures that count, in order, and how many had no score or were too many."""
-        scored = [
+    def _reasons(self, passed: Sequence[Kept], kept: Sequence[Kept]) -> list[str]:
+        """Return why screenshots count: of those sent in strict mode.
+
+        Upstream leaves empty reasons out and cuts reasons and screenshots apart, so that its numbers are not
+        those of the screenshots.
+        """
+        if self.is_strict:
+            return [one.scored.reason or "-" for one in kept]
+        return [one.scored.reason for one in passed if one.scored.reason][: self.settings.max_images]
+
+    def _passed(self, evidence: JudgeEvidence, replies: Sequence[ModelReply]) -> list[Kept]:
+        """Return the screenshots that reach the threshold, in order."""
+        scored = (
             Kept(image=image, place=place, scored=self._scored(reply))
             for place, (image, reply) in enumerate(zip(evidence.images, replies, strict=True))
-        ]
-        passed = [one for one in scored if self._rank(one) >= self.threshold]
-        kept = passed[: self.settings.max_images]
-        if self.is_strict:
-            best = sorted(passed, key=lambda one: (-self._rank(one), -one.place))[: self.settings.max_images]
-            kept = sorted(best, key=lambda one: one.place)
-        n_unscored = sum(one.scored.score is None for one in scored)
-        return kept, {"n_unscored": n_unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
+        )
+        return [one for one in scored if self._rank(one) >= self.threshold]
+
+    def _kept(self, passed: Sequence[Kept]) -> list[Kept]:
+        """Return the screenshots that are sent: the best ones in strict mode, else the first ones."""
+        if not self.is_strict:
+            return list(passed[: self.settings.max_images])
+        best = sorted(passed, key=lambda one: (-self._rank(one), -one.place))[: self.settings.max_images]
+        return sorted(best, key=lambda one: one.place)
+
+    def _counts(self, replies: Sequence[ModelReply], passed: Sequence[Kept], kept: Sequence[Kept]) -> Any:
+        unscored = sum(self._scored(reply).score is None for reply in replies)
+        return {"n_unscored": unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
 
     def _rank(self, one: Kept) -> int:
         """Return the score of a picture; one that nobody can read is kept like one that just passes."""
@@ -201,6 +233,10 @@ class WebJudge(ModelJudge):
 
     def _scored(self, reply: ModelReply) -> Scored:
         return picture_score(reply.text, reply.stop_reason, self.mode, is_general=self.is_general)
+
+
+def _reasoned(action: str, thought: str) -> str:
+    return f"{action}. Reasoning: {thought}"
 
 
 def _numbered(lines: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
 from replaykit.grading.judges.parse import Parsed, failure_token, success_token
 from replaykit.grading.judges.prompt import digest
+from replaykit.grading.judges.selection import Shots
 from replaykit.grading.judges.slots import Prompts, Slot
 from replaykit.grading.request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
@@ -48,7 +49,8 @@ class WebVoyager(ModelJudge):
         if self.wants.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
         if self._is_copy:
-            self.wants = replace(self.wants, images=replace(self.wants.images, among=AMONG))
+            images = replace(self.wants.images, among=AMONG)
+            self.wants = replace(self.wants, images=images, shots=self._shots())
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask once, unless there is nothing to ask about."""
@@ -79,6 +81,9 @@ class WebVoyager(ModelJudge):
     @property
     def _is_copy(self) -> bool:
         return self.settings.variant == "om2w" and not self.is_strict
+
+    def _shots(self) -> Shots:
+        return "files" if self.wants.shots == "steps" else self.wants.shots
 
     @property
     def _on_missing_answer(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from replaykit.errors import JudgeError
 from replaykit.grading.judges.client import CallableClient
 from replaykit.grading.judges.live import Desk, judge_sync
 from replaykit.grading.judges.planning import known_requests, plan
@@ -37,10 +38,7 @@ def test_blocks_in_order(judged, recorded, task):
     judgement, (request,) = judged(recorded(3), task)
     goal, actions, label, image, closing = blocks(request)
     assert "Find the order number." in goal
-    assert (
-        "Step 1\nURL: http://shop.test/\nAction: page -> GOTO: http://shop.test/\nReasoning: \nStep 2"
-        in actions
-    )
+    assert "Step 1\nURL: http://shop.test/\nAction: page -> GOTO: http://shop.test/\nStep 2" in actions
     assert (image, request.content[3].step) == ("image", 2)
     assert "screenshot" in label
     assert closing.startswith("Answer the four questions")
@@ -211,3 +209,35 @@ def test_the_fingerprint_changes_with_its_options():
     ]
     prints = {build_judge(JudgeSettings(protocol="agent_reward", **o), "strict").fingerprint for o in options}
     assert len(prints) == len(options)
+
+
+def test_the_agent_s_reasoning_is_left_out_unless_it_is_asked_for(judged, task, as_bundle):
+    run = as_bundle(build_run().goto("http://shop.test/", "<p>x", thought="SURELY DONE").screenshot())
+    said = {
+        (mode, choice): "\n".join(blocks(judged(run, task, mode=mode, reasoning=choice)[1][0]))
+        for mode in ("strict", "compat")
+        for choice in ("", "include", "exclude")
+    }
+    assert {key for key, text in said.items() if "SURELY DONE" in text} == {
+        ("strict", "include"),
+        ("compat", ""),
+        ("compat", "include"),
+    }
+    assert "Reasoning:" not in said["strict", ""]
+
+
+@pytest.mark.parametrize("choice", ["include", "exclude"])
+@pytest.mark.parametrize("protocol", ["webvoyager", "webjudge"])
+def test_reasoning_is_no_option_of_judges_that_read_none(protocol, choice):
+    with pytest.raises(
+        JudgeError, match=r"option reasoning: .* is of agent_reward, and webjudge with variant"
+    ):
+        build_judge(JudgeSettings(protocol=protocol, reasoning=choice), "strict")
+
+
+def test_what_is_asked_as_before_keeps_its_fingerprint():
+    def mark(mode, **options):
+        return build_judge(JudgeSettings(protocol="agent_reward", **options), mode).fingerprint
+
+    assert mark("strict", reasoning="exclude") == mark("strict") != mark("strict", reasoning="include")
+    assert mark("compat", reasoning="include") == mark("compat") != mark("compat", reasoning="exclude")

@@ -79,10 +79,12 @@ def test_the_peers_layout():
 FROZEN = {
     "agent_reward.actions": "de2a97ab8256ac93",
     "agent_reward.axtree": "f394e85f31fb151c",
+    "agent_reward.actions.bare": "8dece2335e105b1d",
     "agent_reward.closing": "ad564f0150f5068a",
     "agent_reward.goal": "3ba62af6118cfb92",
     "agent_reward.screenshot": "1f1200a745d214d0",
     "agent_reward.step": "8a976bc1dd2995ea",
+    "agent_reward.step.bare": "9622aa20bf578e21",
     "agent_reward.system.verdict_first": "55c481e9088eb2b3",
     "agent_reward.system.verdict_last": "de15aedcd7ed9e84",
     "evidence": "7f14e18c374de0ff",

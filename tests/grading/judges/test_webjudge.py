@@ -223,7 +223,7 @@ def thinking(thoughts):
 
 def test_the_general_judge_is_told_what_the_agent_thought(judged, as_bundle, task):
     run = as_bundle(thinking(["try the first", None]))
-    judgement, requests = judged(run, task, says(), variant="general")
+    judgement, requests = judged(run, task, says(), variant="general", reasoning="include")
     assert judgement.outcome == "SUCCESS"
     history = texts(requests[-1])
     assert ". Reasoning: try the first\n" in history
@@ -234,6 +234,8 @@ def test_the_general_judge_is_told_what_the_agent_thought(judged, as_bundle, tas
     _, requests = judged(run, task, says(), "compat", variant="general")
     assert texts(requests[-1]).count(". Reasoning: ") == 3  # the peer's label stands without a thought too
     assert ". Reasoning: " not in texts(judged(run, task, says())[1][-1])
+    bare = judged(run, task, says(), variant="general")[1]
+    assert not any("try the first" in texts(request) for request in bare)
 
 
 def test_without_thoughts_the_general_judge_sees_plain_actions(judged, as_bundle, task):

@@ -1,0 +1,146 @@
+"""Who says whether runs succeeded: the judges and the checks of a report, or the annotators of a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.decoders import decode
+from replaykit.errors import LabelError
+from replaykit.grading.labels import Labels, read_labels
+from replaykit.grading.verdict import Judgement, Report, Verdict
+
+SUCCESS, FAILURE = "success", "failure"
+
+_VERDICTS = {"SUCCESS": SUCCESS, "PASS": SUCCESS, "FAILURE": FAILURE, "FAIL": FAILURE}
+
+
+class Grader(Struct, frozen=True, kw_only=True):
+    """Somebody, or something, that says whether runs succeeded."""
+
+    name: str
+    """A judge, `checks`, `success`, or an annotator."""
+    said: dict[str, str]
+    """Run to `success`, `failure`, or why there is neither."""
+    tasks: dict[str, str] = {}
+    """Run to task: runs of one task are drawn together."""
+    fingerprint: str | None = None
+    """Of a judge: what shapes its answer."""
+    origins: dict[str, int] = {}
+    """Of a judge: where its replies come from, `live imported synthetic`, with counts."""
+    duplicates: int = 0
+    """Further verdicts of runs that the report names already, all of them the same."""
+
+
+def graders_of(path: str | Path, agent: str | None = None) -> list[Grader]:
+    """Return the graders of a report (JSON), or of a file of labels.
+
+    Raises LabelError, also where a report has two verdicts of one run that differ.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
+    if data.lstrip().startswith(b"{") and b'"replaykit.report/' in data[:200]:
+        return list(_of_report(_report(data, file.name), file.name))
+    return [_of_labels(read_labels(file, agent))]
+
+
+def by_task(grader: Grader) -> Grader:
+    """Return a grader whose runs are named by their tasks, where a task has one run only."""
+    runs = Counter(grader.tasks.get(run, run) for run in grader.said)
+    named = {
+        run: task if runs[task := grader.tasks.get(run, run)] == 1 else f"{task} ({run})"
+        for run in grader.said
+    }
+    return msgspec.structs.replace(
+        grader,
+        said={named[run]: said for run, said in grader.said.items()},
+        tasks={named[run]: grader.tasks.get(run, run) for run in grader.said},
+    )
+
+
+def _of_labels(labels: Labels) -> Grader:
+    primary = labels.primary()
+    said: dict[str, str] = {run: label.label for run, label in primary.items()}
+    tasks = {run: label.task for run, label in primary.items() if label.task}
+    return Grader(name=labels.name, said=said, tasks=tasks)
+
+
+def _report(data: bytes, name: str) -> Report:
+    try:
+        return decode(data, Report)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"not a report: {error}") from error
+
+
+def _of_report(report: Report, source: str) -> Iterator[Grader]:
+    rows: dict[str, list[Verdict]] = {}
+    for one in report.verdicts:
+        if one.trajectory:
+            rows.setdefault(one.trajectory.removeprefix("sha256:"), []).append(one)
+    verdicts = {run: _only(report, several, source) for run, several in rows.items()}
+    tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
+    duplicates = sum(map(len, rows.values())) - len(rows)
+    yield from _judges(verdicts, tasks, duplicates)
+    yield from _columns(verdicts, tasks, duplicates)
+
+
+def _only(report: Report, several: Sequence[Verdict], source: str) -> Verdict:
+    """Return the verdict of a run; raise LabelError where the report has two that differ."""
+    first = _outcomes(several[0])
+    for other in several[1:]:
+        found = _outcomes(other)
+        name = next((name for name in {**first, **found} if first.get(name) != found.get(name)), None)
+        if name is not None:
+            both = f"{first.get(name, 'none')} and {found.get(name, 'none')}"
+            reason = (
+                f"two verdicts of {report.name(other)} ({other.trajectory}) differ in {name}: {both}. "
+                "Grade the run once, with one tape, and compare that report"
+            )
+            raise LabelError(source=source, line=0, reason=reason)
+    return several[0]
+
+
+def _outcomes(verdict: Verdict) -> dict[str, str]:
+    """Return what each grader says of a run."""
+    found = {f"judge {one.judge} {one.fingerprint}".strip(): str(one.outcome) for one in verdict.judgements}
+    if verdict.completion is not None and verdict.checks:
+        found["checks"] = str(verdict.completion.outcome)
+    if verdict.success is not None:
+        found["success"] = str(verdict.success)
+    return found
+
+
+def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: int) -> Iterator[Grader]:
+    named: dict[tuple[str, str], dict[str, Judgement]] = {}
+    for run, verdict in verdicts.items():
+        for one in verdict.judgements:
+            named.setdefault((one.judge, one.fingerprint), {})[run] = one
+    for (name, mark), given in sorted(named.items()):
+        origins: Counter[str] = Counter()
+        for one in given.values():
+            origins.update(one.origins)
+        said = {run: _VERDICTS.get(one.outcome, str(one.outcome)) for run, one in given.items()}
+        yield Grader(
+            name=name,
+            said=said,
+            tasks=tasks,
+            fingerprint=mark or None,
+            origins=dict(sorted(origins.items())),
+            duplicates=duplicates,
+        )
+
+
+def _columns(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: int) -> Iterator[Grader]:
+    checks = {run: one.completion.outcome for run, one in verdicts.items() if one.completion and one.checks}
+    success = {run: one.success for run, one in verdicts.items() if one.success is not None}
+    for name, column in (("checks", checks), ("success", success)):
+        if column:
+            said = {run: _VERDICTS.get(outcome, str(outcome)) for run, outcome in column.items()}
+            yield Grader(name=name, said=said, tasks=tasks, duplicates=duplicates)
