@@ -76,6 +76,7 @@ IMPORTERS = {
     "atif": "replaykit.interop.atif",
     "run-jsonl": "replaykit.interop.run_jsonl",
     "playwright-trace": "replaykit.interop.playwright_trace",
+    "playwright-mcp": "replaykit.interop.playwright_mcp",
     "inspect": "replaykit.interop.inspect_log",
     "har": "replaykit.interop.har",
 }

@@ -87,7 +87,7 @@ def _names_password(of: Mapping[str, Any]) -> bool:
         return True
     said = [part for key, part in of.items() if key.lower() in _DESCRIBING]
     said += [part for one in said if isinstance(one, dict) for part in one.values()]
-    return any(isinstance(one, str) and _is_password(one) for one in said)
+    return any(isinstance(one, str) and names_password(one) for one in said)
 
 
 def _all_masked(value: Any, found: Found) -> Any:
@@ -172,10 +172,11 @@ def takes_password(element: Element) -> bool:
         return True
     said = [element.name, element.ref, element.text, element.css, element.xpath]
     said += [attributes.get(key) for key in ("name", "id", "autocomplete", "aria-label", "placeholder")]
-    return any(_is_password(one) for one in said if one)
+    return any(names_password(one) for one in said if one)
 
 
-def _is_password(text: str) -> bool:
+def names_password(text: str) -> bool:
+    """Whether the name of a field, or the way to find it, says that it takes passwords."""
     return len(text) < 512 and (
         _PASSWORD.search(text) is not None or text.lower() in ("password", "pwd", "otp")
     )

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -48,9 +48,6 @@ BATCH = 8
 
 FAULTS_MAX = 1000
 """Lines of a file that may be no JSON."""
-
-LEVELS_MAX = 12
-"""Folders of a foreign path that are looked at."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -273,13 +270,11 @@ class Run:
         Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
         where it is in neither.
         """
-        parts = PurePosixPath(path.replace("\\", "/")).parts[-LEVELS_MAX:]
-        ends = ["/".join(parts[at:]) for at in range(len(parts))]
-        own = next((end for end in ends if end in self.source), None)
+        own = self.source.ending(path)
         if own is not None:
             return self.picture(own)
         folder = self._shots
-        name = None if folder is None else next((end for end in ends if end in folder), None)
+        name = None if folder is None else folder.ending(path)
         if folder is None or name is None:
             return None
         data = folder.read(name)

@@ -24,6 +24,9 @@ from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.finding import is_litter
 from replaykit.interop.pointers import FETCH, is_pointer
 
+LEVELS_MAX = 12
+"""Folders of a foreign path that are looked at."""
+
 DIRECTORY_MAX = 64 * 2**20
 """Bytes of an archive's directory: it is read into memory before anything can be counted."""
 
@@ -106,6 +109,22 @@ class Source:
     def json(self, name: str) -> Any:
         """Return the JSON value of a file. Raises InteropError."""
         return self.decode(self.read(name), name)
+
+    def text(self, name: str) -> str:
+        """Return the text of a file in UTF-8, without its byte order mark. Raises InteropError."""
+        data = self.read(name)
+        if is_pointer(data):
+            self.malformed(name, f"a pointer of Git LFS; {FETCH}", "text")
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeError as error:
+            self.malformed(name, "not UTF-8", "text in UTF-8", error)
+
+    def ending(self, path: str) -> str | None:
+        """Return the file that a path of another machine means: the longest end of it that is here."""
+        parts = PurePosixPath(path.replace("\\", "/")).parts[-LEVELS_MAX:]
+        ends = ("/".join(parts[at:]) for at in range(len(parts)))
+        return next((end for end in ends if end in self), None)
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         """Yield line number from 1 and value of each JSON line; blank lines are skipped."""

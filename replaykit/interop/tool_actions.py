@@ -14,6 +14,7 @@ import msgspec
 from replaykit.trajectory.action import (
     Action,
     Answer,
+    Check,
     Click,
     CloseTab,
     DblClick,
@@ -40,6 +41,7 @@ from replaykit.trajectory.action import (
     SelectOption,
     ToolCall,
     Type,
+    Uncheck,
     UploadFile,
     Wait,
 )
@@ -124,6 +126,8 @@ def _element(said: Arguments, *names: str) -> Element | None:
         (str(said[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(said, key)),
         None,
     )
+    if ref is None and "element" in said and _is_said(said, "target"):
+        ref = str(said["target"])  # Playwright MCP: `element` is what a person reads
     told = next((said[key] for key in names or ("element", "target", "label", "description")
                  if isinstance(said.get(key), str)), None)  # fmt: skip
     return None if ref is None and told is None else Element(ref=ref, text=told)
@@ -284,7 +288,9 @@ def _hover(said: Arguments) -> Action:
 _READING = (
     "screenshot", "take_screenshot", "cursor_position", "snapshot", "console_messages", "network_requests", "zoom",
     "get_page_text", "read_page", "find", "get_text", "get_content", "extract", "extract_content", "get_url",
-    "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
+    "resize", "emulate_media", "network_request", "start_tracing", "stop_tracing", "start_video", "stop_video",
+    "start_recording", "stop_recording", "install", "get_config", "pdf_save", "highlight", "hide_highlight", "annotate",
+    "verify_list_visible", "verify_value", "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
 )  # fmt: skip
 
 _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
@@ -312,6 +318,11 @@ _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
     "new_tab": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
     "tab_new": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
     "tabs": _tabs,
+    "check": lambda s: Check(element=_element(s) or _refuse()),
+    "uncheck": lambda s: Uncheck(element=_element(s) or _refuse()),
+    "mouse_wheel": _scroll,
+    "mouse_down": lambda s: MouseDown(point=_point(s) or (0, 0), button=str(s.get("button", "left"))),
+    "mouse_up": lambda s: MouseUp(point=_point(s) or (0, 0), button=str(s.get("button", "left"))),
     **dict.fromkeys(("tab_close", "close_tab", "close"), _is(CloseTab)),
     **dict.fromkeys(("tab_select", "switch_tab"), lambda s: FocusTab(tab=_number(s.get("index", s.get("tab"))))),
     **dict.fromkeys(("wait", "sleep", "wait_for", "wait_5_seconds"), _wait),

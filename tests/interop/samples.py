@@ -10,6 +10,7 @@ import sys
 import types
 import zipfile
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -458,6 +459,50 @@ def inspect_log(folder: Path, change: Callable[[dict[str, Any]], None] = lambda 
     return write(folder, "mugs.eval", packed(members))
 
 
+def mcp_entry(tool: str, args: Any, **sections: Any) -> str:
+    """An entry of `session.md`, as Playwright's MCP server 0.0.83 writes it."""
+    return "\n".join([
+        "", f"### Tool call: {tool}", "- Args", "```json", json.dumps(args, indent=2), "```",
+        "- Result", "```json", json.dumps(sections, indent=2), "```", "",
+    ])  # fmt: skip
+
+
+MCP_PAGE = "- Page URL: http://shop.test/\n- Page Title: Shop\n- Console: 1 errors, 0 warnings"
+MCP_TREE = (
+    '- heading "Shop" [level=1] [ref=e2]\n- textbox "Name" [ref=e5]: Ann\n- textbox "Password" [ref=e7]'
+)
+
+
+def mcp_entries() -> list[str]:
+    """A page visited, a form filled, a password typed, a button clicked, a screenshot taken."""
+    console = "- New console entries: out/console-1.log#L1-L2"
+    form = [{"target": "e5", "name": "Name", "type": "textbox", "value": "Ann"},
+            {"target": "e9", "name": "News", "type": "checkbox", "value": "true"},
+            {"target": "e11", "name": "Size", "type": "combobox", "value": "two"}]  # fmt: skip
+    shot = {"type": "image", "data": b64encode(png(4)).decode(), "mimeType": "image/png"}
+    secret = "hunter22secret"
+    return [
+        mcp_entry("browser_navigate", {"url": "http://shop.test/"}, code="await page.goto('http://shop.test/');",
+                  page=MCP_PAGE, snapshot=MCP_TREE, events=console),
+        mcp_entry("browser_fill_form", {"fields": form}, code="await page.getByRole('textbox').fill('Ann');"),
+        mcp_entry("browser_type", {"element": "Password", "target": "e7", "text": secret},
+                  code=f"await page.getByRole('textbox', {{ name: 'Password' }}).fill('{secret}');"),
+        mcp_entry("browser_snapshot", {}, page=MCP_PAGE, inlineSnapshot=f"{MCP_TREE}: {secret}"),
+        mcp_entry("browser_click", {"element": "Buy", "target": "e12"}, error="Error: covered", isError=True,
+                  tabs="- 0: [Shop [1]](http://shop.test/)\n- 1: (current) [Two](http://shop.test/2)", page=MCP_PAGE),
+        mcp_entry("browser_take_screenshot", {"scale": "css"}, result="- [Screenshot](out/page-1.png)", attachments=[shot]),
+        mcp_entry("browser_evaluate", {"function": "() => 1"}, result="1", code="await page.evaluate('() => 1');"),
+    ]  # fmt: skip
+
+
+def playwright_mcp(folder: Path, *entries: str) -> Path:
+    """The folder of output of a session."""
+    write(folder, "session-1795595353410/session.md", "".join(entries or mcp_entries()))
+    lines = "[     185ms] [ERROR] Not found @ http://shop.test/x:0\n[     190ms] [LOG] two\nlines @ http://shop.test/:1\n"
+    write(folder, "console-1.log", lines)
+    return folder
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -469,6 +514,7 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "atif": atif,
     "harbor": harbor,
     "browsergym": browsergym,
+    "playwright-mcp": playwright_mcp,
     "inspect": inspect_log,
     "har": har,
     "webarena-verified": webarena_verified,

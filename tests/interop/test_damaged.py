@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -128,11 +129,25 @@ def bytes_damaged(data: st.DataObject, whole: bytes) -> bytes:
     return data.draw(st.sampled_from(broken))
 
 
+def markdown_damaged(data: st.DataObject, whole: bytes) -> bytes:
+    """A log with a wrong in one of its blocks of JSON, or with a line that is gone, twice or elsewhere."""
+    blocks = list(re.finditer(rb"```json\n(.*?)\n```", whole, re.DOTALL))
+    if blocks and data.draw(st.booleans()):
+        one = data.draw(st.sampled_from(blocks))
+        return whole[: one.start(1)] + json_damaged(data, one[1]) + whole[one.end(1) :]
+    lines = whole.split(b"\n")
+    at = data.draw(st.integers(0, len(lines) - 1))
+    line = lines.pop(at)
+    if data.draw(st.booleans()):
+        lines.insert(data.draw(st.integers(0, len(lines))), line)
+    return b"\n".join(lines)
+
+
 def damage_of(name: str) -> Damage:
     """What there is to damage in a file of that name."""
     endings: dict[str, Damage] = {
         ".json": json_damaged, ".har": json_damaged, ".jsonl": lines_damaged, ".trace": lines_damaged,
-        ".network": lines_damaged, ".zip": archive_damaged, ".eval": archive_damaged,
+        ".network": lines_damaged, ".md": markdown_damaged, ".zip": archive_damaged, ".eval": archive_damaged,
     }  # fmt: skip
     return endings.get(Path(name).suffix, bytes_damaged)
 

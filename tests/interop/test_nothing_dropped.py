@@ -91,11 +91,14 @@ def sources(path: Path) -> Iterator[tuple[str, Any]]:
         elif name.endswith((".jsonl", ".trace", ".network")):
             for line in data.splitlines():
                 yield name, json.loads(line)
+        elif name.endswith(".md"):
+            for block in re.findall(r"```json\n(.*?)\n```", data.decode(), re.DOTALL):
+                yield name, json.loads(block)
 
 
 STRUCTURE = re.compile(
     r"(^|\.)(type|role|source|t|step_id|step_number|num|step|n_steps|schema_version|version|class|origin"
-    r"|media_type|tool_call_id|source_call_id|call_id|callId|phase|pageId|frameId|monotonicTime|wallTime|sdkLanguage|title)$"
+    r"|media_type|mimeType|tool_call_id|source_call_id|call_id|callId|phase|pageId|frameId|monotonicTime|wallTime|sdkLanguage|title)$"
 )
 """What only says where the rest belongs."""
 
