@@ -24,10 +24,10 @@ from replaykit.interop.mcp_log import (
 )
 from replaykit.interop.run import Run
 from replaykit.interop.tools import called_action
-from replaykit.recorder.gestures import MASKED
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.scalars import Blob, Threw
 
 LOG = "session.md"

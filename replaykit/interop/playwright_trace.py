@@ -1,4 +1,4 @@
-"""Traces of Playwright, versions 4 to 10: `trace.zip`, the folder it unpacks to, or a folder of sessions."""
+"""Traces of Playwright, versions 3 to 10: `trace.zip`, the folder it unpacks to, or a folder of sessions."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def _holds_trace(file: Path) -> bool:
 
 IMPORTER = Importer(
     name="playwright-trace",
-    reads="traces of Playwright, versions 4 to 10",
+    reads="traces of Playwright, versions 3 to 10",
     looks_for="trace.zip with *.trace members, or a folder of *.trace files",
     channels=letters(
         "R actions targets snapshots form_state network console dialogs times; P screenshots urls;"

@@ -259,7 +259,7 @@ def _version(run: Run, name: str, found: Any) -> int:
         expected=f"{OLDEST} to {NEWEST}",
         advice="Install a newer replaykit-web, or record with Playwright 1.65 or older."
         if is_newer
-        else "Record with Playwright 1.32 or newer.",
+        else "Record with Playwright 1.15 or newer.",
     )
 
 

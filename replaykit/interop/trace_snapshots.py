@@ -274,7 +274,9 @@ class _Maker:
 
     def _aim(self, name: str, plain: dict[str, str], said: dict[str, str]) -> None:
         mark = said.get(_OWN + "target__")
-        if mark is not None and mark in ("", self._call) and self._target is None:
+        # Version 3 marks it by the name of the snapshot: `action@` and the call id.
+        is_aim = mark is not None and (mark in ("", self._call) or mark.partition("@")[2] == self._call)
+        if is_aim and self._target is None:
             value = said.get(_OWN + "value_")
             if plain.get("type", "").lower() == "password" and value and not self._keeps:
                 value = MASKED

@@ -1,4 +1,4 @@
-"""Playwright's trace versions 4 to 10: events of older ones lifted to the newest, one version at a time.
+"""Playwright's trace versions 3 to 10: events of older ones lifted to the newest, one version at a time.
 
 Upgrades work on plain dicts and are tolerant: some fields appeared before the version that defines them.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-OLDEST, NEWEST = 4, 10
+OLDEST, NEWEST = 3, 10
 """Versions that are read."""
 
 Event = dict[str, Any]
@@ -22,6 +22,59 @@ def upgrade(events: Iterable[Event], version: int) -> list[Event]:
     for number in range(version, NEWEST):
         found = list(_STEPS[number](list(found)))
     return [_modern(event) for event in found]
+
+
+def _calls(events: list[Event]) -> Iterator[Event]:
+    """3 to 4: a call was one event, written when it was over, and all about it was in its metadata."""
+    starts = [number(_part(event, "metadata").get("startTime")) for event in events]
+    zero = min((start for start in starts if start is not None), default=None)
+    for event in events:
+        about = _part(event, "metadata")
+        if event.get("type") == "context-options":
+            # Releases before 1.17 tell no wall time: the run begins with its first event.
+            yield {"monotonicTime": zero, **event}
+        elif event.get("type") == "action" and str(about.get("method")).startswith("tracing"):
+            yield {"type": "call of the tracer"}
+        elif event.get("type") == "action":
+            yield from _call(about)
+        elif event.get("type") == "event" and about.get("method") == "__create__":
+            yield from _object(about)
+        elif event.get("type") == "event":
+            yield {**_named_parts(about), "type": "event", "time": about.get("startTime")}
+        else:
+            yield event
+
+
+_PARTS = {"type": "class", "method": "method", "params": "params", "pageId": "pageId"}
+_CALL = {**_PARTS, "apiName": "apiName", "wallTime": "wallTime", "startTime": "startTime"}
+
+
+def _named_parts(about: Event, names: dict[str, str] = _PARTS) -> Event:
+    return {new: about[old] for old, new in names.items() if old in about}
+
+
+def _call(about: Event) -> Iterator[Event]:
+    id = about.get("id")
+    if about.get("internal") is True:
+        yield {"type": "internal call"}
+        return
+    yield {"type": "before", "callId": id, **_named_parts(about, _CALL)}
+    if "point" in about:
+        yield {"type": "input", "callId": id, "point": about["point"]}
+    over: Event = {key: about[key] for key in ("endTime", "log", "error", "result") if key in about}
+    yield {"type": "after", "callId": id, **over}
+    if about.get("stack"):
+        yield {"type": "stack"}
+
+
+def _object(about: Event) -> Iterator[Event]:
+    params = _part(about, "params")
+    if about.get("type") == "ConsoleMessage":
+        yield {**params, "type": "object", "class": "ConsoleMessage"}
+    elif about.get("type") == "Dialog":
+        yield {**_named_parts(about), "type": "event", "time": about.get("startTime")}
+    else:
+        yield {"type": f"object {about.get('type')!s:.64}"}
 
 
 def _console(events: list[Event]) -> Iterator[Event]:
@@ -114,7 +167,7 @@ def _steps(events: list[Event]) -> Iterator[Event]:
 
 
 _STEPS: dict[int, Callable[[list[Event]], Iterable[Event]]] = {
-    4: _console, 5: _logs, 6: _clock, 7: _titles, 8: _files, 9: _steps,
+    3: _calls, 4: _console, 5: _logs, 6: _clock, 7: _titles, 8: _files, 9: _steps,
 }  # fmt: skip
 
 
@@ -131,7 +184,8 @@ def _snapshot(snapshot: Event) -> Event:
     name = snapshot.get("snapshotName")
     if "phase" in snapshot or not isinstance(name, str):
         return snapshot
-    return {**snapshot, "phase": _PHASES.get(name.partition("@")[0], "after")}
+    phase, _, call = name.partition("@")
+    return {"callId": call, **snapshot, "phase": _PHASES.get(phase, "after")}
 
 
 def _part(event: Event, name: str) -> Event:
