@@ -50,9 +50,10 @@ class Client:
 
     def close(self) -> None:
         """End the server."""
-        assert self._server.stdin is not None
+        assert self._server.stdin is not None and self._server.stdout is not None
         self._server.stdin.close()
         self._server.wait(30)
+        self._server.stdout.close()
 
     def _write(self, message: dict[str, Any]) -> None:
         assert self._server.stdin is not None
