@@ -73,6 +73,8 @@ IMPORTERS = {
     "browsergym": "replaykit.interop.browsergym",
     "agentrewardbench": "replaykit.interop.agentrewardbench",
     "browser-use": "replaykit.interop.browser_use",
+    "cuaverifierbench": "replaykit.interop.cuaverifierbench",
+    "clawbench": "replaykit.interop.clawbench",
     "atif": "replaykit.interop.atif",
     "run-jsonl": "replaykit.interop.run_jsonl",
     "playwright-trace": "replaykit.interop.playwright_trace",

@@ -288,7 +288,11 @@ class Run:
             data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
         except ValueError:
             return None
-        media_type = self._picture_type(data, "a picture in the file")
+        return self.picture_of(data, "a picture in the file")
+
+    def picture_of(self, data: bytes, place: str) -> Blob | None:
+        """Keep a picture given as bytes; None where it is none."""
+        media_type = self._picture_type(data, place)
         return None if media_type is None else self.put(media_type, data)
 
     def _picture_type(self, data: bytes, name: str) -> str | None:

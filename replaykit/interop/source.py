@@ -106,6 +106,18 @@ class Source:
             self.malformed(name, "another file than a moment ago", "a source at rest")
         return data
 
+    def path(self, name: str) -> Path:
+        """Return where a file lies that another library reads. Raises InteropError."""
+        self.malformed(name, "in an archive", "a file of a folder")
+
+    def part(self, name: str, data: bytes) -> None:
+        """Count a part of a file that another library read, and keep its digest. Raises InteropError."""
+        self.check("member", len(data), name, "bytes")
+        if name not in self.files:
+            self._read += len(data)
+            self.check("source", self._read, name, "bytes")
+        self.files[name] = sha256(data).hexdigest()
+
     def json(self, name: str) -> Any:
         """Return the JSON value of a file. Raises InteropError."""
         return self.decode(self.read(name), name)
@@ -207,6 +219,12 @@ class Folder(Source):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _is_plain(name) and is_file(self.root / name)
 
+    def path(self, name: str) -> Path:
+        """Return where a file lies. Raises UnsafeSource for one out of the folder."""
+        if not _is_plain(name) or not self._is_inside(self.root / name, name):
+            self.unsafe(name, "a path out of the source", "files inside of it")
+        return self.root / name
+
     def _is_inside(self, file: Path, name: str) -> bool:
         try:
             return file.resolve().is_relative_to(self._real)
@@ -220,9 +238,7 @@ class Folder(Source):
             self.malformed(folder.name, f"unreadable ({error.strerror})", "a folder", error)
 
     def _bytes(self, name: str, limit: int) -> bytes:
-        file = self.root / name
-        if not _is_plain(name) or not self._is_inside(file, name):
-            self.unsafe(name, "a path out of the source", "files inside of it")
+        file = self.path(name)
         try:
             if not stat.S_ISREG(file.stat().st_mode):
                 self.malformed(name, "no regular file", "a file")

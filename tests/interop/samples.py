@@ -503,6 +503,151 @@ def playwright_mcp(folder: Path, *entries: str) -> Path:
     return folder
 
 
+def fara_log(*acts: dict[str, Any], text: str = "") -> str:
+    """A log of Fara's harness: the start, an entry an act, and what else is said in it."""
+    lines: list[Any] = [{"timestamp": "2026-03-02T09:00:00.5", "type": "OtherEvent", "message": "Starting."}]
+    for at, arguments in enumerate(acts):
+        lines.append({
+            "timestamp": f"2026-03-02T09:00:{at + 1:02}", "type": "WebSurferEvent", "source": "FaraAgent",
+            "message": f"computer_use( {json.dumps(arguments)} )", "url": f"http://x.test/{at}",
+            "action": "computer_use", "arguments": arguments,
+        })  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines) + text
+
+
+def cua_row(**changes: Any) -> dict[str, Any]:
+    """A row of CUAVerifierBench's `trajectories`: three acts and four pictures."""
+    log = fara_log(
+        {"action": "visit_url", "url": "shop.test/mugs", "thoughts": "I open the shop."},
+        {"action": "type", "coordinate": [30.4, 41.6], "text": "tin mug", "thoughts": "I search."},
+        {"action": "terminate", "status": "success", "thoughts": "The tin mug costs 9.50."},
+    )
+    row = {
+        "task_id": "Shop--31", "instruction": "What is the price of the tin mug?", "init_url": "http://x.test/start",
+        "start_timestamp": "2026-03-02T09:00:00", "end_timestamp": "2026-03-02T09:01:00",
+        "final_answer": "The tin mug costs 9.50.", "is_aborted": False, "web_surfer_log": log,
+        "screenshots": [{"bytes": png(at), "path": f"screenshot{at}.png"} for at in range(4)], "n_screenshots": 4,
+        "gpt_eval_json": '{"score": 1, "gpt_response_text": "Looks right."}', "uv_rubric_score": 0.875,
+        "uv_outcome_success": 1, "mm_is_success": 0, "verifier_is_success": 1, "final_human_outcome_label": 1,
+        "final_human_process_label": 0, "median_human_rubric_score_agnostic": 0.75, "majority_human_outcome_vote": 1,
+    }  # fmt: skip
+    return {**row, **changes}
+
+
+def cua_annotation(who: str, outcome: str = "Correct", **changes: Any) -> dict[str, Any]:
+    """A row of its `annotations`."""
+    return {
+        "task_id": "Shop--31", "annotator": who, "human_judgement_outcome": outcome,
+        "human_judgement_process": "Incorrect", "human_process_score": 0.5, "outcome_comment": f"{who} saw the price.",
+        "process_comment": "A detour.", "informed_outcome_agreement": "Agree", "informed_process_agreement": "Disagree",
+        "informed_outcome_comment": "", "informed_process_comment": None, **changes,
+    }  # fmt: skip
+
+
+def cua_tables(
+    folder: Path, rows: list[dict[str, Any]], annotations: list[dict[str, Any]], split: str = "internal"
+) -> Path:
+    """Both tables as Parquet, under the names that they are published with."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = folder / "set"
+    for name, content in (("trajectories", rows), ("annotations", annotations)):
+        (place / name).mkdir(parents=True, exist_ok=True)
+        if content:
+            pq.write_table(pa.Table.from_pylist(content), place / name / f"{split}-00000-of-00001.parquet")
+    return place
+
+
+def cuaverifierbench(folder: Path) -> Path:
+    """One run that two people judged."""
+    return cua_tables(folder, [cua_row()], [cua_annotation("Judge1"), cua_annotation("Judge2")])
+
+
+CLAW_START = 1_772_442_000_000
+
+
+def claw_event(kind: str, at: int, xpath: str = "", **fields: Any) -> dict[str, Any]:
+    """An event as ClawBench's page script sends it. `at`: ms since the start."""
+    tag = xpath.rpartition("/")[2].partition("[")[0].upper()
+    target = {
+        "tagName": tag,
+        "id": fields.pop("id", ""),
+        "className": "",
+        "textContent": fields.pop("text", ""),
+        "xpath": xpath,
+    }
+    own = {"target": target} if kind != "pageLoad" else {}
+    return {"type": kind, "timestamp": CLAW_START + at, "url": "http://shop.test/", **own, **fields}
+
+
+BOX, SECRET_BOX = "/html[1]/body[1]/input[1]", "/html[1]/body[1]/input[2]"
+CLAW_EVENTS = (
+    claw_event("pageLoad", 0, title="Shop"),
+    claw_event("click", 1000, BOX, x=31, y=42, value=""),
+    claw_event("keydown", 1100, BOX, key="t", value=""),
+    claw_event("input", 1101, BOX, value="t"),
+    claw_event("keyup", 1102, BOX, key="t", value="t"),
+    claw_event("keydown", 1200, BOX, key="i", value="t"),
+    claw_event("keyup", 1201, BOX, key="i", value="ti"),
+    claw_event("change", 1300, BOX, value="ti"),
+    claw_event("keydown", 1400, BOX, key="Enter", value="ti"),
+    claw_event("submit", 1401, "/html[1]/body[1]/form[1]", text="Find"),
+    claw_event("input", 1500, SECRET_BOX, id="password", value="hunter22secre"),
+    claw_event("keydown", 1501, SECRET_BOX, id="password", key="t", value="hunter22secre"),
+    claw_event("keyup", 1502, SECRET_BOX, id="password", key="t", value="hunter22secret"),
+    claw_event("scroll", 1600, "", scrollX=0, scrollY=300),
+    claw_event("scroll", 1700, "", scrollX=0, scrollY=800),
+    claw_event("click", 1800, "/html[1]/body[1]/a[7]", x=7, y=8, text="Buy"),
+    claw_event("pageLoad", 1900, title="Bought"),
+)
+CLAW_ORDER = {
+    "url": "http://shop.test/order?rush=1",
+    "method": "POST",
+    "body": {"item": "tin mug", "count": 2},
+}
+
+
+def clawbench(folder: Path, *events: dict[str, Any], **meta: Any) -> Path:
+    """A run of a few gestures, whose last request was intercepted."""
+    run = folder / "openclaw-886-shop-m-20260302-090000"
+    told = {
+        "test_case": "886-shop", "metaclass": "shopping", "instruction": "Order two tin mugs.", "model": "m",
+        "harness": "openclaw", "thinking_level": None, "email_used": "ann@mail.test", "timestamp": "20260302-090000",
+        "time_limit_minutes": 15, "duration_seconds": 62, "intercepted": True, "result_category": "pass",
+        "run_metrics": {"actions": 14, "stop_reason": None, "missing_files": []},
+    }  # fmt: skip
+    write(run, "run-meta.json", {**told, **meta})
+    write(run, "eval-schema.json", {"url_pattern": "/order", "method": "POST"})
+    lines = [json.dumps(one) for one in events or CLAW_EVENTS]
+    write(run, "data/actions.jsonl", "".join(line + "\n" for line in lines))
+    headers = {"Content-Type": "application/json", "Cookie": "sid=abcdef0123456789"}
+    requests = [
+        {"timestamp": 1_772_442_000.25, "url": "http://shop.test/", "method": "GET", "headers": {"Accept": "*/*"},
+         "body": None, "query_params": {}, "resource_type": "Document"},
+        {"timestamp": 1_772_442_001.85, "headers": headers, "query_params": {"rush": "1"}, "resource_type": "Fetch", **CLAW_ORDER},
+    ]  # fmt: skip
+    write(run, "data/requests.jsonl", "".join(json.dumps(one) + "\n" for one in requests))
+    request = {"params": {"rush": "1"}, **CLAW_ORDER}
+    write(
+        run,
+        "data/interception.json",
+        {"intercepted": True, "request": request, "schema": {"url_pattern": "/order"}},
+    )
+    write(
+        run,
+        "judge.json",
+        {"match": True, "reason": "Two mugs.", "judge_model": "j", "raw": "{}", "error": None},
+    )
+    said = [{"type": "message", "message": {"role": "user", "content": "Order two tin mugs."}},
+            {"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "I have ordered them."}]}}]  # fmt: skip
+    write(run, "data/agent-messages.jsonl", "".join(json.dumps(one) + "\n" for one in said))
+    for at in (0, 1101, 1800):
+        write(run, f"data/screenshots/{CLAW_START + at}.png", png(at))
+    write(run, "data/recording.mp4", b"mp4")
+    return run
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -510,6 +655,8 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "playwright-trace": trace,
     "agentrewardbench": agentrewardbench,
     "browser-use": browser_use,
+    "cuaverifierbench": cuaverifierbench,
+    "clawbench": clawbench,
     "run-jsonl": run_jsonl,
     "atif": atif,
     "harbor": harbor,
