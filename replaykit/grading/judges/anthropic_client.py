@@ -33,6 +33,9 @@ VENDOR = "https://api.anthropic.com"
 POLL_S = 30.0
 """Seconds between two looks at a batch."""
 
+BATCH_S = 25 * 3600.0
+"""Seconds that a batch may take: the vendor ends one after a day."""
+
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Variables that hold a credential."""
 
@@ -111,7 +114,12 @@ class AnthropicClient:
             for id, one in sent.items()
         ]
         batch = self._timely(partial(batches.create, requests=asked))
+        looks = 0
         while not isinstance(batch, ReplyFailure) and batch.processing_status != "ended":
+            if looks * POLL_S >= BATCH_S:
+                words = f"the batch {batch.id} has not ended within {BATCH_S / 3600:g} hours"
+                return ReplyFailure(kind="deadline", message=words, retryable=True)
+            looks += 1
             self._sleep(POLL_S)
             batch = self._timely(partial(batches.retrieve, batch.id))
         if isinstance(batch, ReplyFailure):
@@ -158,15 +166,17 @@ class AnthropicClient:
     def _make(self) -> Any:
         import anthropic
 
-        from replaykit.grading.judges.bounded import HEADERS, bounded
+        from replaykit.grading.judges.bounded import HEADERS, Bounded
 
         key = self._credential()
         if isinstance(key, ReplyFailure):
             return key
         http = anthropic.DefaultHttpxClient(
-            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [bounded]}
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
         )
-        return anthropic.Anthropic(base_url=self._base_url, api_key=key, http_client=http)
+        return anthropic.Anthropic(
+            base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline
+        )
 
     def _credential(self) -> str | ReplyFailure | None:
         """Return the credential to hand over; None where the SDK finds one itself."""

@@ -19,6 +19,9 @@ _SPENT = ("spend limit", "spending limit", "insufficient_quota")
 
 def failure(error: Exception) -> ReplyFailure:
     """Return what an exception means."""
+    body = _body_error(error)
+    if body is not None:
+        return ReplyFailure(kind="bad_response", message=str(body))
     status = getattr(error, "status_code", None)
     kind = _kind(error, status if isinstance(status, int) else None)
     return ReplyFailure(
@@ -28,6 +31,13 @@ def failure(error: Exception) -> ReplyFailure:
         request_id=getattr(error, "request_id", None),
         retryable=kind in _RETRYABLE,
     )
+
+
+def _body_error(error: BaseException | None) -> BaseException | None:
+    """Return the error of the body among the causes of what an SDK raises; None where there is none."""
+    while error is not None and type(error).__name__ != "BodyError":
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _kind(error: Exception, status: int | None) -> str:

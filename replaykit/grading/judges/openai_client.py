@@ -99,15 +99,15 @@ class OpenAIClient:
     def _make(self) -> Any:
         import openai
 
-        from replaykit.grading.judges.bounded import HEADERS, bounded
+        from replaykit.grading.judges.bounded import HEADERS, Bounded
 
         key = self._credential()
         if isinstance(key, ReplyFailure):
             return key
         http = openai.DefaultHttpxClient(
-            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [bounded]}
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
         )
-        return openai.OpenAI(base_url=self._base_url, api_key=key, http_client=http)
+        return openai.OpenAI(base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline)
 
     def _credential(self) -> str | ReplyFailure:
         key = self._api_key or os.environ.get(KEY)
