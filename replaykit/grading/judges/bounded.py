@@ -89,8 +89,8 @@ def _decoded(sent: Iterator[bytes], encoding: str, most: int) -> Iterator[bytes]
 
 def _refused(encoding: str) -> Iterator[bytes]:
     # A generator: the error belongs to who reads the body, not to the hook.
+    yield from ()
     raise BodyError(f"the body is encoded as {encoding!r}: accepted are gzip, deflate")
-    yield b""
 
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15

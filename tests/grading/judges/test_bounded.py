@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.grading.judges import anthropic_client, bounded
@@ -198,6 +198,7 @@ def response_of(pieces: list[bytes], encoding: str = "identity") -> Any:
     return httpx.Response(200, request=request, stream=Stream(), headers={"content-encoding": encoding})
 
 
+@settings(deadline=None)
 @given(
     data=st.binary(max_size=4000),
     how=st.sampled_from(list(ENCODERS)),
