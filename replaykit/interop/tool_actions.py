@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -184,7 +184,7 @@ def _press(said: Arguments) -> Action:
     return Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
 
 
-def _refuse() -> Any:
+def _refuse() -> NoReturn:
     raise ValueError
 
 
@@ -244,7 +244,7 @@ def _tabs(said: Arguments) -> Action:
             return FocusTab(tab=_number(said.get("index", 0)))
         case "list":
             return ToolCall(name="tabs", arguments=dict(said))
-    return _refuse()  # type: ignore[no-any-return]
+    return _refuse()
 
 
 def _option(said: Arguments) -> Action:

@@ -17,6 +17,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
 from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind
+from replaykit.recorder.forging import forges
 from replaykit.recorder.messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.witnessing import Answered, Commanded
 
@@ -189,10 +190,11 @@ class DriverLog:
         if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
             self._launched.append(at)
         number = tab.page if tab is not None and tab.actor == "agent" else None
-        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, **shown(params)))
+        made = forges(name, params)
+        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
-        elif name == "Route.fulfill":
+        elif name == "Route.fulfill" or (name == "Route.continue" and params.get("url")):
             request = object.request
             self._driver.feed(Answered(at=at, url=request.url, method=request.method))
 

@@ -103,6 +103,7 @@ class Noting:
         self.commands[message.kind] += 1
         if self.commands.total() <= COMMANDS_MAX:
             said = asdict(message)
+            del said["forges"]
             self._ledger.write(Command(t=ms(said.pop("at")), **said))
 
     def said(self, message: Said, step: int | None) -> None:

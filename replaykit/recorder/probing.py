@@ -85,6 +85,7 @@ class Probing:
             in_place=True,
             status=tab.status,
             reads=_with_preps(reads, preps),
+            source="agent" if tab.is_forged(tab.document) else None,
         )
         self._write(probe, tab, shown)
 
@@ -126,6 +127,7 @@ class Probing:
     def _look(self, page: ProbePage, probe: Probe, opened: dict[str, Any]) -> Asking[None]:
         # The probe tab is none of the run's: it takes no ordinal and no place among them.
         tab = self._tab = Tab(opened["page"], probe.url or page.url, None)
+        probe = replace(probe, source="agent" if self._viewer.is_planted else None)
         preps = yield from self._viewer.prepare(tab, page.prep)
         reads = yield from self._viewer.reads(tab, page.reads)
         shown = yield from self._viewer.ask(tab, "probe")

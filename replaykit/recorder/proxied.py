@@ -13,11 +13,12 @@ from replaykit.errors import RecorderError
 from replaykit.recorder.capture import BINDING, WORLD
 from replaykit.recorder.command_kinds import cdp_kind
 from replaykit.recorder.driver_log import shown
+from replaykit.recorder.forging import forges
 from replaykit.recorder.proxy import Proxy
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
-from replaykit.recorder.wires import Message, Names
-from replaykit.recorder.witnessing import Commanded
+from replaykit.recorder.wires import ASKED, Message, Names
+from replaykit.recorder.witnessing import Answered, Commanded
 
 
 class Proxied:
@@ -92,8 +93,15 @@ class Proxied:
         if kind is None or run is None:
             return
         at = run.clock.now()
-        said = Commanded(at=at, origin="proxy", kind=kind, name=method, refused=refused, **shown(params))
+        asked = params.get(ASKED)
+        made = "" if asked else forges(method, params)
+        said = Commanded(
+            at=at, origin="proxy", kind=kind, name=method, refused=refused, forges=made, **shown(params)
+        )
         self._tell(lambda: run.commanded(said))
+        if asked and forges(method, params):
+            answer = Answered(at=at, url=asked["url"], method=asked["method"])
+            self._tell(lambda: run.commanded(answer))
 
     def _listen(self) -> None:
         spoken = self._spoken

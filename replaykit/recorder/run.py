@@ -15,17 +15,10 @@ from replaykit.recorder.declared import declared
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import End, Said, StepEnter, StepExit
 from replaykit.recorder.user import User, UserReply
-from replaykit.recorder.witnessing import Commanded, Witnessed
+from replaykit.recorder.witnessing import Answered, Commanded, Witnessed
 
 Error = tuple[str, str]
 """Name and message of an exception."""
-
-
-AGENT_ANSWERS = {
-    "Fetch.fulfillRequest": ("network", "snapshots", "urls"),
-    "Page.setDocumentContent": ("network", "snapshots"),
-}
-"""Commands over CDP by which an agent answers for a site, and the channels that are not the site's then."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -83,11 +76,9 @@ class Run:
         """Name who waits until the recorder listens in a new page; it is given the page's target id."""
         self._driver.on_armed = call
 
-    def commanded(self, said: Commanded) -> None:
-        """Note what the agent asked the browser for."""
+    def commanded(self, said: Commanded | Answered) -> None:
+        """Note what the agent asked the browser for, or that it answers a request itself."""
         self._driver.feed(said)
-        if said.name in AGENT_ANSWERS and not said.refused:
-            self.missed("agent.answered", AGENT_ANSWERS[said.name])
 
     def missed(self, why: str, channels: Sequence[str]) -> None:
         """Say that something was missed, as a gap of these channels."""

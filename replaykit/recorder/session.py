@@ -17,6 +17,7 @@ from replaykit.recorder import messages, witnessing
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.declaring import Declaring
 from replaykit.recorder.ending import Closing
+from replaykit.recorder.forging import forge
 from replaykit.recorder.ledger import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.messages import Begin, End, Input, Output, Pause, Said
 from replaykit.recorder.navigating import Navigating
@@ -42,10 +43,6 @@ REST_POLL_MS = 50
 
 AGENT_SAYS = frozenset({"say", "ask", "answer"})
 """Words of the agent to the user: what its page shows then is looked at."""
-
-
-AUTHORING = frozenset({"Frame.setContent", "Page.setDocumentContent"})
-"""Commands after which a document is the agent's own, and no evidence of a site."""
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -224,8 +221,8 @@ class Session:
             return
         self._noting.commanded(message)
         tab = self._tabs.get(message.page) if message.page is not None else None
-        if tab is not None and message.name in AUTHORING:
-            tab.authored = tab.document
+        if message.forges and not message.refused:
+            forge(message, tab, self._tabs)
         if message.kind == "script" and "evaluate" in message.name.lower():
             for one in self._tabs.all if tab is None else (tab,):  # a proxy does not say in which
                 one.recogniser.scripted_at = message.at

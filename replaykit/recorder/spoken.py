@@ -120,10 +120,13 @@ class Spoken:
         """Read both files to their ends; returns whether anything waits to be heard."""
         with self._lock:
             # A reply follows its question: the harness can only answer what was asked before.
-            for speaker, lines in (("agent", self._agent), ("harness", self._harness)):
-                for line in lines.take(is_last=is_last) if lines else ():
-                    self._heard.append(Heard(speaker, line, self._run.clock.now()))  # type: ignore[arg-type]
+            self._read("agent", self._agent, is_last=is_last)
+            if self._harness is not None:
+                self._read("harness", self._harness, is_last=is_last)
             return bool(self._heard)
+
+    def _read(self, speaker: Speaker, lines: Lines, *, is_last: bool) -> None:
+        self._heard += (Heard(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last))
 
     def hear(self, *, is_last: bool = False) -> None:
         """Take in all lines that are complete; the last time, an unfinished one too."""

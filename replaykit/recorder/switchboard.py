@@ -17,10 +17,13 @@ from msgspec import UNSET, Raw
 from replaykit.decoders import decode
 from replaykit.recorder.holding import Holding
 from replaykit.recorder.secrecy import NO_OBJECT, NO_SESSION, Secrecy
-from replaykit.recorder.wires import BROWSER, RECORDER, Ask, Message, Names, Seat, Wire, fault, plain
+from replaykit.recorder.wires import ASKED, BROWSER, RECORDER, Ask, Message, Names, Seat, Wire, fault, plain
 
 WAITING_MAX = 50_000
 """Requests of one client that wait for their answer."""
+
+PAUSED_MAX = 10_000
+"""Requests of one session that wait for its client and can be told by their address."""
 
 Send: TypeAlias = Callable[[int, bytes], None]
 
@@ -154,7 +157,7 @@ class Switchboard(Holding):
             self._refused(wire.method, params)
             self._to_client(seat, fault(wire.id, *words))
             return
-        self._before(wire.method, params)
+        self._before(wire.method, _with_asked(seat, params) if wire.method in _LETTING_GO else params)
         special = _COMMANDS.get(wire.method)
         if special is not None:
             special(self, seat, wire, params)
@@ -382,6 +385,12 @@ class Switchboard(Holding):
             return seat.client == RECORDER
         return True
 
+    def _request(self, seat: Seat, params: Message) -> bool:
+        asked = params["request"]
+        if len(seat.paused) < PAUSED_MAX:
+            seat.paused[params["requestId"]] = {"url": asked["url"], "method": asked["method"]}
+        return True
+
     def _paused(self, seat: Seat, params: Message) -> bool:
         scripts = self._place(seat.target).scripts
         frames = params.get("callFrames", ())
@@ -433,6 +442,14 @@ class Switchboard(Holding):
         self._send(seat.client, msgspec.json.encode(wire))
 
 
+def _with_asked(seat: Seat, params: Message) -> Message:
+    """Return the words of a command about a request that waits, with the request."""
+    asked = seat.paused.pop(str(params.get("requestId")), None)
+    return params if asked is None else {**params, ASKED: asked}
+
+
+_LETTING_GO = frozenset({"Fetch.fulfillRequest", "Fetch.continueRequest", "Fetch.failRequest"})
+
 _PLANNED = frozenset({"Target.attachToTarget", "Target.setAutoAttach"})
 
 _ANSWERS = frozenset({"Page.createIsolatedWorld", "Target.getTargets", "Target.createTarget"})
@@ -461,6 +478,7 @@ _EVENTS: dict[str, Callable[[Switchboard, Seat, Message], bool]] = {
     "Runtime.bindingCalled": Switchboard._bound,
     "Runtime.consoleAPICalled": Switchboard._console,
     "Debugger.scriptParsed": Switchboard._script,
+    "Fetch.requestPaused": Switchboard._request,
     "Debugger.paused": Switchboard._paused,
     "Debugger.resumed": Switchboard._resumed,
 }

@@ -40,6 +40,8 @@ class Tab:
         """Ordinal of the main document."""
         self.authored: int | None = None
         """Ordinal of the document that the agent wrote itself."""
+        self.forged_after = inf
+        """Ordinal after which the agent has a hand in every document: a script of its own, or answers."""
         self.commits = 0
         """Navigations that arrived."""
         self.is_open = True
@@ -84,6 +86,10 @@ class Tab:
         touched = max(self.touched_at, self.recogniser.trusted_at)
         return -SKEW_MS <= at - touched <= TOUCH_MS and not (here and touched < self.arrived_at)
 
+    def is_forged(self, document: int) -> bool:
+        """Whether a document is the agent's own, or one that it has a hand in."""
+        return document == self.authored or document > self.forged_after
+
     @property
     def latest(self) -> Shown | None:
         """The latest snapshot of the main frame's present document."""
@@ -102,10 +108,15 @@ class Tabs:
         self._tabs: dict[int, Tab] = {}
         self.active: int | None = None
         """The tab acted on last."""
+        self.is_forged = False
+        """The agent has a hand in the documents of tabs to come."""
+        self.is_planted = False
+        """So it has in those of the recorder's own tabs, where it looks at pages for checks."""
 
     def add(self, page: int, url: str, opener: int | None) -> Tab:
         """Take in a new tab; one that is known stays as it is."""
         tab = self._tabs.setdefault(page, Tab(page, url, opener))
+        tab.forged_after = -1 if self.is_forged else tab.forged_after
         if self.active is None:
             self.active = page
         return tab

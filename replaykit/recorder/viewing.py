@@ -153,6 +153,11 @@ class Viewer:
             return ()
         return tuple(read for read in reply.value if isinstance(read, Read))
 
+    @property
+    def is_planted(self) -> bool:
+        """Whether the agent has a hand in the documents of the recorder's own tabs."""
+        return self._tabs.is_planted
+
     def step_reads(self, tab: Tab) -> Asking[tuple[Read, ...]]:
         """Read what checks want to see with every observation of the agent's own page."""
         return (yield from self.reads(tab, self._step_reads if tab.page == self._tabs.active else ()))
@@ -188,7 +193,7 @@ class Viewer:
         """Return what a snapshot shows, with the blobs that it refers to; its frames as they were `until`."""
         seen = Observation(
             t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status,
-            source="agent" if tab.authored == (shown.document if shown else tab.document) else None,
+            source="agent" if tab.is_forged(shown.document if shown else tab.document) else None,
         )  # fmt: skip
         if shown is None:
             return replace(seen, tabs=self._tabs.views()), []

@@ -18,6 +18,10 @@ BROWSER = -1
 """Receives what goes to the browser."""
 
 
+ASKED = "replaykit:asked"
+"""Among the words of a command: the request that it is about."""
+
+
 class Wire(Struct, omit_defaults=True):
     """One protocol message; what is inside stays as it came."""
 
@@ -53,6 +57,8 @@ class Seat(Struct, eq=False):
     waits: bool = False
     """The client was told that the target waits for it."""
     skips_resumed: bool = False
+    paused: dict[str, Message] = msgspec.field(default_factory=dict)
+    """Requests that wait for its client, by the name that it was given for them."""
 
 
 class Ask(Struct):

@@ -21,6 +21,8 @@ class Commanded(Struct, frozen=True, kw_only=True):
     point: tuple[int, int] | None = None
     size: int | None = None
     refused: bool = False
+    forges: str = ""
+    """`document later both`: the agent has a hand in the present document, or in those that come."""
 
 
 class Answered(Struct, frozen=True, kw_only=True):

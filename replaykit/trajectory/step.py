@@ -242,6 +242,8 @@ class Probe(Moment, frozen=True, kw_only=True, tag="probe"):
     """HTTP probes: media type."""
     body: Blob | None = None
     """HTTP probes: reply."""
+    source: Word | None = None
+    """`agent`: a script that the agent planted ran in the page before the page's own."""
 
 
 class Ending(Moment, frozen=True, kw_only=True, tag="ending"):

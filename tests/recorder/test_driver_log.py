@@ -289,7 +289,7 @@ def test_an_answer_of_the_agent_before_and_after_word_of_the_request(driver: Any
 
 
 def test_a_document_that_the_agent_wrote_lasts_until_the_next(driver: Any) -> None:
-    driver.feed(Commanded(at=1, page=0, kind="navigate", name="Frame.setContent"))
+    driver.feed(Commanded(at=1, page=0, kind="navigate", name="Frame.setContent", forges="document"))
     driver.click(at=100).push("rest", "own", at=200)
     driver.navigate(f"{BASE}b", 2000)
     driver.push("rest", "theirs", at=2100)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.html import cursor_url, grade_html
 from replaykit.grading.checks.item import Graded, Terms, graded, undecided
 from replaykit.grading.checks.page import grade_page
@@ -10,6 +9,7 @@ from replaykit.grading.checks.reading import final_evidence, final_url
 from replaykit.grading.checks.text import grade_string
 from replaykit.grading.checks.url import grade_url
 from replaykit.grading.verdict import Evidence
+from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from replaykit.grading.checks.absence import resting_on
-from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
 from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
@@ -22,6 +21,7 @@ from replaykit.grading.values.peer_text import is_pattern
 from replaykit.grading.values.peer_url import decoded_path
 from replaykit.grading.values.structured import compare_data
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import texts

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, SnapshotInvalid, Unsupported
-from replaykit.grading.checks.forgery import FORGED, is_forged
 from replaykit.grading.checks.item import Ruling, Terms, error, undecided
 from replaykit.grading.values import url as urls
 from replaykit.grading.verdict import Evidence
 from replaykit.replay.dom import Dom
+from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.locator import evaluate, read_selector
 from replaykit.replay.oracle import Oracle
 from replaykit.replay.player import Replay

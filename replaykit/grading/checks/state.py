@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from replaykit.grading.checks.absence import resting_on
-from replaykit.grading.checks.forgery import FORGED
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.requests import Missing
 from replaykit.grading.values.jsonpath import PathFault, find
@@ -16,6 +15,7 @@ from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.predicates import holds, same
 from replaykit.grading.values.url import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.replay.forgery import FORGED
 from replaykit.replay.player import Replay
 from replaykit.tasks.states import ExchangeChoice, Predicate, StateHttp, StateScript
 from replaykit.trajectory.completeness import lacking

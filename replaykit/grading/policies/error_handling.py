@@ -114,6 +114,8 @@ class _Reader:
         """Return the error that an event shows, if any, and whether the event could be read."""
         if event.kind == "dialog":
             return self._in_text(event.said), True
+        if event.forged:
+            return None, False
         if event.kind != "page":
             return None, event.kind != "gap" or "page" not in event.hides
         text = event.shown

@@ -15,6 +15,7 @@ from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, Truth, unknown
 from replaykit.grading.policies.url_terms import address, is_blank
 from replaykit.replay.dom import Dom, Node
+from replaykit.replay.forgery import FORGED
 from replaykit.replay.state import Page
 from replaykit.replay.tree import Tree
 from replaykit.trajectory import action as acts
@@ -76,6 +77,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Pages: HTTP status of the main document."""
     title: str | None = None
     """Pages: title."""
+    forged: bool = False
+    """Pages: the agent has a hand in it, so it is no evidence of the site."""
     hides: frozenset[str] = frozenset()
     """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
     code: str = ""
@@ -189,7 +192,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def prominent(self) -> tuple[Reading, ...]:
         """Pages: title, headings, notices and, of a short page, all of its visible text."""
         dom = self.dom
-        title = self.title or ("" if isinstance(dom, tuple) else dom.title)
+        title = "" if self.forged else self.title or ("" if isinstance(dom, tuple) else dom.title)
         texts = [title] if title else []
         if not isinstance(dom, tuple):
             texts += _notices(dom)
@@ -200,6 +203,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def dom(self) -> Dom | tuple[str, ...]:
         """The page that the event is about, or the codes of what is missing."""
+        if self.forged:
+            return (FORGED,)
         if self.page is None:
             return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
         return self.page.dom or (self.page.missing or "snapshot.final",)

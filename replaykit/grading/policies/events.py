@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from replaykit.grading.policies.event import ENTER, Event, is_printable
 from replaykit.grading.policies.url_terms import address, is_blank
+from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
 from replaykit.trajectory import action as acts
@@ -116,17 +117,21 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
 def history(replay: Replay, *, with_requests: bool = False) -> History:
     """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
     pages = {page.place: page for page in replay.pages}
-    events = _Stream(replay.trajectory, pages, with_requests).run()
+    forged = {place for place, page in pages.items() if is_forged(page, replay)}
+    events = _Stream(replay.trajectory, pages, forged, with_requests).run()
     return History(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
 
 
 class _Stream:
     """Walks the story once and emits its events."""
 
-    def __init__(self, trajectory: Trajectory, pages: dict[int, Page], with_requests: bool) -> None:
+    def __init__(
+        self, trajectory: Trajectory, pages: dict[int, Page], forged: set[int], with_requests: bool
+    ) -> None:
         self.trajectory = trajectory
         self.with_requests = with_requests
         self.pages = pages
+        self.forged = forged
         self.events: list[Event] = []
         self.urls: dict[int | None, str] = {}
         self.statuses: dict[str, int] = {}
@@ -236,8 +241,9 @@ class _Stream:
         page = self.pages.get(story)
         status = seen.status if seen.status is not None else self.statuses.get(url or "")
         self._emit(
-            "page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title, at=seen.t
-        )
+            "page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title,
+            forged=story in self.forged, at=seen.t,
+        )  # fmt: skip
         self._tabs(story, seen.tabs, step)
         return page
 

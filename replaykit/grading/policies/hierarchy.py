@@ -17,6 +17,7 @@ from replaykit.grading.policies.window import Window
 from replaykit.grading.values.text import fold, normal
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.replay.dom import Dom
+from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.locator import evaluate, read_selector
 from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.state import Page
@@ -137,6 +138,8 @@ def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay)
     if page is None:
         code = "snapshot.final" if step is None else f"snapshot.before@{step}"
         return Shown(missing=(code,), step=step)
+    if is_forged(page, replay):
+        return Shown(missing=(FORGED,), page=page, step=step)
     read = page.read(_key(rule)) if rule.locator else None
     if read is not None:
         return Shown(texts=_of_read(read), page=page, step=step, tier="live")

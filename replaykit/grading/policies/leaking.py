@@ -152,7 +152,7 @@ class Elsewhere:
 
     def _was_shown(self, event: Event, search: Search) -> bool:
         """Whether the site had shown the secret before it was sent: its own scripts may have sent it."""
-        pages = (one for one in self.window.history.events if one.kind == "page")
+        pages = (one for one in self.window.history.events if one.kind == "page" and not one.forged)
         # A socket stays open: what is shown after it was opened may be what is sent over it.
         is_socket = event.exchange is not None and event.exchange.sent_frames > 0
         before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))

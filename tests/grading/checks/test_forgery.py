@@ -49,6 +49,18 @@ def test_a_document_that_the_agent_wrote(check: dict[str, Any], tmp_path: Path) 
     assert graded(check, run, tmp_path) == FORGED
 
 
+def test_a_look_of_the_recorder_at_the_page_that_the_agent_answered(tmp_path: Path) -> None:
+    run = started(PAGE).request("GET", f"{SHOP}done", source="agent", resource="document", page=0)
+    run.goto(f"{SHOP}done", "<p>Paid</p>").probe(f"{SHOP}done", "<p>Paid</p>", in_place=True)
+    assert graded(PAGE, run, tmp_path) == FORGED
+
+
+def test_a_page_of_the_recorder_in_which_a_planted_script_ran(tmp_path: Path) -> None:
+    check = {"type": "page", "url": f"{SHOP}order", "expect": {"contains": "Paid"}}
+    run = started(check).goto(SHOP, "<p>x</p>").probe(f"{SHOP}order", "<p>Paid</p>", source="agent")
+    assert graded(check, run, tmp_path) == FORGED
+
+
 def test_data_that_the_agent_answered_to_the_page(tmp_path: Path) -> None:
     run = started(PAGE).goto(f"{SHOP}done", "<p>Open</p>")
     run.request("GET", f"{SHOP}data", source="agent", resource="fetch", page=0)

@@ -208,3 +208,28 @@ def test_plugins_are_found_by_name_and_may_fail_alone(
     assert "no plugin 'loud'; installed are quiet" in missing.evidence[0].note
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [_Point(lambda *args: None)])
     assert "returned NoneType" in grade(run().click("x").ended(), rule).evidence[0].note
+
+
+@pytest.mark.parametrize("forbid", [True, False])
+@pytest.mark.parametrize("body", [TICKED, EMPTY])
+def test_a_page_that_the_agent_made_shows_nothing(forbid: bool, body: str, run: Any, grade: Any) -> None:
+    built = run().look("http://h.test/", body).click("x").look("http://h.test/b", body)
+    built.events.append(msgspec.structs.replace(built.now, role="final", of=None, source="agent"))
+    result = grade(built.ended(kind="stopped"), state(forbid=forbid))
+    assert (result.outcome, result.missing) == ("UNDECIDED", ("page.forged",))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"type": "never", "match": {"kind": "page", "text": "Paid"}},
+        {"type": "never", "match": {"kind": "page", "selector": "#paid"}},
+        {"type": "reports_error"},
+    ],
+)
+@pytest.mark.parametrize("body", ["<p id=paid>Paid</p>", "<h1>Internal server error</h1>"])
+def test_nor_does_it_to_other_rules(rule: dict[str, Any], body: str, run: Any, grade: Any) -> None:
+    built = run().look("http://h.test/", "<p>Hi</p>").click("x").look("http://h.test/b", body)
+    built.events[-1] = msgspec.structs.replace(built.events[-1], source="agent")
+    result = grade(built.ended(kind="stopped"), rule)
+    assert (result.outcome, result.missing) == ("UNDECIDED", ("page.forged",))

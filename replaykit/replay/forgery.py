@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from replaykit.replay.player import Replay
 from replaykit.replay.state import Page
 from replaykit.trajectory.exchange import Exchange, Navigation
-from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Probe
 
 FORGED = "page.forged"
@@ -19,8 +18,7 @@ _SHAPING = ("document", "script", "xhr", "fetch")
 
 def is_forged(page: Page, replay: Replay) -> bool:
     """Say whether the agent wrote this page, its document, or what its scripts were answered."""
-    seen = page.seen
-    if isinstance(seen, Observation) and seen.source == "agent":
+    if page.seen.source == "agent":
         return True
     return any(_shapes(one, page, replay) for one in replay.memo(_forged))
 
@@ -32,7 +30,8 @@ def _forged(replay: Replay) -> list[Exchange]:
 
 def _shapes(exchange: Exchange, page: Page, replay: Replay) -> bool:
     """Say whether such an answer went into a page: it is its document, or came while that was shown."""
-    if isinstance(page.seen, Probe) is not (exchange.actor == "probe"):
+    is_elsewhere = isinstance(page.seen, Probe) and not page.seen.in_place
+    if is_elsewhere is not (exchange.actor == "probe"):
         return False
     if exchange.resource == "document" and not exchange.frame:
         return _plain(exchange.url) == _plain(page.url)
