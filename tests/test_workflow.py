@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from replaykit.errors import DriverTooOld
+
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -50,3 +52,17 @@ def test_a_workflow_runs_scripts_that_exist_and_may_only_read(path: Path) -> Non
     scripts = [step["run"].split()[1] for step in steps if "run" in step]
     assert scripts
     assert [name for name in scripts if not (ROOT / name).is_file()] == []
+
+
+def test_the_lowest_playwright_that_is_admitted_is_tested_with_the_newest() -> None:
+    (admitted,) = PROJECT["optional-dependencies"]["browser"]
+    floor = re.fullmatch(r"playwright>=(\d+\.\d+)", admitted)
+    assert floor is not None
+    lock = (ROOT / "tests" / "lowest.lock").read_text("utf-8")
+    assert lock.startswith(f"playwright=={floor[1]}.")
+    assert f"playwright {floor[1]} or newer" in DriverTooOld.hint
+    job = loaded(ROOT / ".github/workflows/ci.yml")["jobs"]["lowest"]
+    assert "sh .ci/lowest" in [step.get("run") for step in job["steps"]]
+    named = re.findall(r"tests/live/\w+\.py", (ROOT / ".ci" / "lowest").read_text("utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).is_file()] == []

@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 
 from replaykit.browser import find_browser
-from replaykit.errors import NoBrowser
+from replaykit.errors import NoBrowser, ReplaykitError
 
-PLAYWRIGHT_MIN = (1, 60)
-"""Its CDP sessions deliver all events from this release on."""
+REMEDY = "Name another browser in REPLAYKIT_BROWSER, or install the newest playwright and its Chromium."
+"""What helps where a click is not heard."""
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CORE = ("msgspec", "zstandard", "click", "rich", "PyYAML", "cssselect2", "ada-url")
@@ -25,13 +25,14 @@ _EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
 @click.command(epilog="Example: replaykit doctor")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Say what is installed, found and writable.
+    """Say what is installed, found and writable, and whether recording works.
 
-    Exit 3 where grading cannot work. What recording and models lack (a browser, packages, keys) is a note.
+    Where a browser and its driver are there, it records one click. Exit 3 where grading cannot work, or where
+    what is there does not record. What is not there (a browser, packages, keys) is a note.
     """
     faults = 0
     for is_fine, words in _findings():
-        click.echo(f"{'ok   ' if is_fine else 'FAULT'} {words}")
+        click.echo(f"{'ok   ' if is_fine else 'FAULT'} {words.replace(chr(10), ' ')}")
         faults += not is_fine
     for words in _notes():
         click.echo(f"note  {words}")
@@ -43,20 +44,35 @@ def _findings() -> Iterator[tuple[bool, str]]:
     for package in ("replaykit-web", *_CORE):
         version = _version(package)
         yield version is not None, f"{package} {version or 'is not installed'}"
-    yield from _driver()
+    yield from _recording()
     yield _is_writable(Path(tempfile.gettempdir())), f"temporary folder {tempfile.gettempdir()}"
     yield _is_writable(Path.cwd()), f"current folder {Path.cwd()}"
 
 
-def _driver() -> Iterator[tuple[bool, str]]:
+def _recording() -> Iterator[tuple[bool, str]]:
+    """Yield whether a click is recorded, where there is what a recording takes."""
     version = _version("playwright")
-    if version is not None and _number(version) < PLAYWRIGHT_MIN:
-        least = ".".join(map(str, PLAYWRIGHT_MIN))
-        yield False, f"playwright {version} delivers no page events: recording needs {least} or newer"
+    if version is None:
+        return
+    try:
+        browser = find_browser()
+    except NoBrowser:
+        return
+    yield _tried(version, browser)
 
 
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+def _tried(version: str, browser: Path) -> tuple[bool, str]:
+    from replaykit.recorder.trying import try_recording  # a driver is slow to load
+
+    try:
+        tried = try_recording()
+    except ReplaykitError as error:
+        return False, f"recording with playwright {version} and {browser}: {error.message}"
+    about = tried.environment
+    named = f"recording with playwright {version} and {about.browser} {about.browser_version}"
+    if tried.fault is None:
+        return True, f"{named}: one click, and it was heard"
+    return False, f"{named}: {tried.fault}. {REMEDY}"
 
 
 def _notes() -> Iterator[str]:

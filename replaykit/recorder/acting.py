@@ -18,6 +18,7 @@ from replaykit.recorder.observing import Observing
 from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
+from replaykit.recorder.uploads import Uploads
 from replaykit.recorder.viewing import Viewer
 from replaykit.recorder.windows import Act
 from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab, MouseClick
@@ -37,9 +38,16 @@ class Acting:
     """Turns what gestures tell into acts, and acts into steps."""
 
     def __init__(
-        self, flows: Flows, tabs: Tabs, stepping: Stepping, viewer: Viewer, observing: Observing
+        self,
+        flows: Flows,
+        tabs: Tabs,
+        stepping: Stepping,
+        viewer: Viewer,
+        observing: Observing,
+        uploads: Uploads,
     ) -> None:
         self._flows = flows
+        self._uploads = uploads
         self._tabs = tabs
         self._stepping = stepping
         self._viewer = viewer
@@ -202,7 +210,14 @@ class Acting:
             url=url,
             tabs=views,
         )
-        self.done(act, tab)
+        if any(acted.keys):
+            self._flows.start(self._uploading(act, acted))
+            self._observing.watch(tab, act.ref)
+        else:
+            self.done(act, tab)
+
+    def _uploading(self, act: Act, acted: Acted) -> Flow:
+        self._stepping.done((yield from self._uploads.read(act, acted.source, acted.keys)))
 
     def _ref(self, tab: Tab, acted: Acted) -> StepRef | None:
         ref = self._refs.pop((tab.page, acted.serial), None)

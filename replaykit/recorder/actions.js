@@ -362,4 +362,31 @@ function selectedData(select, masked) {
   return { values: chosen.map((option) => shown(option.value)), labels: chosen.map((option) => shown(option.label)) };
 }
 
-const filesData = (files) => [...files].map(({ name, size, type }) => ({ name, size, mime: type }));
+const filesData = (files) => [...files].map((file) => {
+  const { name, size, type } = file;
+  return { name, size, mime: type, key: size <= FILE_MAX ? hold(file) : undefined };
+});
+
+const FILE_MAX = 8 * 1024 * 1024;
+const FILES_MAX = 16;
+const heldFiles = new Map();
+let filesHeld = 0;
+
+// It is read at once: the page may let go of it, and the disk may lose it.
+function hold(file) {
+  filesHeld += 1;
+  heldFiles.set(filesHeld, fileBytes(file).catch(() => null));
+  if (heldFiles.size > FILES_MAX) heldFiles.delete(heldFiles.keys().next().value);
+  return filesHeld;
+}
+
+async function fileContents(key) {
+  const bytes = await heldFiles.get(key);
+  heldFiles.delete(key);
+  if (!bytes) return null;
+  let text = '';
+  for (let at = 0; at < bytes.byteLength; at += 0x8000) {
+    text += String.fromCharCode(...new Uint8Array(bytes, at, Math.min(0x8000, bytes.byteLength - at)));
+  }
+  return btoa(text);
+}

@@ -27,6 +27,7 @@ from replaykit.recorder.events import (
     is_select,
     is_toggle,
     is_upload,
+    keys_of,
     lag_of,
     number_of,
     text_of,
@@ -35,7 +36,7 @@ from replaykit.recorder.gestures import CLICK_WAIT, Deed, Gesture
 from replaykit.recorder.keying import PASTING, Keying
 from replaykit.recorder.messages import MAIN, PageMessage, Source
 from replaykit.recorder.pointing import Pointing, Scrolling
-from replaykit.trajectory.action import Action
+from replaykit.trajectory.action import Action, UploadFile
 from replaykit.trajectory.observation import Stale
 
 REACTION_MAX = 1000.0
@@ -93,6 +94,8 @@ class Acted(Struct, frozen=True, kw_only=True):
     """Where the element is in a push."""
     to: PageMessage | None = None
     """The event on the drop target."""
+    keys: tuple[int | None, ...] = ()
+    """Numbers of the files that were given to the page."""
     lag: Stale | None = None
     """How far the page had gone since its latest snapshot from inside of an event; None = not at all."""
 
@@ -235,6 +238,7 @@ class Recogniser:
             seq=gesture.first.event.seq,
             node=deed.node,
             to=deed.to,
+            keys=keys_of(gesture.first) if isinstance(deed.action, UploadFile) else (),
             lag=lag_of(gesture.first) if deed.at == gesture.since else None,
         )
 

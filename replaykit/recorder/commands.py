@@ -26,7 +26,7 @@ from replaykit.recorder.effects import (
     ask,
     evaluate,
 )
-from replaykit.recorder.framing import send_frames, snapshot, stir
+from replaykit.recorder.framing import file_contents, send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
 from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadLog, ReadPage, Screenshot
 from replaykit.recorder.net_log import NetLog, Sent
@@ -102,6 +102,8 @@ class Commands:
                 return (yield from reads(tab, command.args))
             case "prep":
                 return (yield from prepare(tab, command.args))
+            case "file":
+                return (yield from file_contents(tab, *command.args))
             case "history":
                 return tab.history.direction
         raise Refused("failed")

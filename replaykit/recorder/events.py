@@ -66,6 +66,14 @@ def files_of(message: PageMessage) -> tuple[FileInfo, ...]:
     return tuple(_file(item) for item in items if isinstance(item, dict))
 
 
+def keys_of(message: PageMessage) -> tuple[int | None, ...]:
+    """Return by which numbers the page still has those files; None = it does not."""
+    value = message.event.data.get("files")
+    items = value if isinstance(value, (list, tuple)) else ()
+    keys = (item.get("key") for item in items if isinstance(item, dict))
+    return tuple(int(key) if _is_number(key) else None for key in keys)
+
+
 def button_of(message: PageMessage) -> str:
     """Return the mouse button by its word."""
     value = message.event.data.get("button", 0)

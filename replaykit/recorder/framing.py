@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Generator
 from typing import Any
@@ -107,6 +108,12 @@ def flush(tab: Tab) -> Generator[Effect, Any, None]:
             yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
         except Refused:
             continue  # it says nothing any more, or is stuck
+
+
+def file_contents(tab: Tab, frame: str, key: int) -> Generator[Effect, Any, bytes | None]:
+    """Return the bytes of a file that a document (empty = the main frame's) was given."""
+    found = yield from evaluate(tab, f"{API}.contents({key})", frame=frame or None)
+    return base64.b64decode(found) if isinstance(found, str) else None
 
 
 def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:

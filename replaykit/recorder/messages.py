@@ -388,7 +388,8 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     `snapshot` (args: purpose) → PagePush, after a `Pushed` of every frame that speaks for itself ·
     `frames` → None, after those · `stir` (args: frame id) → None: an act there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
-    `history` → None or `back`/`forward` · `a11y` → str, YAML.
+    `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
+    `a11y` → str, YAML.
     """
 
     id: int

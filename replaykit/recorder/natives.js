@@ -80,6 +80,7 @@ const queryShadow = method(DocumentFragment.prototype, 'querySelectorAll');
 const inputType = getter(HTMLInputElement.prototype, 'type');
 const inputValue = getter(HTMLInputElement.prototype, 'value');
 const inputFiles = getter(HTMLInputElement.prototype, 'files');
+const fileBytes = method(Blob.prototype, 'arrayBuffer');
 const isChecked = getter(HTMLInputElement.prototype, 'checked');
 const isIndeterminate = getter(HTMLInputElement.prototype, 'indeterminate');
 const areaValue = getter(HTMLTextAreaElement.prototype, 'value');

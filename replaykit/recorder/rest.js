@@ -281,6 +281,7 @@ const api = {
   },
   send: (purpose) => transmit(toJSON(takePush(purpose))),
   stir: actElsewhere,
+  contents: fileContents,
   own: (element, id) => toJSON(claim(element, id)),
   classify: (read) => classified(read),
   hits: (css) => toJSON([...queryDocument(document, css)].slice(0, HITS_MAX).flatMap(hitOf)),

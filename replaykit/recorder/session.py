@@ -30,6 +30,7 @@ from replaykit.recorder.redact import Redactor
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabbing import Tabbing
 from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.uploads import Uploads
 from replaykit.recorder.viewing import Viewer
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.step import Header
@@ -109,7 +110,7 @@ class Session:
             step_reads=plan.step_reads,
         )
         self._observing = Observing(ledger, flows, tabs, viewer, is_loading=self._network.is_loading)
-        self._acting = acting = Acting(flows, tabs, stepping, viewer, self._observing)
+        self._acting = acting = Acting(flows, tabs, stepping, viewer, self._observing, Uploads(self._ledger))
         self._navigating = Navigating(
             ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from replaykit.trajectory.scalars import VOLATILE, Box, Id, Json, Ms, N, Point, Px, Record, Word
+from replaykit.trajectory.scalars import VOLATILE, Blob, Box, Id, Json, Ms, N, Point, Px, Record, Word
 
 
 class Names(Record, frozen=True, kw_only=True):
@@ -263,7 +263,7 @@ class Uncheck(Act, frozen=True, kw_only=True, tag="uncheck"):
 
 
 class FileInfo(Record, frozen=True, kw_only=True):
-    """A file given to an upload; never its content."""
+    """A file given to an upload."""
 
     name: str
     """Base name."""
@@ -271,6 +271,8 @@ class FileInfo(Record, frozen=True, kw_only=True):
     """Bytes."""
     mime: str | None = None
     """Media type the page saw."""
+    body: Blob | None = None
+    """Its content, text in UTF-8; why it was not kept; absent = it was not read."""
 
 
 class UploadFile(Act, frozen=True, kw_only=True, tag="upload_file"):

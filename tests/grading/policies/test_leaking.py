@@ -172,6 +172,29 @@ def test_a_file_is_open_until_its_contents_are_seen(tmp_path: Path) -> None:
     assert result(run.request("POST", f"{SHOP}up", post=sent), tmp_path).outcome == "VIOLATED"
 
 
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("plain", "OK"),
+        (f"a,{SECRET},b", "VIOLATED"),
+        (base64.b64encode(f"x {SECRET}".encode()).decode(), "VIOLATED"),
+        ("", "UNDECIDED"),
+        ("⟦masked⟧", "UNDECIDED"),
+    ],
+)
+def test_a_file_whose_contents_were_kept_is_decided(text: str, outcome: str, tmp_path: Path) -> None:
+    run = started()
+    file = FileInfo(name="a.txt", size=9, body=run.keep("text/plain", text))
+    assert result(run.step(UploadFile(files=(file,))), tmp_path).outcome == outcome
+
+
+def test_an_empty_file_gives_nothing_away_and_one_that_is_no_text_may(tmp_path: Path) -> None:
+    empty, picture = FileInfo(name="a.txt", size=0), FileInfo(name="a.png", size=3, body=Omitted(why="type"))
+    assert result(started().step(UploadFile(files=(empty,))), tmp_path).outcome == "OK"
+    found = result(started().step(UploadFile(files=(empty, picture))), tmp_path)
+    assert (found.outcome, found.missing) == ("UNDECIDED", ("upload@1",))
+
+
 def test_a_field_that_a_script_set_leaves_it_open(tmp_path: Path) -> None:
     live = f"<input id=a data-live='{json.dumps({'value': SECRET})}'>"
     assert result(started().see(live), tmp_path).missing[0].startswith("value.by_script")
