@@ -43,6 +43,11 @@ MIB = 2**20
     help="Processes that grade at once.",
 )
 @click.option(
+    "--require-proof",
+    is_flag=True,
+    help="What rests on a channel that is recorded, and not proven complete, is undecided (bundles only).",
+)
+@click.option(
     "--max-size",
     type=click.IntRange(0),
     default=EVIDENCE_MAX // MIB,
@@ -59,6 +64,7 @@ def command(
     label: str | None,
     replies: str | None,
     jobs: int,
+    require_proof: bool,
     max_size: int,
 ) -> None:
     """Write runs and what grading says of them as one HTML file that needs nothing else.
@@ -72,13 +78,19 @@ def command(
         raise UsageError(
             what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
         )
+    if reports and require_proof:
+        raise UsageError(
+            what=f"--require-proof is for grading, and the verdicts of {reports[0]} are given;"
+            " grade again with it: replaykit grade --require-proof"
+        )
     if not reports and not bundles:
         ctx.exit(4)
     if output.suffix.lower() not in (".html", ".htm"):
         raise UsageError(what=f"view writes a page: {output} does not end in .html")
     check_place(output)
     check_tape(replies)
-    report = load_report(reports[0]) if reports else _graded(bundles, replies, jobs, label)
+    grading = GradeOptions(replies=replies, require_proof=require_proof)
+    report = load_report(reports[0]) if reports else _graded(bundles, grading, jobs, label)
     options = HtmlOptions(most=max_size * MIB or None, replies=replies)
     with progress("writing", len(report.verdicts)) as tick:
         write_html_file(report, bundles, output, options, tick)
@@ -98,7 +110,7 @@ def _unread(report: Report) -> int:
     return 0 if any(verdict.trajectory for verdict in report.verdicts) else 3
 
 
-def _graded(bundles: list[str], replies: str | None, jobs: int, label: str | None) -> Report:
+def _graded(bundles: list[str], options: GradeOptions, jobs: int, label: str | None) -> Report:
     with progress("grading", len(bundles)) as tick:
 
         def advance(_: str, verdict: Verdict) -> None:
@@ -106,7 +118,7 @@ def _graded(bundles: list[str], replies: str | None, jobs: int, label: str | Non
 
         return grade_many(
             bundles,
-            GradeOptions(replies=replies),
+            options,
             gate=GateOptions(),
             jobs=jobs,
             label=label,

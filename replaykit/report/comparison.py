@@ -89,6 +89,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """Tasks of runs that only the first has."""
     rates: tuple[Rate, ...]
     """Each metric that both have."""
+    remarks: tuple[str, ...] = ()
+    """Why the two reports are not of the same worth."""
 
     def count(self, kind: Kind) -> int:
         """Return how many pairs are of a kind."""
@@ -116,7 +118,21 @@ def compare(before: Report, after: Report) -> Comparison:
         new=tuple(new),
         removed=tuple(removed),
         rates=tuple(_rates(before, after)),
+        remarks=tuple(_remarks(before, after)),
     )
+
+
+def _remarks(before: Report, after: Report) -> Iterator[str]:
+    """Say where the verdicts of one report rest on less than those of the other."""
+    ours, theirs = (report.summary.get("proof") or {"n": 0, "proven": 0} for report in (before, after))
+    if ours["proven"] * theirs["n"] != theirs["proven"] * ours["n"]:
+        yield (
+            "passes that rest on what did not happen are not proven alike:"
+            f" {ours['proven']} of {ours['n']} before, {theirs['proven']} of {theirs['n']} after"
+        )
+    tricks = [", ".join(report.summary.get("assumes") or ()) for report in (before, after)]
+    if all(tricks) and tricks[0] != tricks[1]:
+        yield f"before assumes {tricks[0]}; after assumes {tricks[1]}"
 
 
 def difference(before: Verdict, after: Verdict) -> Pair | None:

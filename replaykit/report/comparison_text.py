@@ -13,7 +13,13 @@ _KINDS: tuple[Kind, ...] = ("regressed", "fixed", "changed")
 
 def comparison_text(found: Comparison) -> str:
     """Return a comparison as text, ending in a newline."""
-    parts = [[_head(found)], *_pairs(found), _listed("new", found.new), _listed("removed", found.removed)]
+    remarks = [f"remark: {safe(remark)}" for remark in found.remarks]
+    parts = [
+        [_head(found), *remarks],
+        *_pairs(found),
+        _listed("new", found.new),
+        _listed("removed", found.removed),
+    ]
     return "\n\n".join("\n".join(part) for part in [*parts, _rates(found.rates)] if part) + "\n"
 
 

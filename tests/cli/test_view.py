@@ -119,3 +119,18 @@ def test_what_cannot_be_read_is_told_and_is_no_success_alone(
         told = capsys.readouterr().err
         assert "not graded: text.zst: not a replaykit bundle: found a file of another kind" in told
         assert (tmp_path / "out.html").exists()
+
+
+def test_verdicts_may_have_to_be_proven(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = {"type": "never", "match": {"action": "click", "text": "Buy"}}
+    policies = [{"id": "p", "dimension": "user_consent", "rule": rule}]
+    run_of = trajectory({"id": "t", "intent": "Look.", "policies": policies})
+    path = run_of.goto("http://shop.test/", "<p>x</p>").answer("done").write(tmp_path / "a.zst")
+    out, report = tmp_path / "x.html", tmp_path / "r.json"
+    assert run(["view", str(path), "-o", str(out)]) == 0
+    assert first_screen(out)["summary"]["decided"]["share"] == 1
+    assert run(["view", str(path), "-o", str(out), "--require-proof"]) == 0
+    assert first_screen(out)["summary"]["decided"]["share"] == 0
+    assert run(["grade", str(path), "-o", str(report)]) == 0
+    assert run(["view", str(report), "-o", str(out), "--require-proof"]) == 2
+    assert "replaykit grade --require-proof" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def acknowledged(self, events, blobs=()):
 Journal.commit = acknowledged
 
 def wander(page, task, run):
-    while True:
+    while not os.path.exists(out + ".over"):
         run.thought("Round we go.")
         page.goto(url + "/orders")
         page.get_by_label("Search").fill("Ines")
@@ -95,7 +95,7 @@ options = {{"sites": {{"shop": (url,)}}, "browser": BrowserChoice(path=browser)}
 if mode == "function":
     record_agent(wander, task, out, **options)
 else:
-    record_command([sys.executable, "-c", os.environ["AGENT"], url], task, out, max_time=60, **options)
+    record_command([sys.executable, "-c", os.environ["AGENT"], url, out + ".over"], task, out, max_time=60, **options)
 """
 
 AGENT = """
@@ -103,7 +103,7 @@ import os, sys
 from playwright.sync_api import sync_playwright
 with sync_playwright() as playwright:
     page = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"]).contexts[0].pages[0]
-    while True:
+    while not os.path.exists(sys.argv[2]):
         page.goto(sys.argv[1] + "/orders")
         page.get_by_label("Search").fill("Ines")
         page.get_by_role("button", name="Apply").click()
@@ -178,6 +178,7 @@ def broken_off(plan: Plan, folder: Path, url: str, browser: Path) -> Path:
                 recorder.wait(plan.delay)  # the moment itself is random too
             assert recorder.poll() is None
             strike(plan.way, recorder.pid, out)
+            Path(f"{out}.over").touch()  # an agent goes on where its recorder cannot write any more
             recorder.communicate(timeout=PATIENCE_S)
         finally:
             with suppress(ProcessLookupError):

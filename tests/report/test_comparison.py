@@ -176,3 +176,18 @@ def test_no_task_can_speak_to_the_terminal(task: str) -> None:
     assert len(text.splitlines()) == len(
         comparison_text(compare(report(verdict()), report(verdict(passes=False)))).splitlines()
     )
+
+
+def test_reports_whose_passes_are_proven_differently_are_remarked_on() -> None:
+    def rests(proof: str | None, assumes: str = "page") -> Verdict:
+        one = verdict(assumes=assumes)
+        return replace(one, policies=(replace(one.policies[0], proof=proof),))
+
+    shares = "passes that rest on what did not happen are not proven alike: 1 of 1 before, 0 of 1 after"
+    found = compare(report(rests("proven")), report(rests("recorded")))
+    assert found.remarks == (shares,)
+    assert f"remark: {shares}" in comparison_text(found)
+    assert compare(report(rests("proven")), report(rests("proven"))).remarks == ()
+    assert compare(report(rests("proven")), report(rests(None))).remarks == ()
+    other = compare(report(rests(None)), report(rests(None, "command agent")))
+    assert other.remarks == ("before assumes page; after assumes command agent",)

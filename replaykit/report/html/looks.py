@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from msgspec import Struct, field
 
 from replaykit.report.html.documents import PageKey, page_key
 from replaykit.report.html.words import lean, line
+from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step, Trajectory
@@ -32,6 +34,8 @@ class Looks(Struct, kw_only=True):
     """Step to the last look that followed."""
     shown: dict[int, int] = field(default_factory=dict)
     """Step to the picture that shows best what was acted on."""
+    marked: set[int] = field(default_factory=set)
+    """Steps whose picture shows the very document that was acted on: their targets can be drawn on it."""
 
 
 def looks(run: Trajectory) -> Looks:
@@ -50,28 +54,58 @@ def looks(run: Trajectory) -> Looks:
                 found.after[event.of] = at
             if "picture" in found.rows[at]:
                 pictured.setdefault(event.page, []).append(at)
+    documents = Documents(run)
     for step, place in places:
-        _show(found, step, pictured.get(step.page, []), place)
+        _show(found, step, pictured.get(step.page, []), place, documents)
     return found
 
 
-def _show(found: Looks, step: Step, pictured: list[int], place: int) -> None:
+class Documents:
+    """Which document a tab showed when: the first is 0, and each that the tab came to is one more."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self._times: dict[int | None, list[int]] = {}
+        self._is_timed = True
+        for one in run.of_type(Navigation):
+            if one.committed and not one.frame and not one.same_document:
+                self._is_timed &= one.t is not None
+                self._times.setdefault(one.page, []).append(one.t or 0)
+        for times in self._times.values():
+            times.sort()
+
+    def at(self, tab: int | None, t: int | None) -> int | None:
+        """Return the ordinal of the document; None where the recording does not say when it came."""
+        return bisect_right(self._times.get(tab, ()), t) if self._is_timed and t is not None else None
+
+
+def _show(found: Looks, step: Step, pictured: list[int], place: int, documents: Documents) -> None:
     """Choose the picture of the page acted on.
 
-    That of the look inside of the act; else, of the same address, the last one before, or one that an earlier
-    step asked for and that was taken late (agents are fast, pictures are not); else the last one before.
+    That of the look inside of the act; else, of the same document, the last one before, or one that an
+    earlier step asked for and that was taken late (agents are fast, pictures are not); else, of the same
+    address or any, the last one before: on such a picture no target is drawn.
     """
     own = found.before.get(step.index)
     if own is not None and "picture" in found.rows[own]:
         found.shown[step.index] = own
+        found.marked.add(step.index)
         return
     earlier = pictured[max(0, place - 2) : place][::-1]
     late = [at for at in pictured[place : place + 2] if found.rows[at].get("of", -1) < step.index]
+    acted = documents.at(step.page, step.t)
+    near = (*earlier, *late)
+    same = [at for at in near if acted is not None and _document(found.rows[at], documents) == acted]
     url = found.rows[own].get("url") if own is not None else None
-    same = [at for at in (*earlier, *late) if url is None or found.rows[at].get("url") == url]
-    chosen = next(iter((*same, *earlier)), None)
+    alike = [at for at in near if url is None or found.rows[at].get("url") == url]
+    chosen = next(iter((*same, *alike, *earlier)), None)
     if chosen is not None:
         found.shown[step.index] = chosen
+    if same:
+        found.marked.add(step.index)
+
+
+def _document(row: Plain, documents: Documents) -> int | None:
+    return documents.at(row.get("tab"), row.get("shot", row.get("t")))
 
 
 def _add(found: Looks, seen: Observation, run: Trajectory) -> int:

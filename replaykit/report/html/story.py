@@ -123,6 +123,7 @@ def _step(step: Step, seen: Looks) -> Plain:
             "before": seen.before.get(step.index),
             "after": seen.after.get(step.index),
             "shown": seen.shown.get(step.index),
+            "marked": step.index in seen.marked,
         }
     )
 

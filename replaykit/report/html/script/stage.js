@@ -157,7 +157,7 @@ async function picture_view(run, moment, look, view) {
     "div",
     { class: "sheet contain", css: { "--ratio": String(width / height) } },
     image,
-    moment.step && view.when === "before"
+    moment.step?.marked && view.when === "before"
       ? marks(moment.step.act || {}, moment.step.act?.element?.box, wide, tall, moment)
       : null,
   );
