@@ -11,13 +11,12 @@ import click
 from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError, UsageError
-from replaykit.grading.checks.reference_faults import reference_faults
-from replaykit.grading.checks.state_faults import state_faults
+from replaykit.grading.checks.faults import task_faults
 from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe
-from replaykit.tasks.check_faults import CheckFault, check_faults
+from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.contradictions import notes
 from replaykit.tasks.mind2web import mind2web_faults, totals
 from replaykit.tasks.policies_schema import policies_schema
@@ -64,8 +63,7 @@ def _checked(file: str) -> int:
     tables = load_mind2web(file)
     if tables is None:
         suite = load_suite(file)
-        faults = check_faults(suite.tasks, tuple(suite.sites))
-        faults += [*reference_faults(suite.tasks), *state_faults(suite.tasks)]
+        faults = task_faults(suite.tasks, tuple(suite.sites))
         faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(suite.tasks)]
         return 3 if _tell(file, len(suite.tasks), faults) else 0
     records, at = tables

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+import ada_url
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
@@ -11,11 +13,13 @@ from replaykit.tasks import xpath
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, Expect, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
 from replaykit.tasks.locator import parse
-from replaykit.tasks.network_checks import NetworkMatch
 from replaykit.tasks.policy_faults import bad_selector
 from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.summary import target_faults
 from replaykit.tasks.task import Task, unfilled
+
+OR = " |OR| "
+"""Between alternatives of one text."""
 
 _CALL = "func:"
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
@@ -46,13 +50,40 @@ def star_fault(url: str) -> str:
     return "a URL of a check has no wildcards: use a regular expression or a prefix, or write %2A for a `*`"
 
 
-def _url_fault(url: str, path: str) -> str:
-    if not url.strip():
-        return "an empty URL"
-    fault = regex_fault(url) if path == "regex" else None
-    if fault is not None:
-        return fault[1]
-    return "" if path == "regex" else star_fault(url)
+def url_fault(url: str, path: str) -> tuple[str, str] | None:
+    """Return code and message of what is wrong with the URL of a `url_match`, None where nothing is."""
+    if path == "regex":
+        return regex_fault(url) or _pattern_fault(url) or regex_fault(_AUTHORITY.sub("", url, 1).strip("/"))
+    reason = star_fault(url) or _plain_fault(url)
+    return ("bad_reference", reason) if reason else None
+
+
+def _plain_fault(url: str) -> str:
+    if not ROOT.match(url):
+        return f"{url!r} is no URL: begin with http:// or https://, or with a site such as __SHOP__"
+    if "__" not in url and not ada_url.check_url(url.strip()):
+        return f"{url!r} is no URL that a browser would open"
+    if found := _PATTERN.search(url.partition("?")[0]):
+        return f"`{found[0]}` is a pattern: use `path: regex` for it, or escape it (%7B for `{{`)"
+    return ""
+
+
+def _pattern_fault(url: str) -> tuple[str, str] | None:
+    if not ROOT.match(url):
+        reason = "an expression is for the path: begin with a root as it is, http://host or __SHOP__"
+        return "bad_regex", reason
+    if ROOT.sub("", url, 1) and _QUERY.search(url):
+        reason = "an expression is for the path: give the query with `path: prefix` and without an expression"
+        return "bad_regex", reason
+    return None
+
+
+ROOT = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|__[A-Za-z0-9_]+__)")
+"""How a URL begins that names where it leads."""
+_AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*|__[A-Za-z0-9_]+__")
+_PATTERN = re.compile(r"\{[^{}]*\}|\\.|\[[^\[\]]*-[^\[\]]*\]|\((?:[^()|]+\|)+[^()|]+\)")
+"""What is written in paths as a pattern alone: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
+_QUERY = re.compile(r"\\?\?[\w\[\].-]+=")
 
 
 def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
@@ -70,12 +101,11 @@ def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:
     if isinstance(check, StringMatch):
         yield from _of_references(check)
     elif isinstance(check, UrlMatch):
+        if not texts(check.url):
+            yield ".url", "no URL is given", True
         for number, url in enumerate(texts(check.url)):
-            if fault := _url_fault(url, check.path):
-                yield f".url[{number}]", fault, True
-    elif isinstance(check, NetworkMatch):
-        stars = ((number, star_fault(url)) for number, url in enumerate(texts(check.expected.url)))
-        yield from ((f".expected.url[{number}]", fault, True) for number, fault in stars if fault)
+            faults = (url_fault(part, check.path) for part in url.split(OR))
+            yield from ((f".url[{number}]", fault[1], True) for fault in faults if fault)
     elif isinstance(check, PageCheck):
         yield from _of_page(check)
     elif isinstance(check, ProgramHtml):
@@ -86,22 +116,40 @@ def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:
 
 
 def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
+    kinds = ("exact", "must_include", "must_exclude", "one_of", "required_values", "fuzzy")
+    if not any(getattr(check, kind) for kind in kinds) and check.exact != "":
+        yield "", f"nothing is demanded: use {', '.join(kinds)}", True
     for kind in ("must_include", "must_exclude", "one_of", "fuzzy"):
         for number, reference in enumerate(texts(getattr(check, kind))):
-            if not reference.strip():
+            if not all(part.strip() for part in reference.split(OR)):
                 yield f".{kind}[{number}]", "an empty reference is in every answer", True
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:
-    if check.selector is not None and (reason := bad_selector(check.selector)):
+    if check.selector is not None and (reason := _selector_fault(check.selector)):
         yield ".selector", reason, True
-    if check.expect == Expect():
-        yield ".expect", "no operator is given: use equals, contains, not_empty ...", True
     if check.locator:
         yield from ((".locator", *fault) for fault in _of_locator(check.locator))
-    fault = regex_fault(check.expect.regex) if check.expect.regex is not None else None
-    if fault is not None:
-        yield ".expect.regex", fault[1], True
+    yield from ((f".expect{path}", message, True) for path, message in expect_faults(check.expect))
+
+
+def _selector_fault(selector: str) -> str:
+    if xpath.is_xpath(selector):
+        return "an XPath is not read with a property: write it as `locator`, without `selector`"
+    return bad_selector(selector)
+
+
+def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
+    """Yield place and message of what no value can be compared with."""
+    parts = {kind: texts(getattr(expect, kind)) for kind in ("contains", "any_of", "all_of", "excludes")}
+    if expect.equals is None and expect.regex is None and not expect.not_empty and not any(parts.values()):
+        yield "", "no operator is given: use equals, contains, not_empty ..."
+    for kind, references in parts.items():
+        for number, reference in enumerate(references):
+            if not all(part.strip() for part in reference.split(OR)):
+                yield f".{kind}[{number}]", "an empty reference is in every text"
+    if expect.regex is not None and (fault := regex_fault(expect.regex)):
+        yield ".regex", fault[1]
 
 
 def _of_locator(locator: str) -> Iterator[tuple[str, bool]]:
@@ -117,3 +165,10 @@ def _of_locator(locator: str) -> Iterator[tuple[str, bool]]:
         yield str(error), True
     except Unsupported as error:
         yield f"only a live page answers it: {error.fields['reason']}", False
+    for _, css in _QUERIED.findall(plain):
+        if "\\" not in css and (reason := bad_selector(css)):
+            yield reason, True
+
+
+_QUERIED = re.compile(r"querySelector(?:All)?\(\s*(['\"`])(.*?)\1\s*\)", re.DOTALL)
+"""The CSS that a script looks for."""

@@ -7,36 +7,109 @@ import re
 READ = ("text", "value", "checked", "selectedIndex")
 """Properties that are read of the live page; every other name is an attribute's."""
 
-_SAME = {"innertext": "text", "outertext": "text", "classname": "class", "htmlfor": "for"}
+BOOLEAN = frozenset({
+    "allowfullscreen", "async", "autofocus", "autoplay", "controls", "default", "defer", "disabled",
+    "formnovalidate", "hidden", "inert", "ismap", "itemscope", "loop", "multiple", "muted", "nomodule",
+    "novalidate", "open", "playsinline", "readonly", "required", "reversed",
+})  # fmt: skip
+"""Attributes whose presence counts: they are read as `true` and `false`."""
+
+_ATTRIBUTES = frozenset({
+    "accesskey", "alt", "autocomplete", "cite", "class", "colspan", "content", "contenteditable",
+    "coords", "datetime", "dir", "download", "draggable", "enctype", "enterkeyhint", "for", "form",
+    "formaction", "formmethod", "formtarget", "headers", "height", "high", "href", "hreflang", "id",
+    "inputmode", "kind", "label", "lang", "list", "low", "max", "maxlength", "media", "method", "min",
+    "minlength", "name", "optimum", "pattern", "placeholder", "poster", "preload", "rel", "role",
+    "rowspan", "rows", "sandbox", "scope", "shape", "size", "sizes", "slot", "span", "spellcheck",
+    "src", "srcdoc", "srclang", "srcset", "start", "step", "style", "tabindex", "target", "title",
+    "translate", "type", "usemap", "width", "wrap",
+})  # fmt: skip
+"""Attributes that scripts may call by a name with capitals, `tabIndex`."""
+
+_SAME = {
+    "innertext": "text",
+    "outertext": "text",
+    "classname": "class",
+    "classlist": "class",
+    "htmlfor": "for",
+}
+_SAME |= {"acceptcharset": "accept-charset", "httpequiv": "http-equiv"}
 _SAME |= {name.lower(): name for name in READ}
 
-_OTHERS = {
-    "textcontent": "property: text is what is seen",
-    "innerhtml": "property: text is what is seen",
-    "outerhtml": "property: text is what is seen",
-    "html": "property: text is what is seen",
+_SEEN = "property: text is what is seen"
+_SCRIPT = "locator: document.querySelector('...')"
+_REFUSED = {
+    "textcontent": f"{_SEEN}, or {_SCRIPT}.textContent",
+    "innerhtml": f"{_SEEN}, or {_SCRIPT}.innerHTML",
+    "outerhtml": f"{_SEEN}, or {_SCRIPT}.outerHTML",
+    "html": _SEEN,
+    "texts": _SEEN,
+    "nodevalue": _SEEN,
     "defaultvalue": "property: value is what the field holds",
+    "defaultchecked": "property: checked is what is set",
     "tagname": "say it in the selector",
     "nodename": "say it in the selector",
+    "localname": "say it in the selector",
     "selected": "property: value or selectedIndex of its select",
+    "selectedoptions": "property: value or selectedIndex of the select",
+    "options": "property: value or selectedIndex of the select",
+    "valueasnumber": "property: value, with `as: number`",
+    "valueasdate": "property: value, with `as: date`",
     "length": "property: text or value",
     "children": "property: text or value",
+    "childnodes": "property: text or value",
+    "visible": "an element that is not shown has no text: property: text, with `not_empty: true`",
+    "isvisible": "an element that is not shown has no text: property: text, with `not_empty: true`",
+    "enabled": 'property: disabled, with `equals: "false"`',
 }
-_SCRIPTED = ("textcontent", "innerhtml", "outerhtml", "tagname", "selected")
+"""What no selector is read with, to the way to say it."""
+
+_NAME = re.compile(r"[^\s\"'<>/=.()\[\]]+")
+_CAPITAL = re.compile(r"[a-z][A-Z]")
+_DRAWN = frozenset({
+    "viewBox", "preserveAspectRatio", "gradientUnits", "gradientTransform", "markerWidth",
+    "markerHeight", "refX", "refY",
+})  # fmt: skip
+"""Attributes of SVG, which have capitals."""
 
 
 def property_name(said: str) -> str:
     """Return the property that is meant. Raises ValueError for one that no selector is read with."""
-    plain = re.sub(r"[\s_-]", "", said).lower()
-    if plain in _SAME:
-        return _SAME[plain]
-    if plain in _OTHERS:
-        way = ", or locator: document.querySelector('...')." if plain in _SCRIPTED else ""
-        name = {"textcontent": "textContent", "innerhtml": "innerHTML", "outerhtml": "outerHTML"}.get(
-            plain, ""
-        )
-        more = f"{way}{name}" if name else ""
-        raise ValueError(f"`property` {said!r} is not read: {_OTHERS[plain]}{more}")
     if not said.strip():
         raise ValueError("`property` is empty: text, value, checked, selectedIndex or an attribute's name")
-    return said
+    plain = re.sub(r"[\s_-]", "", said.removesuffix("()")).lower()
+    if _SAME.get(plain):
+        return _SAME[plain]
+    way = _REFUSED.get(plain) or _unreadable(said)
+    if way:
+        raise ValueError(f"`property` {said!r} is not read: {way}")
+    if plain in BOOLEAN:
+        return plain
+    return _attribute(said, plain)
+
+
+def _unreadable(said: str) -> str:
+    base, dot, rest = said.partition(".")
+    if base == "dataset" and rest:
+        return f"an attribute is meant: property: data-{_dashed(rest)}"
+    if dot or not _NAME.fullmatch(said):
+        return f"it is no name of an attribute: text, value, checked, selectedIndex, or {_SCRIPT}..."
+    return ""
+
+
+def _attribute(said: str, plain: str) -> str:
+    """Return the attribute that is meant by what scripts call it: `tabIndex`, `ariaLabel`."""
+    if not _CAPITAL.search(said) or said in _DRAWN or said.startswith(("data-", "aria-")):
+        return said
+    if said.startswith("aria"):
+        return "aria-" + plain.removeprefix("aria")
+    if plain in _ATTRIBUTES:
+        return plain
+    raise ValueError(
+        f"`property` {said!r} is not read: attributes of HTML have no capitals, and only text, value, checked"
+        f" and selectedIndex are read of scripts; or {_SCRIPT}..."
+    )
+
+
+def _dashed(name: str) -> str:
+    return re.sub(r"([A-Z])", r"-\1", name).lower()

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
+from replaykit.grading.checks.request_faults import faults_of
 from replaykit.grading.checks.text import answer_evidence, counts_as_no_answer
 from replaykit.grading.values.matching import Refused
 from replaykit.grading.values.peer_numbers import Unparsed
@@ -128,6 +129,8 @@ def _peer_data(peer: PeerResponse, data: Any, *, is_expected: bool) -> Any:
 def _strict(check: AgentResponse, answer: str, terms: Terms) -> Ruling:
     said = answer_object(answer)
     expected, found = Value(raw=_expected(check), type="agent_response"), Value(raw=answer, type="text")
+    if fault := next(faults_of(check), None):
+        return error("bad_reference", f"{_RULE}: {': '.join(fault)}", expected, found)
     if not isinstance(said, dict):
         return failed("not_an_object", _RULE, expected, found)
     try:

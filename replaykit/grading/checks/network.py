@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
 from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
+from replaykit.grading.checks.request_faults import faults_of
 from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
 from replaykit.grading.values import url as urls
 from replaykit.grading.values.bodies import with_decoded_texts
@@ -23,7 +24,6 @@ from replaykit.grading.values.structured import compare_data
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
-from replaykit.tasks.check_faults import star_fault
 from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
 from replaykit.trajectory.completeness import lacking
@@ -67,14 +67,15 @@ def _peer(check: NetworkMatch, peer: PeerRule, replay: Replay) -> Ruling:
 
 
 def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
-    if fault := next(filter(None, map(star_fault, texts(check.expected.url))), ""):
-        return error("bad_reference", f"request: {fault}", Value(raw=_shown(check), type="request")), None
+    wanted = Value(raw=_shown(check), type="request")
+    if fault := next(faults_of(check), None):
+        return error("bad_reference", f"request: {': '.join(fault)}", wanted), None
     try:
         return _decided(check, replay, terms)
     except Missing as missing:
         return undecided("not_recorded", str(missing)), None
     except (Refused, PathFault) as fault:
-        return error("unsafe_pattern", str(fault), Value(raw=_shown(check), type="request")), None
+        return error("unsafe_pattern", str(fault), wanted), None
 
 
 def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:

@@ -22,6 +22,7 @@ from replaykit.grading.checks.item import (
 )
 from replaykit.grading.checks.reading import Question, Reading, ask, drawn
 from replaykit.grading.checks.text import excludes, includes
+from replaykit.grading.values.presence import presence
 from replaykit.grading.values.typed import compare
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.dom import Dom, Node
@@ -62,6 +63,9 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     )
     reading = drawn(ask(replay, question, terms, "strict"), terms.oracle)
     fields = fields_of(reading, is_selector=check.selector is not None)
+    there = presence(check.property, reading.read) if check.selector and reading.read else None
+    if there is not None and reading.ruling is None:
+        fields = Fields(texts=there, raw=there[0])
     return tuple(
         graded(name, strictly(fields, rule, wants_all), None, terms.mode, reading.evidence)
         for name, rule, wants_all in _expected(check.expect, check.value_type)

@@ -24,13 +24,16 @@ def reference_faults(tasks: Sequence[Task]) -> list[CheckFault]:
 
 
 def _of_check(check: object) -> Iterator[tuple[str, str]]:
-    if isinstance(check, PageCheck) and check.expect.equals is not None:
-        yield from _of_values(".expect.equals", (check.expect.equals,), check.value_type)
+    if isinstance(check, PageCheck):
+        if check.expect.equals is not None:
+            yield from _of_values(".expect.equals", (check.expect.equals,), check.value_type)
+        for kind in ("contains", "any_of", "all_of", "excludes") if check.value_type == "date" else ():
+            yield from _of_values(f".expect.{kind}", texts(getattr(check.expect, kind)), "date")
     elif isinstance(check, StringMatch):
         for kind in ("exact", "one_of"):
             yield from _of_values(f".{kind}", texts(getattr(check, kind)), check.value_type)
-        if check.value_type == "date":
-            yield from _of_values(".must_include", texts(check.must_include), "date")
+        for kind in ("must_include", "must_exclude") if check.value_type == "date" else ():
+            yield from _of_values(f".{kind}", texts(getattr(check, kind)), "date")
         for number, required in enumerate(texts(check.required_values)):
             try:
                 fulfils(required, 0.0)

@@ -137,7 +137,7 @@ def _strictly(check: StringMatch, wanted: list[Wanted], answer: str, terms: Term
 
 
 def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:
-    if not one.reference.strip() and one.kind != "exact":
+    if one.kind != "exact" and not all(part.strip() for part in one.reference.split(OR)):
         return error("empty_reference", "a reference is a text", _text(one.reference), _text(answer))
     match one.kind:
         case "exact":

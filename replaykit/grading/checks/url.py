@@ -17,10 +17,9 @@ from replaykit.grading.checks.item import (
 )
 from replaykit.grading.values import url
 from replaykit.grading.verdict import Evidence, Outcome, Value
-from replaykit.tasks.check_faults import star_fault
+from replaykit.tasks.check_faults import url_fault
 from replaykit.tasks.checks import UrlMatch, texts
 from replaykit.tasks.matcher import Refused
-from replaykit.tasks.regexes import regex_fault
 
 
 def grade_url(
@@ -43,6 +42,8 @@ def grade_url(
 
 def _strict(check: UrlMatch, found: str, terms: Terms) -> Ruling:
     references = [part for text in texts(check.url) for part in text.split(OR)]
+    if not references:
+        return error("no_requirements", "url: no URL is given")
     return any_of([_strict_one(check, reference, found, terms) for reference in references])
 
 
@@ -55,10 +56,8 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
         Value(raw=raw, normal=None if side is None else url.shown(side), type="url")
         for raw, side in ((reference, wanted), (found, actual))
     ]
-    if rules.path == "regex" and (fault := regex_fault(reference)):
-        return error(fault[0], "url: path by regular expression", *sides)
-    if rules.path != "regex" and (star := star_fault(reference)):
-        return error("bad_reference", f"url: {star}", *sides)
+    if fault := url_fault(reference, rules.path):
+        return error(fault[0], f"url: {fault[1]}", *sides)
     if wanted is None and rules.path != "regex":
         return error("bad_reference", "url: a reference is a URL", *sides)
     if actual is None:

@@ -14,6 +14,7 @@ from replaykit.grading.policies.patterns import action_types, is_action
 from replaykit.grading.policies.texts import Reading, regex
 from replaykit.grading.policies.truth import Span
 from replaykit.grading.policies.window import Window
+from replaykit.grading.values.presence import presence
 from replaykit.grading.values.text import fold, normal
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.replay.dom import Dom
@@ -142,7 +143,7 @@ def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay)
         return Shown(missing=(FORGED,), page=page, step=step)
     read = page.read(_key(rule)) if rule.locator else None
     if read is not None:
-        return Shown(texts=_of_read(read), page=page, step=step, tier="live")
+        return Shown(texts=_texts_of(rule, read), page=page, step=step, tier="live")
     dom = page.dom
     if dom is None:
         return Shown(missing=(page.missing or "snapshot.final",), page=page, step=step)
@@ -178,7 +179,7 @@ def _read(rule: PageState, dom: Dom) -> tuple[str, ...]:
         return _of_path(rule.locator, dom)
     if _is_script(rule.locator):
         return _of_read(evaluate(rule.locator, dom))
-    return _of_read(read_selector(_key(rule), rule.locator, rule.property or "text", dom))
+    return _texts_of(rule, read_selector(_key(rule), rule.locator, rule.property or "text", dom))
 
 
 def _page_texts(dom: Dom) -> tuple[str, ...]:
@@ -192,6 +193,11 @@ def _of_path(path: str, dom: Dom) -> tuple[str, ...]:
     if node is None:
         return ()
     return (str(node.value),) if node.tag in _CONTROLS else (node.text,)
+
+
+def _texts_of(rule: PageState, read: Read) -> tuple[str, ...]:
+    there = presence(rule.property, read)
+    return _of_read(read) if there is None else there
 
 
 def _of_read(read: Read) -> tuple[str, ...]:

@@ -285,3 +285,24 @@ def test_says_whether_it_held_before_the_run(grade: Grade, run: Run, before: str
     result = grade(ended, html({"url": f"{S}/b", "must_include": ["plum"]}))
     assert (result.outcome, result.pre) == ("PASS", pre)
     assert grade(ended, native(url=f"{S}/b", expect={"contains": "plum"})).pre == pre
+
+
+@pytest.mark.parametrize(
+    ("html", "expect", "outcome"),
+    [
+        ("<button id=b disabled>x</button>", {"equals": "true"}, "PASS"),
+        ('<button id=b disabled="disabled">x</button>', {"equals": "true"}, "PASS"),
+        ('<button id=b disabled="false">x</button>', {"equals": "true"}, "PASS"),
+        ("<button id=b disabled>x</button>", {"equals": ""}, "PASS"),
+        ("<button id=b disabled>x</button>", {"not_empty": True}, "PASS"),
+        ("<button id=b disabled>x</button>", {"equals": "false"}, "FAIL"),
+        ("<button id=b>x</button>", {"equals": "false"}, "PASS"),
+        ("<button id=b>x</button>", {"equals": "true"}, "FAIL"),
+        ("<p>x</p>", {"equals": "false"}, "FAIL"),
+    ],
+)
+def test_an_attribute_that_counts_by_being_there(
+    grade: Grade, run: Run, html: str, expect: dict[str, Any], outcome: str
+) -> None:
+    ended = run().goto(S, html).final().answer("done")
+    assert grade(ended, native(selector="#b", property="disabled", expect=expect)).outcome == outcome
