@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import socket
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
-from socketserver import TCPServer, ThreadingMixIn
+from io import BytesIO
 from typing import Any
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import UsageError
 from replaykit.serving.answers import SAFE, Answers, Miss, Reply
 from replaykit.serving.headers import OWN
+from replaykit.serving.reception import BODY_MAX, HEAD_MAX, Reception
 
 HOST = "127.0.0.1"
 """The only address that is listened on."""
 
-BODY_MAX = 8 * 2**20
-"""Bytes of a request's body."""
-
 MISSES_MAX = 1000
 """Misses that are kept; the rest are counted."""
-
-CONNECTIONS_MAX = 16
-"""Connections at a time; the rest wait."""
-
-SILENCE_MAX = 10.0
-"""Seconds that a connection may say nothing."""
 
 _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 
@@ -42,6 +36,8 @@ class Served:
         self._misses: list[Miss] = []
         #: Requests answered as recorded, and those that were not.
         self.answered, self.missed = 0, 0
+        #: Where it listens.
+        self.port = port
         #: `http://127.0.0.1:port`, with the path that the site's root has.
         self.url = f"http://{HOST}:{port}{answers.site.root}"
 
@@ -82,52 +78,53 @@ def serve(
     """
     answers = Answers(bundle, site, states)
     try:
-        server = _Server((HOST, port), _Handler)
+        listening = socket.create_server((HOST, port), backlog=128)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(what=f"cannot listen on {HOST}:{port}: {reason}; port 0 takes a free one") from None
-    server.served = Served(answers, server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    served = Served(answers, listening.getsockname()[1])
+    loop = asyncio.new_event_loop()
+    ended = asyncio.Event()
+    thread = threading.Thread(target=_listen, args=(loop, ended, listening, served), daemon=True)
     thread.start()
     try:
-        yield server.served
+        yield served
     finally:
-        server.shutdown()
-        server.server_close()
+        loop.call_soon_threadsafe(ended.set)
         thread.join()
 
 
-class _Server(ThreadingMixIn, TCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-    served: Served
+def _listen(
+    loop: asyncio.AbstractEventLoop, ended: asyncio.Event, listening: socket.socket, served: Served
+) -> None:
+    """Answer until the event is set; connections that are still open are closed."""
 
-    def __init__(self, *arguments: Any) -> None:
-        self._room = threading.BoundedSemaphore(CONNECTIONS_MAX)
-        super().__init__(*arguments)
+    async def listen() -> None:
+        reception = Reception(lambda head, body: _Handler(served, head, body).response)
+        server = await asyncio.start_server(reception.receive, sock=listening, limit=HEAD_MAX)
+        await ended.wait()
+        server.close()
+        reception.close()
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(timeout=SILENCE_MAX):
-            self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._room.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(listen())
 
 
 class _Handler(BaseHTTPRequestHandler):
     # HTTP/1.0: one request a connection, so that none is held open.
-    server: _Server
-    timeout = SILENCE_MAX
+
+    def __init__(self, served: Served, head: bytes, body: bytes) -> None:
+        """Answer a request that was read as a whole."""
+        self.served = served
+        self.client_address = (HOST, 0)
+        self._sent = BytesIO()
+        self.rfile, self.wfile = BytesIO(head + body), self._sent
+        self.handle_one_request()
+
+    @property
+    def response(self) -> bytes:
+        """What is sent."""
+        return self._sent.getvalue()
 
     def version_string(self) -> str:
         return "replaykit"
@@ -143,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._body()
         if body is None:
             return
-        found = self.server.served.answer(self.command, self.path, body)
+        found = self.served.answer(self.command, self.path, body)
         if isinstance(found, Miss):
             self._refuse(found)
         else:
@@ -153,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _reply
 
     def _base(self) -> str:
-        return f"http://{HOST}:{self.server.server_address[1]}"
+        return f"http://{HOST}:{self.served.port}"
 
     def _body(self) -> bytes | None:
         """Read the request's body; None: refused."""

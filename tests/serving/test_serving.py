@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.serving.answers import Answers, Miss, Reply
-from replaykit.serving.server import BODY_MAX, Served, serve
+from replaykit.serving.reception import BODY_MAX
+from replaykit.serving.server import Served, serve
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 

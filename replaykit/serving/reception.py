@@ -1,0 +1,101 @@
+"""Connections to a small HTTP server: no client that is slow or silent keeps others waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+CONNECTIONS_MAX = 128
+"""Connections at a time; for one more, the one that has been silent longest is closed."""
+
+SILENCE_MAX = 10.0
+"""Seconds that a client has for its request, and for taking each reply."""
+
+HEAD_MAX = 64 * 2**10
+"""Bytes of a request's head."""
+
+BODY_MAX = 8 * 2**20
+"""Bytes of a request's body."""
+
+WAITING_MAX = 64 * 2**20
+"""Bytes of all bodies that are under way, and of all replies."""
+
+_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,10})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+
+
+class Reception:
+    """Reads requests and writes replies, one request a connection."""
+
+    def __init__(self, reply: Callable[[bytes, bytes], bytes]) -> None:
+        """`reply` gets head and body of a request and returns the whole response, in one thread."""
+        self._reply = reply
+        self._open: dict[asyncio.Task[None], int] = {}
+        """Connections to the bytes of their reply, the one that has been silent longest first."""
+        self._waiting = 0
+
+    async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection; a callback of `asyncio.start_server`."""
+        own = asyncio.current_task()
+        assert own is not None
+        self._make_room(lambda: len(self._open) < CONNECTIONS_MAX)
+        self._open[own] = 0
+        try:
+            with suppress(OSError, EOFError, TimeoutError, ValueError, asyncio.CancelledError):
+                await self._answer(own, reader, writer)
+        finally:
+            self._open.pop(own, None)
+            writer.transport.abort()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._make_room(lambda: False)
+
+    def _make_room(self, is_room: Callable[[], bool]) -> None:
+        while self._open and not is_room():
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.cancel()
+
+    async def _answer(
+        self, own: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        async with asyncio.timeout(SILENCE_MAX):
+            head = await _head(reader)
+            body = await self._body(head, reader)
+        reply = self._reply(head, body)
+        self._open.pop(own, None)
+        self._make_room(lambda: sum(self._open.values()) + len(reply) <= WAITING_MAX)
+        self._open[own] = len(reply)
+        writer.write(reply)
+        async with asyncio.timeout(SILENCE_MAX):
+            writer.close()
+            await writer.wait_closed()
+
+    async def _body(self, head: bytes, reader: asyncio.StreamReader) -> bytes:
+        """Return the body, or nothing where it is too long: the reply says so."""
+        found = _LENGTH.search(head)
+        length = int(found[1]) if found else 0
+        if length > BODY_MAX:
+            return b""
+        if self._waiting + length > WAITING_MAX:
+            raise EOFError
+        self._waiting += length
+        try:
+            return await reader.readexactly(length)
+        finally:
+            self._waiting -= length
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    """Read up to the empty line. Raises EOFError for more than a head may have, and where it breaks off."""
+    lines: list[bytes] = []
+    size = 0
+    while lines[-1:] not in ([b"\r\n"], [b"\n"]) or len(lines) == 1:
+        line = await reader.readline()
+        size += len(line)
+        if not line or size > HEAD_MAX:
+            raise EOFError
+        lines.append(line)
+    return b"".join(lines)
