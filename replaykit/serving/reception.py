@@ -39,7 +39,8 @@ class Reception:
         """Serve one connection; a callback of `asyncio.start_server`."""
         own = asyncio.current_task()
         assert own is not None
-        self._make_room(lambda: len(self._open) < CONNECTIONS_MAX)
+        if len(self._open) >= CONNECTIONS_MAX:
+            self._drop(next(iter(self._open)))
         self._open[own] = 0
         try:
             with suppress(OSError, EOFError, TimeoutError, ValueError, asyncio.CancelledError):
@@ -50,13 +51,19 @@ class Reception:
 
     def close(self) -> None:
         """Close all connections."""
-        self._make_room(lambda: False)
+        for one in list(self._open):
+            self._drop(one)
 
-    def _make_room(self, is_room: Callable[[], bool]) -> None:
-        while self._open and not is_room():
-            oldest = next(iter(self._open))
-            del self._open[oldest]
-            oldest.cancel()
+    def _make_room(self, size: int) -> None:
+        """Close the connections that have been longest about taking their replies, until there is room."""
+        for one in [one for one, sent in self._open.items() if sent]:
+            if sum(self._open.values()) + size <= WAITING_MAX:
+                return
+            self._drop(one)
+
+    def _drop(self, one: asyncio.Task[None]) -> None:
+        del self._open[one]
+        one.cancel()
 
     async def _answer(
         self, own: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -66,7 +73,7 @@ class Reception:
             body = await self._body(head, reader)
         reply = self._reply(head, body)
         self._open.pop(own, None)
-        self._make_room(lambda: sum(self._open.values()) + len(reply) <= WAITING_MAX)
+        self._make_room(len(reply))
         self._open[own] = len(reply)
         writer.write(reply)
         async with asyncio.timeout(SILENCE_MAX):
