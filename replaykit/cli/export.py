@@ -17,8 +17,14 @@ from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter
 from replaykit.report.load import load_report
 from replaykit.report.table import safe, table
 
-OWNERS = {"task_type": "webarena-verified", "status": "webarena-verified", "report": "playwright-trace"}
-"""Option to the format that takes it; all others are those of submissions."""
+OWNERS = {
+    "task_type": ("webarena-verified",),
+    "status": ("webarena-verified",),
+    "report": ("playwright-trace", "inspect", "parquet"),
+    "schema": ("online-mind2web", "atif"),
+    "images": ("inspect",),
+}
+"""Option to the formats that take it; all others are those of submissions."""
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -38,7 +44,15 @@ FAILED, NOTHING = 3, 4
 @click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
 @click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
 @click.option("--attach", is_flag=True, help="har: a zip with bodies as files of their own.")
-@click.option("--report", metavar="FILE", help="playwright-trace: show the verdicts of this JSON report.")
+@click.option("--schema", metavar="VERSION", help="online-mind2web: v1 or v2. atif: 1.6 or 1.8.")
+@click.option(
+    "--images", type=click.Choice(["all", "none"]), help="inspect: leave screenshots out with none."
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="playwright-trace, inspect, parquet: add the verdicts of this report.",
+)
 @click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
 @click.option(
     "--metadata",
@@ -67,6 +81,8 @@ def command(
     status: str | None,
     attach: bool,
     report: str | None,
+    schema: str | None,
+    images: str | None,
     **said: Any,
 ) -> None:
     """Write bundles in other tools' layouts; the bundles stay as they are.
@@ -82,13 +98,17 @@ def command(
     if format is None or not bundles or output is None:
         raise UsageError(what=_lacking(format, bundles, output))
     own = {"task_type": task_type, "status": status, "report": report, **said}
+    own |= {"schema": schema, "images": images}
     _refuse_foreign(format, [name for name, value in own.items() if value])
     if format == submission.FORMAT:
         found = find_bundles(bundles)
         if found:
             submission.export_submission(found, output, force=force, **said)
         ctx.exit(0 if found else NOTHING)
-    choices = Choices(task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report))
+    choices = Choices(
+        task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,
+        has_images=images != "none",
+    )  # fmt: skip
     places, failed = targets(format, find_bundles(bundles), output, choices), 0
     for bundle, place in places.items():
         try:
@@ -111,9 +131,10 @@ def _lacking(format: str | None, bundles: tuple[str, ...], output: Path | None) 
 def _refuse_foreign(format: str, said: list[str]) -> None:
     """Raise UsageError for options that another format takes."""
     for name in said:
-        owner = OWNERS.get(name, submission.FORMAT)
-        if owner != format:
-            raise UsageError(what=f"--{name.replace('_', '-')} belongs to {owner}, not to {format}")
+        owners = OWNERS.get(name, (submission.FORMAT,))
+        if format not in owners:
+            option, belongs = name.replace("_", "-"), ", ".join(owners)
+            raise UsageError(what=f"--{option} belongs to {belongs}, not to {format}")
 
 
 def _verdicts(report: str | None) -> tuple[Verdict, ...]:

@@ -1,4 +1,4 @@
-"""Bundles as trajectories of ATIF v1.6: `trajectory.json` with its pictures beside it."""
+"""Bundles as trajectories of ATIF v1.6 or v1.8: `trajectory.json` with its pictures beside it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
 
-VERSION = "ATIF-v1.6"
-"""The first version whose messages hold pictures."""
+SCHEMAS = ("1.6", "1.8")
+"""Versions that are written: the first one whose messages hold pictures, and the newest."""
 
 FILE = "trajectory.json"
 
@@ -32,8 +32,9 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
     writer = _Writer(bundle)
     agent = run.header.agent
     root: dict[str, Any] = {
-        "schema_version": VERSION,
+        "schema_version": f"ATIF-v{choices.schema or SCHEMAS[0]}",
         "session_id": bundle.digest,
+        **({"trajectory_id": bundle.digest} if choices.schema == "1.8" else {}),
         "agent": {
             "name": (agent and agent.name) or "unknown",
             "version": (agent and agent.version) or "unknown",
@@ -173,5 +174,10 @@ def _call(step: Step) -> dict[str, Any]:
     }
 
 
-EXPORTER = Exporter(name="atif", writes=f"a folder with {FILE}, {VERSION}", make=folder_of)
+EXPORTER = Exporter(
+    name="atif",
+    writes=f"a folder with {FILE}, ATIF v{SCHEMAS[0]}; --schema {SCHEMAS[1]}",
+    make=folder_of,
+    schemas=SCHEMAS,
+)
 """Writes the layout."""

@@ -36,7 +36,11 @@ class Choices(Struct, frozen=True, kw_only=True):
     attaches: bool = False
     """Whether bodies are files of their own in a zip (har)."""
     verdicts: tuple[Verdict, ...] = ()
-    """What grading said, of any runs; those of a bundle's own content are shown (playwright-trace)."""
+    """What grading said, of any runs; those of a bundle's own content are shown."""
+    has_images: bool = True
+    """Whether screenshots are written (inspect)."""
+    schema: str | None = None
+    """Version of the layout (online-mind2web, atif); none = the exporter's first one."""
 
 
 class Exporter(Struct, frozen=True, kw_only=True):
@@ -50,8 +54,16 @@ class Exporter(Struct, frozen=True, kw_only=True):
     """Returns the files of one bundle. Raises CannotExport."""
     ending: str = ""
     """Ending of its one file; empty where it is a folder."""
+    schemas: tuple[str, ...] = ()
+    """Versions that it writes, the one first that is written unless told otherwise."""
     ending_attached: str = ""
     """The same where bodies are attached; empty where they cannot be."""
+
+    def check_schema(self, choices: Choices) -> None:
+        """Raise UsageError for a version that it does not write."""
+        if choices.schema is not None and choices.schema not in self.schemas:
+            known = f"it writes {', '.join(self.schemas)}" if self.schemas else "it has one version only"
+            raise UsageError(what=f"--schema: {self.name} has no version {choices.schema!r}; {known}")
 
     def ending_of(self, choices: Choices) -> str:
         """Return the ending of the one file. Raises UsageError where nothing can be attached."""
@@ -63,6 +75,7 @@ class Exporter(Struct, frozen=True, kw_only=True):
 EXPORTERS = {
     "atif": "replaykit.interop.atif_export",
     "har": "replaykit.interop.har",
+    "inspect": "replaykit.interop.inspect_export",
     "online-mind2web": "replaykit.interop.mind2web_export",
     "playwright-trace": "replaykit.interop.trace_export",
     "webarena-verified": "replaykit.interop.webarena_verified",
@@ -93,6 +106,7 @@ def export_run(
     """
     one, choices = exporter(format), choices or Choices()
     one.ending_of(choices)
+    one.check_schema(choices)
     place = Path(target)
     if os.path.lexists(place) and not force:
         raise OutputExists(source=str(place), operation="export")

@@ -57,8 +57,8 @@ _ENTER = " [ENTER]"
 def read_action(line: str, wordings: Wordings | None = None) -> Action:
     """Return the action of a line, in the benchmark's form or in plain words; else an unknown one."""
     plain = line.strip().removesuffix(FAILED).removesuffix(SUCCESS)
-    if plain.startswith(ANSWER):
-        return Answer(text=plain.removeprefix(ANSWER))
+    if plain.startswith(ANSWER.rstrip()):
+        return Answer(text=plain.removeprefix(ANSWER.rstrip()).removeprefix(" "))
     head, arrow, operation = plain.rpartition(" -> ")
     name, _, value = operation.partition(":")
     make = _OPERATIONS.get(name.strip())

@@ -1,4 +1,4 @@
-"""Bundles as Online-Mind2Web result folders of the first version: `result.json` and `trajectory/`."""
+"""Bundles as Online-Mind2Web result folders of either version: `result.json` and `trajectory/`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.mind2web_second import pictures_after, second_of
 from replaykit.interop.online_mind2web import RESULT, SHOTS
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
 from replaykit.trajectory.action_history import is_own, stored_line
@@ -15,15 +16,22 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step, Trajectory
 
+SCHEMAS = ("v1", "v2")
+"""Versions that are written."""
+
 
 def folder_of(bundle: Bundle, choices: Choices) -> Files:
-    """Return the files of `<task_id>/`. Raises CannotExport where steps lack pictures that others have."""
-    run = bundle.trajectory
-    task = run.header.task or {}
+    """Return the files of `<task_id>/`. Raises CannotExport where the version needs what is not there."""
+    task = bundle.header.task or {}
     if not task.get("id") or not task.get("intent"):
         raise refuse(
             "online-mind2web", bundle, ["the task is not recorded"], "Import the run with --task FILE."
         )
+    return second_of(bundle, task) if choices.schema == "v2" else _first_of(bundle, task)
+
+
+def _first_of(bundle: Bundle, task: dict[str, Any]) -> Files:
+    run = bundle.trajectory
     steps = [step for step in run.steps if is_own(run) or not isinstance(step.action, _SAID)]
     shots = _shots(bundle, steps)
     files = {f"{SHOTS}{number}_full_screenshot.png": shot for number, shot in enumerate(shots)}
@@ -51,9 +59,7 @@ def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
     loose = [o for o in run.of_type(Observation) if o.role == "unaligned"]
     if loose:
         return [shot for one in loose if (shot := picture(bundle, one.screenshot)) is not None]
-    afters = [
-        _after(bundle, step, steps[at + 1] if at + 1 < len(steps) else None) for at, step in enumerate(steps)
-    ]
+    afters = pictures_after(bundle, steps)
     found = [shot for shot in afters if shot is not None]
     if not found:
         return []
@@ -68,19 +74,6 @@ def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
     return found if start is None else [start, *found]
 
 
-def _after(bundle: Bundle, step: Step, following: Step | None) -> bytes | None:
-    """Return the picture of what followed a step: its own, else of the page that the next one acted on."""
-    run = bundle.trajectory
-    after = run.after(step)
-    shot = None if after is None else picture(bundle, after.screenshot)
-    if shot is None and following is not None and following.before is not None:
-        return picture(bundle, following.before.screenshot)
-    if shot is None and following is None:
-        final = next((o for o in reversed(run.of_type(Observation)) if o.role == "final"), None)
-        return None if final is None else picture(bundle, final.screenshot)
-    return shot
-
-
 def _start(bundle: Bundle, steps: list[Step]) -> bytes | None:
     starts = [o for o in bundle.trajectory.of_type(Observation) if o.role == "start"]
     looks = [*starts, *([steps[0].before] if steps and steps[0].before is not None else [])]
@@ -88,6 +81,9 @@ def _start(bundle: Bundle, steps: list[Step]) -> bytes | None:
 
 
 EXPORTER = Exporter(
-    name="online-mind2web", writes="an Online-Mind2Web result folder, version 1", make=folder_of
+    name="online-mind2web",
+    writes="an Online-Mind2Web result folder, version 1; --schema v2",
+    make=folder_of,
+    schemas=SCHEMAS,
 )
 """Writes the layout."""

@@ -25,6 +25,8 @@ def called_action(run: Run, name: str, arguments: Any) -> Action:
     """
     plain = _object(arguments)
     said = arguments if plain is None else plain
+    if isinstance(plain, dict) and plain.keys() == {"raw"} and isinstance(plain["raw"], str):
+        return Unknown(name=name[:64] or "call", raw=plain["raw"])  # as exports write an unknown action
     found = own_action(run, name, said) or _known(run, name, plain) or _worded(run, name, said)
     if found is None and plain is None and arguments != "":
         run.flaw("arguments that are no object: the action is unknown", f"a call of {name!r:.80}")

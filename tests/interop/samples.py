@@ -611,7 +611,7 @@ CLAW_ORDER = {
 def clawbench(folder: Path, *events: dict[str, Any], **meta: Any) -> Path:
     """A run of a few gestures, whose last request was intercepted."""
     run = folder / "openclaw-886-shop-m-20260302-090000"
-    told = {
+    told: dict[str, Any] = {
         "test_case": "886-shop", "metaclass": "shopping", "instruction": "Order two tin mugs.", "model": "m",
         "harness": "openclaw", "thinking_level": None, "email_used": "ann@mail.test", "timestamp": "20260302-090000",
         "time_limit_minutes": 15, "duration_seconds": 62, "intercepted": True, "result_category": "pass",

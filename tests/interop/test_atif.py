@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
-from replaykit.interop.exporting import export_run, picture
+from replaykit.interop.exporting import Choices, export_run, picture
 from replaykit.interop.importing import import_run
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Answer, Unknown
@@ -25,9 +25,9 @@ from tests.interop.samples import SAMPLES
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
 
-def exported(bundle: str | Path, folder: Path) -> tuple[Path, atif.Trajectory]:
+def exported(bundle: str | Path, folder: Path, schema: str | None = None) -> tuple[Path, atif.Trajectory]:
     """Export, and parse with the models; fields that they do not know are refused."""
-    file = export_run("atif", bundle, folder) / "trajectory.json"
+    file = export_run("atif", bundle, folder, choices=Choices(schema=schema)) / "trajectory.json"
     return file, atif.Trajectory.model_validate_json(file.read_bytes(), strict=True)
 
 
@@ -58,9 +58,14 @@ def shots(bundle: Bundle) -> list[bytes]:
     return [data for one in seen if (data := picture(bundle, one)) is not None]
 
 
+@pytest.mark.parametrize("schema", [None, "1.6", "1.8"])
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
-def test_a_recording_is_valid_and_comes_back(path: Path, tmp_path: Path, imported: Importing) -> None:
-    file, model = exported(path, tmp_path / "out")
+def test_a_recording_is_valid_and_comes_back(
+    path: Path, schema: str | None, tmp_path: Path, imported: Importing
+) -> None:
+    file, model = exported(path, tmp_path / "out", schema)
+    assert model.schema_version == f"ATIF-v{schema or '1.6'}"
+    assert (model.trajectory_id is not None) is (schema == "1.8")
     assert model.has_multimodal_content()
     again = imported("atif", file)
     with open_bundle(path) as first:
@@ -158,9 +163,11 @@ def trajectories(draw: st.DrawFn) -> atif.Trajectory:
     return atif.Trajectory(schema_version=f"ATIF-v1.{minor}", agent=agent, steps=steps)
 
 
-@given(trajectories(), st.booleans())
+@given(trajectories(), st.booleans(), st.sampled_from(["1.6", "1.8"]))
 @settings(max_examples=60)
-def test_what_the_models_write_is_read_and_written_again(model: atif.Trajectory, has_nulls: bool) -> None:
+def test_what_the_models_write_is_read_and_written_again(
+    model: atif.Trajectory, has_nulls: bool, schema: str
+) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "in.json").write_text(model.model_dump_json(exclude_none=not has_nulls), "utf-8")
@@ -180,7 +187,7 @@ def test_what_the_models_write_is_read_and_written_again(model: atif.Trajectory,
             )
             if not calls and run.answer is None:
                 return
-            file, _ = exported(folder / "first.zst", folder / "out")
+            file, _ = exported(folder / "first.zst", folder / "out", schema)
             import_run("atif", file, folder / "second.zst")
             with open_bundle(folder / "second.zst") as second:
                 assert told(second) == told(first)

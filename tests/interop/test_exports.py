@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, OutputExists, UsageError
-from replaykit.interop.exporting import EXPORTERS, export_run, exporter, targets
+from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
 from replaykit.interop.formats import IMPORTERS
+from replaykit.interop.importing import import_run
 from replaykit.replay.player import Replay
 from replaykit.testing.builder import Builder, trajectory
 from replaykit.trajectory.action import Answer, Unknown, Wait, tag_of
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
-from tests.interop.samples import atif, chat, mind2web, png, trace, turn, webvoyager, write
+from tests.interop.samples import atif, chat, mind2web, mind2web_second, png, trace, turn, webvoyager, write
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
@@ -143,6 +147,109 @@ def test_a_recorded_run_as_online_mind2web(tmp_path: Path, imported: Importing) 
     run = again("online-mind2web", built(tmp_path / "run.zst"), tmp_path, imported).trajectory
     assert [tag_of(step.action) for step in run.steps] == ["goto", "fill", "click"]
     assert len(run.of_type(Observation)) == 3 and run.answer == "Bought."
+
+
+SECOND = Choices(schema="v2")
+
+
+def second(bundle: str | Path, folder: Path, imported: Importing) -> Bundle:
+    return imported("online-mind2web", export_run("online-mind2web", bundle, folder, choices=SECOND))
+
+
+def test_a_recorded_run_as_the_second_version(tmp_path: Path, imported: Importing) -> None:
+    target = export_run("online-mind2web", built(tmp_path / "run.zst"), tmp_path / "t1", choices=SECOND)
+    result = json.loads((target / "result.json").read_text())
+    assert [entry["step"] for entry in result["action_history"]] == [0, 1, 2, 3]
+    assert [entry["action_status"] for entry in result["action_history"]] == ["SUCCESS"] * 3 + [None]
+    assert result["action_history"][-1]["action"] == "TASK_COMPLETE -> ANSWER: Bought."
+    run = imported("online-mind2web", target).trajectory
+    assert [tag_of(step.action) for step in run.steps] == ["goto", "fill", "click", "answer"]
+    assert run.answer == "Bought." and run.channel("screenshots") == "recorded"
+
+
+LINES = st.sampled_from([
+    "<a> Mugs -> CLICK", "<input> Name -> TYPE: Ann", "page -> GOTO: http://x.test/", "hum", "<b> x -> CLICK | FAILED",
+    "<b> x -> CLICK | SUCCESS", "Navigate to https://a.test/",
+])  # fmt: skip
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+ENTRIES = st.lists(
+    st.tuples(LINES, st.none() | WORDS.filter(bool), st.none() | st.just("http://x.test/")), max_size=4
+)
+
+
+@given(ENTRIES, WORDS, st.none() | st.integers(0, 99))
+@settings(max_examples=60)
+def test_any_run_of_the_second_version_comes_back(
+    entries: list[tuple[str, str | None, str | None]], answer: str, length: int | None
+) -> None:
+    history = [
+        {"step": at, "screenshot": f"{at % 2}.png", "url": url, "action": line, "action_status": None, "thought": thought}
+        for at, (line, thought, url) in enumerate(entries)
+    ]  # fmt: skip
+    last = {"step": len(history), "screenshot": "1.png", "url": None, "action_status": None, "thought": None}
+    history.append({**last, "action": f"TASK_COMPLETE -> ANSWER: {answer}"})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = mind2web_second(
+            folder / "in", action_history=history, agent_final_answer=answer, reference_length=length
+        )
+        bundles = []
+        for at in range(2):
+            import_run("online-mind2web", path, folder / f"{at}.zst")
+            path = export_run("online-mind2web", folder / f"{at}.zst", folder / f"out{at}", choices=SECOND)
+            bundles.append(open_bundle(folder / f"{at}.zst"))
+        first, again = bundles
+        assert [(s.action, s.thought, s.error, s.url) for s in again.trajectory.steps] == [
+            (s.action, s.thought, s.error, s.url) for s in first.trajectory.steps
+        ]
+        assert again.trajectory.answer == first.trajectory.answer and shots(again) == shots(first)
+        assert again.header.task == first.header.task
+        for one in bundles:
+            one.close()
+
+
+def without_shots(path: Path) -> Path:
+    run = trajectory({"id": "t1", "intent": "Buy tea."}).click("#b", "<p>Bought</p>")
+    return run.answer("Bought.").write(path)
+
+
+def unanswered(path: Path) -> Path:
+    run = trajectory({"id": "t1", "intent": "Buy."}).goto("http://x.test/", "<p>x</p>").screenshot()
+    return run.end().write(path)
+
+
+def named_oddly(path: Path) -> Path:
+    run = trajectory({"id": "a b/c", "intent": "Buy."}).goto("http://x.test/", "<p>x</p>").screenshot()
+    return run.answer("x | FAILED").write(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (without_shots, "step 0 has no screenshot; the final page has no screenshot"),
+        (unanswered, "the run has no answer"),
+        (named_oddly, "other characters than letters, digits, _ and -; the answer ends as the status"),
+    ],
+)
+def test_what_the_second_version_cannot_hold_is_listed(
+    make: Callable[[Path], Path], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(CannotExport, match=says) as found:
+        export_run("online-mind2web", make(tmp_path / "run.zst"), tmp_path / "out", choices=SECOND)
+    assert "--schema v1" in found.value.message and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("format", "schema", "says"),
+    [
+        ("atif", "1.9", r"it writes 1\.6, 1\.8"),
+        ("online-mind2web", "v3", "v1, v2"),
+        ("har", "1.2", "one version only"),
+    ],
+)
+def test_another_version_is_refused(format: str, schema: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=says):
+        export_run(format, built(tmp_path / "run.zst"), tmp_path / "out", choices=Choices(schema=schema))
 
 
 def test_an_atif_run_comes_back(tmp_path: Path, imported: Importing) -> None:
