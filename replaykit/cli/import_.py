@@ -90,7 +90,7 @@ FAILED, NOTHING = 3, 4
     "--tools",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="harbor, inspect, atif, run-jsonl, playwright-mcp: YAML, foreign tool name to action.",
+    help="harbor, inspect, atif, run-jsonl, playwright-mcp, stagehand: YAML, foreign tool name to action.",
 )
 @click.option(
     "--actions",

@@ -79,6 +79,7 @@ IMPORTERS = {
     "run-jsonl": "replaykit.interop.run_jsonl",
     "playwright-trace": "replaykit.interop.playwright_trace",
     "playwright-mcp": "replaykit.interop.playwright_mcp",
+    "stagehand": "replaykit.interop.stagehand",
     "inspect": "replaykit.interop.inspect_log",
     "har": "replaykit.interop.har",
 }

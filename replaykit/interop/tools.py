@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -16,6 +16,10 @@ ACTING = frozenset({
     "perform", "perform_action", "step", "take_action", "web", "web_action",
 })  # fmt: skip
 """Names of tools whose one text is an action in plain words; what other tools are told is something else."""
+
+
+FIELDS = {str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in get_args(Action)}
+"""Tag of an action to the names of its fields."""
 
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:
@@ -45,10 +49,17 @@ def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | No
     if arguments is None:
         return None
     tag = run.options.tools.get(name, name)
+    # Arguments that our own action has no field for, such as `x`, are those of another tool of that name.
+    strange = arguments.keys() - FIELDS.get(tag, frozenset())
+    known = computer_action(tag, arguments) if strange else None
+    return known or _own_form(tag, arguments) or computer_action(tag, arguments)
+
+
+def _own_form(tag: str, arguments: dict[str, Any]) -> Action | None:
     try:
         action: Action = convert({**arguments, "type": tag}, Action)
     except msgspec.ValidationError:
-        return computer_action(tag, arguments)
+        return None
     return action
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import shutil
 import struct
 import sys
 import types
@@ -648,6 +649,20 @@ def clawbench(folder: Path, *events: dict[str, Any], **meta: Any) -> Path:
     return run
 
 
+STAGEHAND_RUN = Path(__file__).with_name("stagehand")
+"""Written by `writeTrajectoryDir` of @browserbasehq/stagehand 3.7.3 from a run of eight steps; scores by hand."""
+
+
+def stagehand(folder: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
+    """That run, its trajectory changed."""
+    run = folder / "mug-1" / "run-1"
+    shutil.copytree(STAGEHAND_RUN, run)
+    trajectory = json.loads((run / "trajectory.json").read_text())
+    change(trajectory)
+    write(run, "trajectory.json", trajectory)
+    return run
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -662,6 +677,7 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "harbor": harbor,
     "browsergym": browsergym,
     "playwright-mcp": playwright_mcp,
+    "stagehand": stagehand,
     "inspect": inspect_log,
     "har": har,
     "webarena-verified": webarena_verified,

@@ -1,0 +1,52 @@
+"""Calls of tools whose names are ours and whose arguments are not: nothing that they say is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.interop.run import Options, Run
+from replaykit.interop.source import Folder, SourceLimits
+from replaykit.interop.tools import called_action
+from replaykit.trajectory.action import (
+    Action,
+    Check,
+    Click,
+    DragAndDrop,
+    Element,
+    Focus,
+    FocusTab,
+    Hover,
+    MouseClick,
+    MouseDblClick,
+    MouseMove,
+    Scroll,
+    Wait,
+)
+
+CALLS: list[tuple[str, dict[str, Any], Action]] = [
+    ("click", {"x": 600, "y": 475}, MouseClick(point=(600, 475))),
+    ("dblclick", {"x": 1, "y": 2}, MouseDblClick(point=(1, 2))),
+    ("hover", {"x": 1, "y": 2}, MouseMove(point=(1, 2))),
+    ("hover", {"ref": "e2"}, Hover(element=Element(ref="e2"))),
+    ("check", {"ref": "e2"}, Check(element=Element(ref="e2"))),
+    ("focus", {"selector": "#q"}, Focus(element=Element(ref="#q"))),
+    ("scroll", {"x": 1, "y": 2, "scroll_x": 0, "scroll_y": 300}, Scroll(dy=300)),
+    ("scroll", {"direction": "down"}, Scroll(dy=1, amount="down")),
+    ("drag_and_drop", {"x": 1, "y": 2, "to_x": 3, "to_y": 4}, DragAndDrop(point=(1, 2), to_point=(3, 4))),
+    ("wait", {"seconds": 3}, Wait(ms=3000)),
+    ("focus_tab", {"index": 1}, FocusTab(tab=1)),
+    ("click", {"point": [3, 4]}, Click(point=(3, 4))),
+    ("click", {"element": {"ref": "a"}, "reason": "because"}, Click(element=Element(ref="a"))),
+    ("browser_click", {"element": "Buy", "target": "e12"}, Click(element=Element(ref="e12", text="Buy"))),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "action"), CALLS)
+def test_what_a_call_says_is_in_its_action(
+    name: str, arguments: dict[str, Any], action: Action, tmp_path: Path
+) -> None:
+    with Run(Folder("atif", tmp_path, SourceLimits()), "run", Options()) as run:
+        assert called_action(run, name, arguments) == action
