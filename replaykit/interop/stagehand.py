@@ -206,9 +206,13 @@ def find(path: Path) -> Iterator[Candidate]:
     runs = list(folders(path, lambda one: one.holds(TRAJECTORY) and _is_ours(one.path / TRAJECTORY)))
     for folder in runs:
         yield Candidate(name=_name(folder.resolve()), root=folder)
-    for file in json_files(path, lambda plain: is_history(plain) or is_result(plain)):
+    for file in json_files(path, _is_saved, b'"parameters"', b'"method"'):
         if not any(file.is_relative_to(folder) for folder in runs):
             yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+def _is_saved(plain: Any) -> bool:
+    return is_history(plain) or is_result(plain)
 
 
 def _name(folder: Path) -> str:
