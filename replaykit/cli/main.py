@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": ("replaykit.cli.demo", "Grade the shipped recordings; record one where a browser is found."),
     "diff": ("replaykit.cli.diff", "Compare two reports, or two recorded runs."),
     "doctor": ("replaykit.cli.doctor", "Say what is installed, found and writable."),
+    "explain": ("replaykit.cli.explain", "Explain the words of a report."),
     "export": ("replaykit.cli.export", "Write bundles in other tools' layouts."),
     "extract": ("replaykit.cli.extract", "Write a bundle as plain files: story, pictures, snapshots."),
     "grade": ("replaykit.cli.grade", "Grade bundles offline: checks, policies, judges from their tape."),

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Evidence, Judgement, PolicyResult, Report, Verdict
 from replaykit.report.quoting import quoted
+from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
 
 TEXT_MAX = 4000
@@ -50,9 +51,9 @@ def _suite(verdict: Verdict, name: str) -> str:
 
 def _cases(verdict: Verdict) -> Iterator[_Case]:
     for check in verdict.checks:
-        yield _Case("check", check.id, check.outcome, _words(check))
+        yield _Case("check", check.id, check.outcome, _words("check", check))
     for policy in verdict.policies:
-        yield _Case("policy", policy.id, policy.outcome, _words(policy))
+        yield _Case("policy", policy.id, policy.outcome, _words("policy", policy))
     for judgement in verdict.judgements:
         yield _Case("judge", judgement.judge, judgement.outcome, _judged(judgement))
     if verdict.error is not None:
@@ -88,8 +89,11 @@ def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
 def _case(case: _Case) -> str:
     head = f"<testcase classname={_quoted(case.kind)} name={_quoted(case.name)}"
     tag = _tag(case.outcome)
-    if tag is None:
+    if tag is None and case.kind != "judge":
         return f"{head}/>"
+    if tag is None:
+        # Whoever reads a green verdict wants to know what the judge said for it, too.
+        return f"{head}><system-out>{_plain(case.words)}</system-out></testcase>"
     first = (case.words.splitlines() or [""])[0]
     return (
         f"{head}><{tag} message={_quoted(f'{case.outcome} {first}'.strip())}"
@@ -110,9 +114,9 @@ def _tag(outcome: str) -> str | None:
     return "skipped" if outcome in _SKIPPED else None
 
 
-def _words(result: CheckResult | PolicyResult) -> str:
+def _words(kind: str, result: CheckResult | PolicyResult) -> str:
     missing = f"missing {', '.join(result.missing)}" if result.missing else ""
-    first = " ".join(word for word in (result.reason or "", missing) if word)
+    first = " ".join(word for word in (reason_said(kind, result.reason), missing) if word)
     how = remedies(result.missing) if result.outcome == "UNDECIDED" else []
     steps = (f"to decide it: {sentence}" for sentence in how)
     return "\n".join([first, *(_evidence(one) for one in result.evidence), *steps])
@@ -120,7 +124,7 @@ def _words(result: CheckResult | PolicyResult) -> str:
 
 def _judged(judgement: Judgement) -> str:
     """Return the reason in a word, what went wrong, and what the model said."""
-    first = ": ".join([judgement.reason, *quoted(judgement)])
+    first = ": ".join([reason_said("judge", judgement.reason), *quoted(judgement)])
     return "\n".join([first, *([judgement.detail] if judgement.detail else [])])
 
 

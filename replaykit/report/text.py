@@ -19,6 +19,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.quoting import quoted
+from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
 from replaykit.report.table import safe, short, table
 from replaykit.trajectory.counted import counted
@@ -146,21 +147,20 @@ def _detail(verdict: Verdict) -> list[str]:
     for check in verdict.checks:
         if check.outcome != "PASS":
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
-            head = f"  {check.outcome} check {check.id}{kind}: {check.reason or ''}"
+            head = f"  {check.outcome} check {check.id}{kind}: {said('check', check.reason)}"
             lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
             lines += _remedies(check)
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
-            head = (
-                f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {policy.reason or ''}"
-            )
+            why = said("policy", policy.reason)
+            head = f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {why}"
             lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence), *_remedies(policy)]
     for policy in verdict.policies:
         if policy.contradicts is not UNSET:
             with_ = ", ".join(map(repr, policy.contradicts))
             lines.append(safe(f"  note: {policy.id!r} cannot be kept together with {with_}: let one yield"))
     for judgement in verdict.judgements:
-        lines.append(f"  {judgement.outcome} judge {judgement.judge}: {judgement.reason}")
+        lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
         lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
     return lines

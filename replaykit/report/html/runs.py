@@ -20,6 +20,7 @@ from replaykit.report.html.story import story
 from replaykit.report.html.transcript import pictures_of, transcripts
 from replaykit.report.html.words import any_value, bounded, lean, line
 from replaykit.report.quoting import quoted
+from replaykit.report.reasons import reason_words
 from replaykit.report.remedies import remedy
 
 
@@ -61,8 +62,18 @@ def _more(verdict: Verdict) -> dict[str, Any]:
     missing = dict.fromkeys(code for one in results if one.outcome == "UNDECIDED" for code in one.missing)
     return {
         "remedies": {code: remedy(code) for code in missing},
+        "reasons": dict(_reasons(verdict)),
         "quotes": [" ".join(quoted(one)) for one in verdict.judgements],
     }
+
+
+def _reasons(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Yield kind and word of each reason, and its sentence."""
+    kinds = (("check", verdict.checks), ("policy", verdict.policies), ("judge", verdict.judgements))
+    for kind, results in kinds:
+        for one in results:
+            if one.reason and (words := reason_words(kind, one.reason)):
+                yield f"{kind}:{one.reason}", words
 
 
 def recorded(bundle: Bundle, evidence: Evidence, more: Iterable[str] = ()) -> dict[str, Any]:

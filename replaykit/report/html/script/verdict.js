@@ -20,7 +20,7 @@ function verdict_panel(run, jump) {
     (verdict.judgements || []).length
       ? section(
           "Judges",
-          verdict.judgements.map((one, at) => judge_line(one, (run.quotes || [])[at])),
+          verdict.judgements.map((one, at) => judge_line(one, (run.quotes || [])[at], run)),
           "",
         )
       : null,
@@ -103,6 +103,7 @@ function check_row(check, run, open, jump) {
     [first.locator || first.item || check.id, check.reason].filter(Boolean).join(" · "),
     open || check.outcome !== "PASS",
     (check.evidence || []).map((one) => evidence_row(one, jump)),
+    why_row("check", check, run),
     notes.length ? el("p", { class: "notes" }, notes.join("; ")) : null,
     remedy_rows(check, run),
     el(
@@ -118,6 +119,12 @@ function check_row(check, run, open, jump) {
       ),
     ),
   );
+}
+
+// What the word of a reason means.
+function why_row(kind, result, run) {
+  const words = (run.reasons || {})[`${kind}:${result.reason}`];
+  return words && words !== result.reason ? el("p", { class: "why" }, `${words[0].toUpperCase()}${words.slice(1)}.`) : null;
 }
 
 // What would have recorded the evidence that is missing.
@@ -136,6 +143,7 @@ function policy_row(policy, run, jump) {
     [title_of(policy.dimension), policy.source, policy.reason].filter(Boolean).join(" · "),
     bad,
     known.description ? el("p", { class: "description" }, known.description) : null,
+    why_row("policy", policy, run),
     (policy.missing || []).length
       ? el("p", { class: "notes" }, `missing: ${policy.missing.join(", ")}`)
       : null,
@@ -148,12 +156,13 @@ function policy_row(policy, run, jump) {
   );
 }
 
-function judge_line(one, quote) {
+function judge_line(one, quote, run) {
   return result(
     one.outcome,
     one.judge,
     one.reason,
-    one.outcome !== "SUCCESS",
+    one.outcome !== "SUCCESS" || quote,
+    why_row("judge", one, run),
     one.detail ? el("p", { class: "notes" }, one.detail) : null,
     quote ? el("p", { class: "quote" }, quote) : null,
   );
