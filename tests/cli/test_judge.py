@@ -405,7 +405,7 @@ def test_checks_that_get_no_reply_are_told(tmp_path: Path, capfd: Any) -> None:
     assert "who are you" in notes
     code, said, notes = run(capfd, "grade", bundle)
     assert code == 3
-    assert "needs_model - missing reply:webarena.fuzzy" in said
+    assert "(needs_model) - missing reply:webarena.fuzzy" in said
     assert "none was asked: --judge-mode new asks it" in said
     code, said, _ = run(capfd, "grade", bundle, "--judge-mode", "new")
     assert code == 3
