@@ -42,9 +42,6 @@ from replaykit.trajectory.observation import Stale
 REACTION_MAX = 1000.0
 """What a page does by itself within these ms of a trusted event is its reaction, no act."""
 
-SCRIPTED_MAX = 100.0
-"""A script of the page's world within these ms of a script of the agent is taken for the agent's."""
-
 BUSY_MAX = 60_000.0
 """A page that has not said for these ms that it has handled an event will not say so any more."""
 
@@ -115,8 +112,6 @@ class Recogniser:
         self._offsets: dict[tuple[object, ...], tuple[int, int]] = {}
         self.trusted_at = -inf
         """Last trusted event that proves a user agent, ms."""
-        self.scripted_at = -inf
-        """When the agent last asked for a script in the page's world, ms."""
 
     @property
     def deadline(self) -> float | None:
@@ -258,11 +253,6 @@ class Recogniser:
         is_far = message.at - self.trusted_at >= REACTION_MAX
         return is_far and message.event.cause in ("", "unseen") and not is_reaction(message)
 
-    def _is_scripted(self, message: PageMessage) -> bool:
-        """Whether a script of the agent is the likely cause, as its commands tell."""
-        is_near = abs(message.at - self.scripted_at) <= SCRIPTED_MAX  # clocks of page and recorder differ
-        return is_near and message.event.cause == "" and not is_reaction(message)
-
     def _offset(self, message: PageMessage) -> tuple[int, int]:
         return self._offsets.get(_place(message), (0, 0))
 
@@ -300,7 +290,7 @@ class Recogniser:
 
     def _start_change(self, message: PageMessage) -> Gesture | None:
         # Pages set their own fields, and say so with the event that a driver sends.
-        if is_page_own(message) and not self._is_scripted(message):
+        if is_page_own(message):
             return None
         control = control_of(message)
         if control in ("select", "file"):
@@ -311,7 +301,8 @@ class Recogniser:
         return None if message.event.trusted else self._start_script(message)
 
     def _start_script(self, message: PageMessage) -> Gesture | None:
-        is_act = self._is_quiet(message) and is_control(message.event.element)
+        is_known = message.event.cause == "driver"
+        is_act = is_known or (self._is_quiet(message) and is_control(message.event.element))
         return Scripting(message) if is_act else None
 
     def _start_wheel(self, message: PageMessage) -> Gesture | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import RecorderError
 from replaykit.recorder.capture import (
@@ -43,6 +44,8 @@ class Context(Struct, frozen=True, kw_only=True):
     """Document ordinal of the tab when it appeared."""
     source: Source = MAIN
     """What it says comes from there."""
+    origin: str = ""
+    """Origin of the document that it was made for."""
 
 
 class Numbers:
@@ -115,7 +118,9 @@ class Worlds:
         number = self._tab.frames.renew(frame) if name == WORLD else 0
         source = self._tab.frames.source(frame, number)
         document = self._tab.document
-        self._contexts[place] = Context(frame=frame, name=name, document=document, source=source)
+        self._contexts[place] = Context(
+            frame=frame, name=name, document=document, source=source, origin=context.get("origin", "")
+        )
         return iter(())
 
     def _destroyed(self, params: Params, via: Via) -> Iterator[Input]:
@@ -163,9 +168,20 @@ class Worlds:
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is nobody's act.
             at = self._page_time(message.at, place[0])
-            yield PageMessage(event=message, at=at, **self._whence(context))
+            yield PageMessage(event=self._seen(message, context), at=at, **self._whence(context))
         elif is_agent and isinstance(message, PageGap):
             self._tab.gaps.append(("actions", message.why, message.count))
+
+    def _seen(self, event: PageEvent, context: Context) -> PageEvent:
+        """Return an event whose cause is known as far as its world sees.
+
+        A world that was touched before its frame's document came is made too early: with the origin of the
+        document before. Its call stacks show nothing of other worlds, not even of a driver's.
+        """
+        place = self.place("", context.frame)
+        is_blind = place is not None and self._contexts[place].origin != context.origin
+        is_of_script = event.cause == "" and (not event.trusted or event.name == "focusin")
+        return replace(event, cause="unseen") if is_blind and is_of_script else event
 
     def _whence(self, context: Context) -> dict[str, Any]:
         frame, page = self._tab.frame(context.frame), self._tab.page

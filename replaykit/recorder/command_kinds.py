@@ -29,6 +29,11 @@ _DRIVER = {
     "navigate": "goto reload goBack goForward setContent",
 }
 
+_IN_PAGE = frozenset(
+    {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
+    | {"dispatchEvent", "addScriptTag"}
+)
+
 _CDP = {
     "input": """
         Input. DOM.setFileInputFiles DOM.focus Page.handleJavaScriptDialog Autofill.trigger
@@ -65,6 +70,19 @@ DRIVER_KINDS = {name: kind for kind, names in _DRIVER.items() for name in names.
 
 _EXACT = {name: kind for kind, names in _CDP.items() for name in names.split()}
 _PREFIXES = tuple(_EXACT.items())
+
+
+CDP_SCRIPTS = frozenset(
+    ["Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Debugger.evaluateOnCallFrame"]
+)
+"""Methods of CDP that run a script and are answered when it has run."""
+
+
+def runs_in_page(method: str) -> bool | None:
+    """Whether a command to Playwright runs a script in the page's own world; None = it runs none at all."""
+    if method in _IN_PAGE or method in CDP_SCRIPTS:
+        return True
+    return False if DRIVER_KINDS.get(method) == "input" else None
 
 
 def cdp_kind(method: str) -> str | None:

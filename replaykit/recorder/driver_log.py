@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
-from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind
+from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind, runs_in_page
 from replaykit.recorder.forging import forges
 from replaykit.recorder.messages import Failed, Finished, Requested, Responded
-from replaykit.recorder.witnessing import Answered, Commanded
+from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded
 
 if TYPE_CHECKING:
     from replaykit.recorder.cdp import Tab
@@ -96,6 +96,8 @@ class DriverLog:
         """How the browser was started: over a pipe it has no other client."""
         self._asked = 0
         self._last: str | None = None
+        self._scripts = 0
+        self._script: int | None = None
         self._fetched: dict[str, str] = {}
         self._asked_for: dict[str, str] = {}
 
@@ -156,7 +158,7 @@ class DriverLog:
 
     def hear(self, object: Any, method: str, params: Params) -> None:
         """Take a command in that is about to be sent; nothing that goes wrong here reaches the agent."""
-        self._last = None
+        self._last = self._script = None
         kind = DRIVER_KINDS.get(method)
         name = f"{object._type}.{method}"
         if object._type == "CDPSession" and method == "send":
@@ -171,10 +173,14 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Hear what comes of a request that the driver makes itself."""
+        """Hear what comes of a request that the driver makes itself, and when a script has run."""
+        future = getattr(reply, "future", reply)
         if self._last is not None:
-            future = getattr(reply, "future", reply)
             future.add_done_callback(partial(self._replied, method, self._last))
+        if self._script is not None and hasattr(future, "add_done_callback"):
+            future.add_done_callback(partial(self._ran, self._script))
+        elif self._script is not None:
+            self._ran(self._script)
 
     def missed(self) -> list[tuple[float, str]]:
         """Return when the agent first used each page or browser that is not recorded, and what it is."""
@@ -192,11 +198,19 @@ class DriverLog:
         number = tab.page if tab is not None and tab.actor == "agent" else None
         made = forges(name, params)
         self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
+        is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
+        if is_in_page is not None:
+            self._script = self._scripts = self._scripts + 1
+            asked = ScriptAsked(at=at, page=number, number=self._script, is_apart=not is_in_page)
+            self._driver.feed(asked)
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         elif name == "Route.fulfill" or (name == "Route.continue" and params.get("url")):
             request = object.request
             self._driver.feed(Answered(at=at, url=request.url, method=request.method))
+
+    def _ran(self, number: int, reply: Any = None) -> None:
+        self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))
 
     # Requests that the driver makes itself
 

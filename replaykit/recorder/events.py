@@ -153,8 +153,12 @@ def is_reaction(message: PageMessage) -> bool:
 
 
 def is_caused(message: PageMessage) -> bool:
-    """Whether a key or a pointer caused it, as the page saw: it never begins an act of its own."""
-    return message.event.cause in ("key", "pointer")
+    """Whether a key, a pointer or a handler of the page caused it: it never begins an act of its own.
+
+    Neither key nor pointer chooses files: a person does so in a window of its own, a driver by a command.
+    """
+    is_file = message.event.name == "change" and control_of(message) == "file"
+    return message.event.cause in ("key", "pointer", "page") and not (is_file and message.event.trusted)
 
 
 def is_page_own(message: PageMessage) -> bool:

@@ -60,6 +60,8 @@ class Keying(Gesture):
 
     def take(self, message: PageMessage) -> bool:
         """Absorb further keys of the text and what keys cause."""
+        if message.event.cause == "driver" and not message.event.trusted:
+            return False
         takers = {
             "keydown": self._take_key,
             "beforeinput": self._take_intent,
@@ -71,7 +73,8 @@ class Keying(Gesture):
         if taker is not None:
             return taker(message)
         if message.event.name == "change":
-            return message.event.cause == "key" or control_of(message) in ("text", "check")
+            is_file = control_of(message) == "file" and message.event.trusted
+            return (message.event.cause == "key" and not is_file) or control_of(message) in ("text", "check")
         # A click without a pointer: Enter or Space on a button, or the submit button of a form.
         return message.event.name == "click" and message.event.cause != "driver"
 
@@ -87,8 +90,8 @@ class Keying(Gesture):
         return False
 
     def _take_focus(self, message: PageMessage) -> bool:
-        # Fields for one character each hand the focus on.
-        self.passed_on = None if message.event.cause in ("driver", "pointer") else message
+        # Fields for one character each hand the focus on; where nobody knows who did, nothing is joined.
+        self.passed_on = None if message.event.cause in ("driver", "pointer", "unseen") else message
         return True
 
     def _is_here(self, message: PageMessage) -> bool:

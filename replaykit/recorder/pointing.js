@@ -23,7 +23,7 @@ function enterTask({ type, isTrusted }) {
     channel.port2.postMessage(null);
   }
   task.isOpen = true;
-  task.isTold ||= isTrusted && WAITED.has(type);
+  task.isTold ||= WAITED.has(type) && (isTrusted || BY_SCRIPT.has(type));
 }
 
 function leaveTask() {
@@ -45,25 +45,37 @@ function stayInTask({ type, isTrusted }) {
 const held = { isDown: false };
 
 // The text of a key follows its keypress, other edits its keydown; a driver's text without a key comes after keyup.
-function followKey({ type, isTrusted }) {
+// A busy page gets several inputs at once: the next one ends what a key may cause, whether its task is over or not.
+function followKey(event) {
+  const { type, isTrusted } = event;
   if (!isTrusted) return;
   if (type !== 'keyup') enterTask({ type, isTrusted });
-  task.isKey = type !== 'keyup';
+  task.isKey = type !== 'keyup' && !MODIFIERS.includes(keyOf(event));
 }
 
 function followPointer({ type, isTrusted }) {
-  if (isTrusted && type === 'pointerdown') held.isDown = true;
-  if (isTrusted && (type === 'pointerup' || type === 'pointercancel')) held.isDown = false;
+  if (!isTrusted) return;
+  held.isDown = type === 'pointerdown';
+  if (held.isDown) task.isKey = false;
 }
+
+// Text is entered by keys and by drivers, and by no pointer; pasted and dropped text has other types.
+const ENTERED = new Set(['insertText', 'insertCompositionText', 'insertLineBreak', 'insertParagraph']);
+const isEntered = ({ inputType }) => ENTERED.has(inputType);
 
 // Whose doing an event is: `key` or `pointer` of a user, `driver` (a script of another world than the page's), `page`
 // (its own, while it handles another event), `` = a script of the page's world, `unseen` = of whatever world.
 function causeOf(event, isNested) {
-  if (!event.isTrusted) return isNested ? 'page' : hasStack() ? isOfDriver() ? 'driver' : '' : 'unseen';
-  if (event.type === 'focusin' && isOfDriver()) return 'driver';
+  if (!event.isTrusted) return isNested ? 'page' : scriptCause();
+  const isFocus = event.type === 'focusin';
+  if (isFocus && isOfDriver()) return 'driver';
   if (task.isKey) return 'key';
-  return task.isPointer || held.isDown ? 'pointer' : '';
+  if (isEntered(event)) return isNested ? 'page' : '';
+  if (task.isPointer || held.isDown) return 'pointer';
+  return isFocus ? isNested ? 'page' : scriptCause() : '';
 }
+
+const scriptCause = () => (hasStack() ? isOfDriver() ? 'driver' : '' : 'unseen');
 
 // Our own script and those of drivers see each other on the call stack, and no page's; where a document has no origin
 // of its own, each sees itself alone.

@@ -159,7 +159,7 @@ class Pointing(Gesture):
         if is_toggle(element) or is_select(element) or is_upload(element):
             return True
         if is_command(message) or not (message.event.trusted and self.is_own(message)):
-            return message.event.cause == "pointer" or not message.event.trusted
+            return message.event.cause in ("pointer", "page") or not message.event.trusted
         if message.event.cause == "" and message.event.task is not None:
             return False
         self.slid = text_of(message, "value")
@@ -168,6 +168,8 @@ class Pointing(Gesture):
 
     def _take_change(self, message: PageMessage) -> bool:
         control = control_of(message)
+        if control == "file" and message.event.trusted:
+            return False
         if control == "check" and self.clicks:
             if is_of_click(message) and self._is_toggled(message):
                 self.toggled = message

@@ -18,7 +18,7 @@ from replaykit.recorder.proxy import Proxy
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
 from replaykit.recorder.wires import ASKED, Message, Names
-from replaykit.recorder.witnessing import Answered, Commanded
+from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded
 
 
 class Proxied:
@@ -38,6 +38,7 @@ class Proxied:
             before=self._before,
             refused=partial(self._note, refused=True),
             late=lambda target: self._tell(self._late),
+            scripted=self._scripted,
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._spoken: Spoken | None = None
@@ -102,6 +103,18 @@ class Proxied:
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
             self._tell(lambda: run.commanded(answer))
+
+    def _scripted(self, number: int, is_apart: bool | None) -> None:
+        run = self._run
+        if run is None:
+            return
+        at = run.clock.now()
+        said = (
+            ScriptEnded(at=at, number=number)
+            if is_apart is None
+            else ScriptAsked(at=at, number=number, is_apart=is_apart)
+        )
+        self._tell(lambda: run.scripted(said))
 
     def _listen(self) -> None:
         spoken = self._spoken

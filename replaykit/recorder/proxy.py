@@ -64,6 +64,7 @@ class Proxy:
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
+        scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
     ) -> None:
         self._pipe = pipe
         self._token = secrets.token_urlsafe(24)
@@ -80,7 +81,13 @@ class Proxy:
         self._is_open = True
         self._to_browser: asyncio.WriteTransport | None = None
         self._board = Switchboard(
-            self._send, names, before=before, refused=refused, late=late, clock=self._loop.time
+            self._send,
+            names,
+            before=before,
+            refused=refused,
+            late=late,
+            scripted=scripted,
+            clock=self._loop.time,
         )
         self._board.on_close = self._part
         self._port = 0

@@ -15,7 +15,7 @@ from replaykit.recorder.declared import declared
 from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import End, Said, StepEnter, StepExit
 from replaykit.recorder.user import User, UserReply
-from replaykit.recorder.witnessing import Answered, Commanded, Witnessed
+from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 
 Error = tuple[str, str]
 """Name and message of an exception."""
@@ -78,6 +78,10 @@ class Run:
 
     def commanded(self, said: Commanded | Answered) -> None:
         """Note what the agent asked the browser for, or that it answers a request itself."""
+        self._driver.feed(said)
+
+    def scripted(self, said: ScriptAsked | ScriptEnded) -> None:
+        """Note that a script of the agent is about to run, or has run."""
         self._driver.feed(said)
 
     def missed(self, why: str, channels: Sequence[str]) -> None:

@@ -21,6 +21,13 @@ _OBJECT = re.compile(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
 _HANDLE = re.compile(r"-?\d+\.(\d+)\.\d+\Z")
 
 
+def is_apart(params: Message, worlds: set[int | str]) -> bool:
+    """Whether a script runs in one of these worlds, as far as its command says."""
+    found = _HANDLE.match(str(params.get("objectId", "")))
+    named = (params.get(name) for name in ("contextId", "executionContextId", "uniqueContextId"))
+    return any(world in worlds for world in named) or (found is not None and int(found[1]) in worlds)
+
+
 class Secrecy:
     """Knows what of all targets is the recorder's."""
 

@@ -27,6 +27,7 @@ from replaykit.recorder.observing import Observing
 from replaykit.recorder.patterns import sent_names
 from replaykit.recorder.probing import Probing
 from replaykit.recorder.redact import Redactor
+from replaykit.recorder.scripts import Scripts
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabbing import Tabbing
 from replaykit.recorder.tabs import SKEW_MS, Tab, Tabs
@@ -101,6 +102,8 @@ class Session:
         self._stepping = stepping = Stepping(ledger)
         self._network = Network(ledger, flows, options.network)
         self._noting = Noting(ledger)
+        self._scripts = Scripts()
+        self._scripts.is_whole = "commands" in self._header.witnesses
         viewer = Viewer(
             ledger,
             tabs,
@@ -195,6 +198,8 @@ class Session:
             messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
             messages.Reply: self._flows.reply,
             witnessing.Commanded: self._commanded,
+            witnessing.ScriptAsked: self._scripts.asked,
+            witnessing.ScriptEnded: self._scripts.ended,
             witnessing.Answered: self._network.answered,
             witnessing.Witnessed: self._closing.witnessed,
             Begin: self._begin,
@@ -224,9 +229,6 @@ class Session:
         tab = self._tabs.get(message.page) if message.page is not None else None
         if message.forges and not message.refused:
             forge(message, tab, self._tabs)
-        if message.kind == "script" and "evaluate" in message.name.lower():
-            for one in self._tabs.all if tab is None else (tab,):  # a proxy does not say in which
-                one.recogniser.scripted_at = message.at
 
     def _pushed(self, message: messages.Pushed) -> None:
         if self._tabs.get(message.page) is None:
@@ -247,7 +249,7 @@ class Session:
             named = element.attributes or {}
             self._ledger.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
         if self._is_begun and not self._is_ending and not self._navigating.heard(message):
-            self._acting.message(message)
+            self._acting.message(self._scripts.attributed(message))
 
     def _tab_opened(self, message: messages.TabOpened) -> None:
         if self._is_ending:

@@ -15,8 +15,9 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from replaykit.decoders import decode
+from replaykit.recorder.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.holding import Holding
-from replaykit.recorder.secrecy import NO_OBJECT, NO_SESSION, Secrecy
+from replaykit.recorder.secrecy import NO_OBJECT, NO_SESSION, Secrecy, is_apart
 from replaykit.recorder.wires import ASKED, BROWSER, RECORDER, Ask, Message, Names, Seat, Wire, fault, plain
 
 WAITING_MAX = 50_000
@@ -33,7 +34,8 @@ class Switchboard(Holding):
 
     `send(client, data)` carries a message out; BROWSER is the browser. `before(method, params)` is called
     before an agent's command goes on, `refused` where one does not.
-    `late(target)` is called where a page could not be held long enough.
+    `late(target)` is called where a page could not be held long enough. `scripted(number, is_apart)` is
+    called before a script of an agent runs, apart or in the page's own world, and after it, with None.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Switchboard(Holding):
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
+        scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         super().__init__(clock, late)
@@ -51,6 +54,7 @@ class Switchboard(Holding):
         self._names = names
         self._before = before
         self._refused = refused
+        self._scripted = scripted
         self._next = 0
         self._asked: dict[int, Ask] = {}
         self._waiting: dict[int, int] = {}
@@ -170,14 +174,15 @@ class Switchboard(Holding):
             place.resumes.append(msgspec.structs.replace(wire, sessionId=seat.id))
             self._resume(place)
             return
-        params = plain(wire.params) if wire.method in _PLANNED else None
-        if params is not None:
+        if wire.method in _PLANNED:
             seat.nests = False
         self._forward(seat, wire, None)
 
     def _forward(self, seat: Seat, wire: Wire, params: Message | None) -> None:
         assert wire.id is not UNSET and wire.method is not UNSET
         number = self._number(Ask(seat.client, wire.id, seat, wire.method, params))
+        if wire.method in CDP_SCRIPTS and seat.client != RECORDER:
+            self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart))
         out = Wire(id=number, method=wire.method, params=wire.params, sessionId=seat.id)
         if params is not None:
             out.params = Raw(json.dumps(params).encode())
@@ -280,6 +285,8 @@ class Switchboard(Holding):
         if ask is None:
             return
         self._waiting[ask.client] = self._waiting.get(ask.client, 1) - 1
+        if ask.method in CDP_SCRIPTS and ask.client != RECORDER:
+            self._scripted(wire.id, None)
         if ask.then is not None:
             ask.then(wire)
         if ask.client == BROWSER or ask.seat is None:
@@ -354,6 +361,8 @@ class Switchboard(Holding):
     def _context(self, seat: Seat, params: Message) -> bool:
         context = params["context"]
         place = self._place(seat.target)
+        if not context.get("auxData", {}).get("isDefault", True):
+            place.apart |= {context["id"], context.get("uniqueId", "")}
         if context["name"] == self._names.world and not context.get("auxData", {}).get("isDefault"):
             place.hidden.add(context["id"])
             place.unique.add(context.get("uniqueId", ""))

@@ -79,6 +79,8 @@ class Place(Struct):
     due: float = 0.0
     hidden: set[int] = msgspec.field(default_factory=set)
     """Worlds of the recorder in it."""
+    apart: set[int | str] = msgspec.field(default_factory=set)
+    """Worlds in it that are not a page's own, by number and by unique name."""
     unique: set[str] = msgspec.field(default_factory=set)
     scripts: set[str] = msgspec.field(default_factory=set)
     held: list[tuple[Seat, Wire]] = []

@@ -25,6 +25,25 @@ class Commanded(Struct, frozen=True, kw_only=True):
     """`document later both`: the agent has a hand in the present document, or in those that come."""
 
 
+class ScriptAsked(Struct, frozen=True, kw_only=True):
+    """A command of the agent is about to run a script in a page."""
+
+    at: float
+    page: int | None = None
+    """Tab ordinal; None = nobody knows."""
+    number: int
+    """The same as that of its end."""
+    is_apart: bool = False
+    """In a world of the driver's own, and not in the page's."""
+
+
+class ScriptEnded(Struct, frozen=True, kw_only=True):
+    """That command is answered: what it ran has run, unless it has set timers of its own."""
+
+    at: float
+    number: int
+
+
 class Answered(Struct, frozen=True, kw_only=True):
     """The agent itself answers a request of a page."""
 

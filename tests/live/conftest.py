@@ -255,6 +255,8 @@ class Site:
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     """Paths with their queries, as they were asked for."""
+    gates: dict[str, threading.Event] = field(default_factory=dict)
+    """Paths that are answered once theirs is set."""
 
     def add(self, path: str, body: str, mime: str = "text/html; charset=utf-8") -> str:
         """Serve `body` at `path`; return its URL."""
@@ -282,6 +284,8 @@ def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             site().asked.append(self.path)
+            gate = site().gates.get(self.path)
+            assert gate is None or gate.wait(WAIT_S), f"nobody opened {self.path}"
             body, mime = site().pages.get(self.path.partition("?")[0], (b"not here", "text/plain"))
             self.send_response(200)
             for name, value in {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -138,6 +139,54 @@ def test_what_a_page_does_by_itself_is_no_step(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
 ) -> None:
     assert acts(markup, act) == steps
+
+
+AGENT_SETS = "(list) => { list.value = 'b'; list.dispatchEvent(new Event('change', { bubbles: true })) }"
+CARD = "<button id=it>x</button><div id=card>y</div>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "act", "steps"),
+    [
+        (CARD, lambda page: (page.click("#it"), page.evaluate("card.click()")), ["click", "click"]),
+        (CARD, lambda page: (page.click("#it"), page.locator("#card").dispatch_event("click")), ["click", "click"]),
+        (f"{SETS}</script>", lambda page: page.locator("#list").evaluate(AGENT_SETS), ["select_option b"]),
+        (f"{SETS}</script><input id=it>", lambda page: (page.locator("#it").press_sequentially("ok"),
+         page.eval_on_selector("#list", AGENT_SETS)), ["type ok", "select_option b"]),
+        ("<input id=a><input id=b>", lambda page: (page.locator("#a").press_sequentially("ok"), page.evaluate(
+         "b.value = 'x'; b.dispatchEvent(new Event('change', { bubbles: true }))")), ["type ok", "fill x"]),
+        ("<button id=it onclick='setTimeout(() => { box.click(); document.title = \"set\" }, 1300)'>x</button>"
+         "<input type=checkbox id=box>", press_and_wait, ["click"]),
+        ("<button id=it>x</button><script>setTimeout(() => { it.click(); document.title = 'set' }, 1300)</script>",
+         is_set, []),
+        ("<input id=it><input id=to>", lambda page: (page.mouse.click(30, 20), page.keyboard.insert_text("ab")),
+         ["click", "fill ab"]),
+        ("<input id=it><input id=to>", lambda page: (page.keyboard.down("Shift"), page.focus("#it"),
+         page.keyboard.insert_text("ab"), page.keyboard.up("Shift")), ["fill ab"]),
+    ],
+)  # fmt: skip
+def test_scripts_of_the_agent_are_told_from_those_of_the_page(
+    acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
+) -> None:
+    assert acts(markup, act) == steps
+
+
+BUSY_FIELD = f"<input id=it style='position:fixed;left:0;top:0;width:99px' onpointerdown='{BUSY}'>"
+
+
+def at_once(page: Any) -> None:
+    """Send a click and a text without waiting for the page to take in either."""
+    page.mouse.move(20, 9)
+    mouse, keyboard = page.mouse._impl_obj, page.keyboard._impl_obj
+
+    async def send() -> None:
+        await asyncio.gather(mouse.down("left", 1), mouse.up("left", 1), keyboard.insert_text("ab"))
+
+    page._sync(send())
+
+
+def test_inputs_that_a_busy_page_gets_at_once_are_all_kept(acts: Callable[..., list[str]]) -> None:
+    assert acts(BUSY_FIELD, at_once) == ["click", "fill ab"]
 
 
 OPENER = "<button id=it onclick=\"window.other = window.open('/other')\">x</button>"

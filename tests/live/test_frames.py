@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import Unsupported
+from replaykit.recorder.capture import WORLD
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_command
 from replaykit.replay.blueprint import blueprint_of
@@ -255,6 +257,30 @@ def test_acts_in_a_frame_that_the_page_cannot_read(
     assert click.before.stale is None
     assert not [navigation for navigation in found.trajectory.of_type(Navigation) if navigation.frame]
     assert len(found.trajectory.of_type(Navigation)) == 1
+
+
+def test_acts_in_a_frame_whose_world_is_older_than_its_document(
+    tmp_path: Path, context: BrowserContext, site: Site
+) -> None:
+    """A frame that comes late is looked into while it is empty: of its drivers' scripts its world sees nothing then."""
+    start, page = shop(site, "in"), context.new_page()
+    gate = site.gates["/pay"] = threading.Event()
+    with Recorder(tmp_path / "run.zst") as run:
+        run.attach(page)
+        tab = run._driver.tabs[0]
+
+        def early() -> list[str]:
+            kept = tab.worlds._contexts.values()
+            return [one.origin for one in kept if one.name == WORLD and one.frame != tab.frames.main]
+
+        page.goto(start, wait_until="commit")
+        until(page, lambda: "/pay" in site.asked and len(early()) == 2)
+        gate.set()
+        until(page, lambda: listens(run, page))
+        assert site.other not in early(), "the world was made in time: nothing is tested"
+        fill_in(page)
+        run.answer("done")
+    check_filled_in(Recorded(tmp_path / "run.zst"))
 
 
 def test_boxes_and_points_are_those_of_the_page(tmp_path: Path, context: BrowserContext, site: Site) -> None:

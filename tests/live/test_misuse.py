@@ -596,7 +596,6 @@ def test_page_with_patched_prototypes(context: BrowserContext, site: Site, tmp_p
     def do(page: Page, run: Recorder) -> None:
         # Playwright asks the page itself; only its mouse and keys still work here.
         page.mouse.click(100, 20)
-        page.wait_for_timeout(300)  # text that is inserted at once may hide the click before it
         page.keyboard.insert_text("Ann")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")

@@ -76,6 +76,26 @@ def test_message_of_a_world_that_is_not_known_is_nobody_s() -> None:
     assert hear(seated(), said(9, CLICK)) == []
 
 
+def test_a_world_older_than_its_document_sees_no_causes() -> None:
+    tab = seated()
+    tab.frames.attach("F", "M")
+    first, second, own = world(1, "F"), world(2, "F"), world(3, "F", "")
+    for made, origin in ((first, "http://a.test"), (second, "http://b.test"), (own, "http://b.test")):
+        made[1]["context"]["origin"] = origin
+    change = {**CLICK, "name": "change", "trusted": False, "cause": ""}
+    focus, press = {**CLICK, "name": "focusin"}, {**CLICK, "name": "keydown"}
+    own_doing = {**change, "cause": "page"}
+    heard = hear(tab, first, own, *(said(1, one) for one in (change, focus, press, own_doing)))
+    assert [one.event.cause for one in heard if isinstance(one, PageMessage)] == [
+        "unseen",
+        "unseen",
+        "",
+        "page",
+    ]
+    heard = hear(tab, second, said(2, change), said(2, focus))
+    assert [one.event.cause for one in heard if isinstance(one, PageMessage)] == ["", ""]
+
+
 def test_push_tells_the_viewport() -> None:
     push = {
         "k": "push",

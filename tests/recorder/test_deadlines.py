@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from replaykit.cli import doctor
 from replaykit.errors import DriverTooOld
 from replaykit.recorder import deadlines
 from replaykit.recorder.deadlines import hear, hear_async, send_async
@@ -71,9 +70,3 @@ def test_sessions_without_events_are_refused_with_a_remedy(monkeypatch: pytest.M
     assert "1.60" in (refused.value.hint or "")
     with pytest.raises(DriverTooOld):
         hear(Blocking(is_silent=True))
-
-
-@pytest.mark.parametrize(("version", "faults"), [("1.58.0", 1), ("1.60.0", 0), ("2.0", 0), (None, 0)])
-def test_the_doctor_says_so(monkeypatch: pytest.MonkeyPatch, version: str | None, faults: int) -> None:
-    monkeypatch.setattr(doctor, "_version", lambda _: version)
-    assert len(list(doctor._driver())) == faults

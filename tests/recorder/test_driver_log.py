@@ -13,7 +13,7 @@ from replaykit.recorder import messages as m
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind
 from replaykit.recorder.driver_log import FUNNELS, DriverLog, own_calls
-from replaykit.recorder.witnessing import Answered, Commanded, Witnessed
+from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.observation import Observation
@@ -157,6 +157,43 @@ def test_cdp_commands_have_their_own_names() -> None:
     scene.send(session, "send", method="DOM.getDocument", params={})
     (one,) = scene.commands()
     assert (one.kind, one.name, one.point) == ("input", "Input.dispatchMouseEvent", (3, 4))
+
+
+def scripts(scene: Scene) -> list[Any]:
+    return [one for one in scene.ear.heard if isinstance(one, ScriptAsked | ScriptEnded)]
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_a_script_lasts_until_its_command_is_answered(is_failed: bool) -> None:
+    scene = Scene()
+
+    async def run() -> None:
+        future = asyncio.get_running_loop().create_future()
+        scene.connection.replies.append(future)
+        scene.send(scene.frame, "evaluateExpression", expression="b.click()")
+        (begun,) = scripts(scene)
+        assert (begun.number, begun.is_apart) == (1, False)
+        if is_failed:
+            future.set_exception(ValueError("gone"))
+        else:
+            future.set_result({})
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert [(type(one), one.number) for one in scripts(scene)] == [(ScriptAsked, 1), (ScriptEnded, 1)]
+
+
+def test_scripts_are_told_by_where_they_run() -> None:
+    scene = Scene()
+    for method in ("selectOption", "dispatchEvent", "goto", "waitForFunction"):
+        scene.send(scene.frame, method, selector="#b")
+    session = Thing("CDPSession", scene.context)
+    for method in ("Runtime.callFunctionOn", "DOM.getDocument"):
+        scene.send(session, "send", method=method, params={})
+    begun = [one for one in scripts(scene) if isinstance(one, ScriptAsked)]
+    assert [(one.number, one.is_apart) for one in begun] == [(1, True), (2, False), (3, False)]
+    # Where nothing will tell of an answer, none is waited for.
+    assert [one.number for one in scripts(scene) if isinstance(one, ScriptEnded)] == [1, 2, 3]
 
 
 def asked(scene: Scene, reply: Any, **params: Any) -> list[Any]:

@@ -25,6 +25,7 @@ class Line:
         self.sent: dict[int, list[dict[str, Any]]] = {}
         self.now = 0.0
         self.heard: list[str] = []
+        self.scripts: list[tuple[int, bool | None]] = []
         self.late: list[str] = []
         self.parted: list[int] = []
         self.board = Switchboard(
@@ -32,6 +33,7 @@ class Line:
             Names("w0rld", "b1nd"),
             before=lambda method, params: self.heard.append(method),
             late=self.late.append,
+            scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),
             clock=lambda: self.now,
         )
         self.board.on_close = self.parted.append
@@ -319,3 +321,44 @@ def test_speech_is_heard_before_a_command_goes_on(line: Line) -> None:
     line.say(AGENT, "Input.dispatchMouseEvent", session="A1", type="mousePressed")
     line.say(RECORDER, "Page.enable", session="R1")
     assert line.heard == ["Input.dispatchMouseEvent"]
+
+
+# Scripts of agents
+
+
+@pytest.mark.parametrize(
+    ("params", "is_apart"),
+    [
+        ({}, False),
+        ({"contextId": 4}, False),
+        ({"contextId": 5}, True),
+        ({"executionContextId": 5}, True),
+        ({"uniqueContextId": "u5"}, True),
+        ({"objectId": "-123.5.9"}, True),
+        ({"objectId": "-123.4.9"}, False),
+    ],
+)
+def test_a_script_is_told_with_the_world_it_runs_in(line: Line, params: Any, is_apart: bool) -> None:
+    for session in ("R1", "A1"):
+        line.context(session, 4)
+        line.context(session, 5, "theirs")
+    line.say(AGENT, "Runtime.callFunctionOn", session="A1", **params)
+    ((number, told),) = line.scripts
+    assert told is is_apart
+    line.answer({})
+    assert line.scripts == [(number, is_apart), (number, None)]
+
+
+def test_a_script_of_one_who_left_ends_as_well(line: Line) -> None:
+    line.say(AGENT, "Runtime.evaluate", session="A1")
+    (asked,) = line.take(BROWSER)
+    line.board.leave(AGENT)
+    line.take(BROWSER)
+    line.browser(id=asked["id"], result={})
+    assert [told for _, told in line.scripts] == [False, None]
+
+
+def test_scripts_of_the_recorder_are_none(line: Line) -> None:
+    line.say(RECORDER, "Runtime.evaluate", session="R1")
+    line.answer({})
+    assert line.scripts == []
