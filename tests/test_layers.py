@@ -32,6 +32,7 @@ ROWS = [
         "grading.labels",
     ],
     ["grading.grader", "grading.graders", "grading.calibration_gate"],
+    ["grading.findings"],
     ["grading.farm", "grading.check_requests"],
     ["grading.engine", "grading.judging", "grading.calibration", "grading.tape_use", "grading.trials"],
     ["report", "testing", "interop", "redaction"],

@@ -87,6 +87,13 @@ from replaykit.tasks.dialect import Dialect
     "--calibration-min there.",
 )
 @click.option(
+    "--side-effects",
+    "shows_side_effects",
+    is_flag=True,
+    help="List requests that changed something and that neither a passing check nor `allow` of the task "
+    "explains; --fail-on side_effect lets them fail the gate.",
+)
+@click.option(
     "--calibration-min",
     default="",
     metavar="NAME=VALUE,...",

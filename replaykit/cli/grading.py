@@ -22,6 +22,7 @@ from replaykit.grading.verdict import Report
 from replaykit.report.formats import SUMMARY_FROM
 from replaykit.report.github import write_github
 from replaykit.report.reward import write_reward
+from replaykit.report.text import side_effects
 from replaykit.report.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
 
@@ -69,6 +70,7 @@ def _grade(
     no_fallback: bool,
     timings: Path | None,
     is_summary: bool,
+    shows_side_effects: bool,
     **options: Any,
 ) -> Report:
     for output in outputs:
@@ -98,6 +100,8 @@ def _grade(
         is_short = is_summary or len(report.verdicts) >= SUMMARY_FROM
         shown = format or ("summary" if is_short else "text")
         click.echo(render(report, shown, sources, has_fallback=not no_fallback), nl=False)
+        if shows_side_effects and shown in ("text", "summary"):
+            click.echo("\n" + side_effects(report), nl=False)
     for output in outputs:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
             write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)

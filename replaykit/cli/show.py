@@ -10,6 +10,9 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
+from replaykit.grading.findings.detection import findings_of
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.player import Replay
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, short, table
 from replaykit.trajectory.completeness import assumes, channel_lines
@@ -71,6 +74,9 @@ def _overview(bundle: Bundle) -> Iterator[str]:
     probes = [_probe(probe) for probe in run.of_type(Probe)]
     if probes:
         yield from ("", "probes", *probes)
+    findings = [_finding(one) for one in findings_of(Replay(bundle))]
+    if findings:
+        yield from ("", "findings", *findings)
     yield from ("", _ending(run))
 
 
@@ -103,6 +109,17 @@ def _flagged(step: Step) -> str:
     said += "" if step.seen else " (said, but the page saw nothing of it)"
     error = f" [{step.error.name}]" if step.error else ""
     return render_step(step) + said + error
+
+
+def _finding(one: RunFinding) -> str:
+    at = "-" if one.step is None else f"step {one.step}"
+    shown = one.evidence[0] if one.evidence else None
+    facts = (
+        (shown.source if one.code == "R1" else None, shown.excerpt, shown.note or shown.url) if shown else ()
+    )
+    why = ", ".join(fact for fact in facts if fact)
+    state = ", recovered" if one.recovered else ""
+    return safe(short(f"  {one.code} {at}: {one.name}{state}" + (f" ({why})" if why else ""), 200))
 
 
 def _probe(probe: Probe) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
-from replaykit.grading.kinds import DEFAULT
+from replaykit.grading.kinds import DEFAULT, SIDE_EFFECT
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 from replaykit.trajectory.counted import counted
 
@@ -98,6 +98,19 @@ def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
         yield "judge", f"judge {judgement.judge}", judgement.outcome
     if verdict.success is not None:
         yield "success", _success(verdict), verdict.success
+    if verdict.error is None:
+        yield from _side_effects(verdict)
+
+
+def _side_effects(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """Yield FAIL for each unexplained request, else PASS; UNDECIDED without a network."""
+    found = [(one, e) for one in verdict.findings if one.code == SIDE_EFFECT for e in one.evidence]
+    for one, evidence in found:
+        at = "" if one.step is None else f" at step {one.step}"
+        outcome = "FAIL" if evidence.source == "exchange" else "UNDECIDED"
+        yield "side_effect", f"side effect {evidence.note}{at}", outcome
+    if not found:
+        yield "side_effect", "side effect", "PASS"
 
 
 def _unmet(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
@@ -117,6 +130,8 @@ def _failures(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str
 
 
 def _fails(kind: str, outcome: str, fail_on: tuple[str, ...]) -> bool:
+    if kind == "side_effect" and kind not in fail_on:
+        return False  # known of every run: what nobody asked about leaves no gate open
     is_open, is_error = outcome in _OPEN, outcome == "ERROR"
     named = kind in fail_on and outcome in _BAD
     return named or ("undecided" in fail_on and is_open) or ("error" in fail_on and is_error)

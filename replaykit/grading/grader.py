@@ -11,6 +11,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.check import complete, grade_checks
+from replaykit.grading.findings.detection import findings_of, first_failure
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.client import Client
 from replaykit.grading.judges.panel import Panel, judges_of
@@ -122,7 +123,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
             verifiers=verifiers,
         )
         judgements, tape = judge_all(panel, bundle, task, replay, asked)
-    return _verdict(
+    verdict = _verdict(
         bundle,
         task,
         panel.mode,
@@ -133,6 +134,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
         tape=tape.digest if tape is not None else ask.digest if ask is not None else None,
         how=options.compose or task.compose,
     )
+    return _with_findings(verdict, replay, task)
 
 
 def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions) -> Task:
@@ -215,6 +217,13 @@ def _completion(
     if task.checks or task.policies or task.judge or options.judges:
         return complete(checks, mode)
     return Completion(outcome=Outcome.ERROR, score=0.0, partial_any=False, partial_fraction=0.0)
+
+
+def _with_findings(verdict: Verdict, replay: Replay, task: Task) -> Verdict:
+    is_passed = verdict.success is Outcome.PASS
+    found = findings_of(replay, verdict.checks, verdict.policies, task.allow, reads_pages=not is_passed)
+    failed = first_failure(found) if verdict.success is Outcome.FAIL else None
+    return msgspec.structs.replace(verdict, findings=found, first_failure=failed)
 
 
 def _verdict(

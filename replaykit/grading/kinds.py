@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-KINDS = ("success", "check", "policy", "judge", "undecided", "error")
-"""As `--fail-on` names them; `success` is the run's own outcome, of checks and judges together."""
+KINDS = ("success", "check", "policy", "judge", "side_effect", "undecided", "error")
+"""As `--fail-on` names them; `success` is the run's own outcome, of checks and judges together; `side_effect`
+is a state-changing request that no passing check explains."""
+
+SIDE_EFFECT = "S1"
+"""Code of the finding that is a side effect."""
 
 DEFAULT = ("success", "check", "policy")
 """What a gate fails on unless told otherwise."""

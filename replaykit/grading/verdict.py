@@ -235,6 +235,38 @@ class ErrorInfo(Struct, frozen=True, kw_only=True, gc=False):
     """Its fields, without paths."""
 
 
+class RunFinding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Something that went wrong in a run, found without a model; it changes no result."""
+
+    code: str
+    """`A1` ...: `docs/report.md`."""
+    name: str
+    """The code in words."""
+    severity: str
+    """`fails`: the run may have failed for it. `note`: worth knowing."""
+    step: int | None = None
+    """Where it began; None = nowhere in particular."""
+    steps: tuple[int, ...] = ()
+    """All steps concerned."""
+    recovered: bool = False
+    """A later step made up for it."""
+    evidence: tuple[Evidence, ...] = ()
+    """What shows it."""
+
+
+class FirstFailure(Struct, frozen=True, kw_only=True, gc=False):
+    """The step at which a run that failed went wrong."""
+
+    step: int
+    """Step index, from 0."""
+    code: str
+    """Code of the finding."""
+    name: str
+    """The code in words."""
+    source: str = "detected"
+    """Who says so: `detected` = without a model."""
+
+
 class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """Everything said about one run."""
 
@@ -278,6 +310,10 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """Any item met and no policy broken."""
     reward: float = 0.0
     """1.0 where `success` is PASS."""
+    findings: tuple[RunFinding, ...] = ()
+    """What went wrong in the run, by step; no result depends on it."""
+    first_failure: FirstFailure | None = None
+    """Of a run whose `success` is FAIL: where it went wrong; null where no detector knows."""
     error: ErrorInfo | None = None
     """Why there is no more."""
 

@@ -194,6 +194,9 @@ def _results(verdict: Verdict) -> Iterator[tuple[str, tuple[str, str | None]]]:
     yield from ((f"check {c.id}", (str(c.outcome), c.reason)) for c in verdict.checks)
     yield from ((f"policy {p.id}", (str(p.outcome), p.reason)) for p in verdict.policies)
     yield from ((f"judge {j.judge}", (str(j.outcome), j.reason)) for j in verdict.judgements)
+    if verdict.first_failure is not None:
+        failed = verdict.first_failure
+        yield "first failing step", (f"{failed.step} ({failed.code})", failed.name)
 
 
 def _why(before: Verdict, after: Verdict) -> Iterator[str]:

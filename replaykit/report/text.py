@@ -9,9 +9,11 @@ from typing import Any
 from msgspec import UNSET
 
 from replaykit.errors import told
+from replaykit.grading.kinds import SIDE_EFFECT
 from replaykit.grading.verdict import (
     CheckResult,
     Evidence,
+    FirstFailure,
     Outcome,
     PolicyOutcome,
     PolicyResult,
@@ -132,6 +134,18 @@ def _origin(origins: dict[str, int]) -> str:
     return f" ({', '.join(others)})" if others else ""
 
 
+def side_effects(report: Report) -> str:
+    """Return the requests that changed something and that nothing explains, run by run."""
+    names, lines = _distinct(report), ["side effects that neither a passing check nor the task explains"]
+    for verdict in report.verdicts:
+        found = [(one.step, e) for one in verdict.findings if one.code == SIDE_EFFECT for e in one.evidence]
+        for step, evidence in found:
+            at = "" if step is None else f" step {step}"
+            lines.append(f"  {safe(_name(verdict, names))}{at}: {safe(evidence.note or '')}")
+    none = "no side effects: checks and task explain every request that changed something"
+    return "\n".join(lines if len(lines) > 1 else [none]) + "\n"
+
+
 def _details(report: Report, names: Mapping[str, str]) -> Iterator[list[str]]:
     for verdict in report.verdicts:
         lines = _detail(verdict)
@@ -144,6 +158,8 @@ def _detail(verdict: Verdict) -> list[str]:
     if verdict.error is not None:
         words = " ".join(told(verdict.error.kind, verdict.error.fields).split())
         lines.append(f"  ERROR {verdict.error.kind}: {safe(words)}")
+    if verdict.first_failure is not None:
+        lines.append(f"  first failing step: {_failure(verdict, verdict.first_failure)}")
     for check in verdict.checks:
         if check.outcome != "PASS":
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
@@ -164,6 +180,15 @@ def _detail(verdict: Verdict) -> list[str]:
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
         lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
     return lines
+
+
+def _failure(verdict: Verdict, failed: FirstFailure) -> str:
+    """Return where a run went wrong, and what shows it."""
+    same = (one for one in verdict.findings if (one.step, one.code) == (failed.step, failed.code))
+    shown = next((e for one in same for e in one.evidence), None)
+    facts = (shown.action, shown.excerpt, shown.note) if shown is not None else ()
+    why = ", ".join(short(fact, 160) for fact in facts if fact)
+    return safe(f"{failed.step}, {failed.name} ({failed.code})" + (f": {why}" if why else ""))
 
 
 def _remedies(result: CheckResult | PolicyResult) -> Iterator[str]:

@@ -30,6 +30,18 @@ _VALUES: dict[str, tuple[str, ...]] = {
 """Fields to the words that they may hold, for errors: msgspec names the wrong one alone."""
 
 
+class AllowedChange(Written, frozen=True, kw_only=True):
+    """A state-changing request that a task expects: no side effect."""
+
+    url: str
+    """Its URL: `*` for any part of a segment, `**` for any number of segments; query parameters that are not
+    given do not count."""
+    method: str = ""
+    """HTTP method; empty = any."""
+    at_most: Annotated[int, Meta(ge=1)] = 1
+    """So many of such requests are expected; further ones are side effects."""
+
+
 class Task(Written, frozen=True, kw_only=True, dict=True):
     """One task: intent, start, checks, policies, judge."""
 
@@ -45,6 +57,8 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     """What must hold afterwards."""
     policies: tuple[Policy, ...] = ()
     """What must hold on the way."""
+    allow: tuple[AllowedChange, ...] = ()
+    """Requests that change something as they should: `grade --side-effects` does not list them."""
     judge: str | JudgeSettings | None = None
     """A judge, by name or with settings."""
     reference: Any = None

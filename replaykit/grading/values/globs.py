@@ -45,6 +45,11 @@ def starts(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
     return bool(_ends(wanted, found, {0}))
 
 
+def whole(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
+    """Say whether the segments are those that are wanted, all of them."""
+    return len(found) in _ends(wanted, found, {0})
+
+
 def occurs(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
     """Say whether the wanted segments are in the others, one after the other."""
     return bool(_ends(wanted, found, set(range(len(found) + 1))))

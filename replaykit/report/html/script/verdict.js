@@ -24,6 +24,25 @@ function verdict_panel(run, jump) {
           "",
         )
       : null,
+    (verdict.findings || []).length
+      ? section(
+          "Findings",
+          verdict.findings.map((one) => finding_row(one, jump)),
+          "",
+        )
+      : null,
+  );
+}
+
+function finding_row(one, jump) {
+  return el(
+    "div",
+    {},
+    el("b", {}, `${one.code} ${one.name}`),
+    [one.severity === "fails" ? "may be why" : "note", one.recovered && "recovered"]
+      .filter(Boolean)
+      .map((word) => el("small", { class: "tag" }, word)),
+    (one.evidence || []).map((evidence) => evidence_row(evidence, jump)),
   );
 }
 
@@ -48,6 +67,12 @@ function summary_of(verdict, run) {
         verdict.error ? "ERROR" : verdict.success || "none",
       ),
     ),
+    verdict.first_failure &&
+      sum(
+        "First failing step",
+        el("b", {}, String(verdict.first_failure.step)),
+        `${verdict.first_failure.name} (${verdict.first_failure.code})`,
+      ),
     done && sum("Completion", pill(done.outcome), `${Math.round(100 * done.partial_fraction)} % of items`),
     sum("CuP", el("b", {}, verdict.completion ? String(verdict.cup ?? 0) : "–")),
     run.answer !== undefined &&

@@ -1,0 +1,124 @@
+"""What stood in the agent's way: bot walls, logins, sites that are down, dialogs; and pages off the sites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.values.text import fold
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.player import Replay
+from replaykit.replay.state import Page
+
+CHALLENGES = (
+    "challenges.cloudflare.com", "hcaptcha.com", "recaptcha", "captcha-delivery.com", "arkoselabs.com",
+    "perimeterx.net", "px-captcha",
+)  # fmt: skip
+"""Parts of addresses of frames that ask whether one is human."""
+
+WORDS = (
+    "verify you are human", "are you a robot", "not a robot", "unusual traffic", "checking your browser",
+    "press and hold", "complete the captcha", "access to this page has been denied", "just a moment",
+)  # fmt: skip
+"""What such walls say, where the status of the document is 403, 429 or 503."""
+
+_WALLS = (403, 429, 503)
+_DOWN = 500
+
+
+def blocked(replay: Replay) -> Iterator[RunFinding]:
+    """Yield B1, B2 and B3 for pages that let nobody on, where the agent never came past one: unrecovered."""
+    pages = [page for page in replay.pages if page.role in ("start", "after", "final")]
+    told: set[tuple[str, str]] = set()
+    for place, page in enumerate(pages):
+        code = _code(page)
+        host = urlsplit(page.url or "").netloc
+        if code is not None and (code, host) not in told:
+            told.add((code, host))
+            later = [other for other in pages[place + 1 :] if urlsplit(other.url or "").netloc == host]
+            # A later look at the same page may lack the status of its document.
+            moved = (other for other in later if other.snapshot_id != page.snapshot_id)
+            is_past = any(_code(other) is None for other in moved)
+            yield found(code, [page.step], recovered=is_past, url=page.url, note=_note(page))
+    yield from _unreached(replay)
+
+
+def dialogs(replay: Replay) -> Iterator[RunFinding]:
+    """Yield B5 for each native dialog."""
+    for one in replay.dialogs:
+        state = "never seen to close"
+        if one.accepted is not None:
+            state = "accepted" if one.accepted else "dismissed"
+        yield found("B5", [one.step], note=f"{one.kind} {state}: {one.message}"[:300])
+
+
+def astray(replay: Replay) -> Iterator[RunFinding]:
+    """Yield C3 for each other origin that the agent went to, where the run names its sites."""
+    roots = [root for several in replay.trajectory.header.sites.values() for root in several]
+    own = {_origin(root) for root in roots}
+    told: set[str] = set()
+    for one in replay.navigations:
+        origin = _origin(one.url)
+        if own and one.committed and not one.frame and origin and origin not in own | told:
+            told.add(origin)
+            yield found("C3", [one.step], url=one.url)
+
+
+def _code(page: Page) -> str | None:
+    """Return how a page lets nobody on; None for others and for those that cannot be read."""
+    if _is_wall(page):
+        return "B1"
+    if page.status is not None and page.status >= _DOWN:
+        return "B3"
+    return "B2" if _asks_for_password(page) else None
+
+
+def _is_wall(page: Page) -> bool:
+    frames = (frame.url or "" for frame in getattr(page.seen, "frames", ()))
+    if any(part in url for url in frames for part in CHALLENGES):
+        return True
+    if page.status not in _WALLS:
+        return False
+    text = _text(page)
+    return any(words in text for words in WORDS)
+
+
+def _text(page: Page) -> str:
+    try:
+        return fold((page.dom.text if page.dom is not None else None) or "")
+    except (ReplayError, BundleError):
+        return ""
+
+
+def _asks_for_password(page: Page) -> bool:
+    """Return whether a page has a password field."""
+    try:
+        if page.snapshot_id is None or page.excludes(_PASSWORD) or page.dom is None:
+            return False
+        return page.dom.select(_PASSWORD) is not None
+    except (ReplayError, BundleError):
+        return False
+
+
+_PASSWORD = "input[type=password]"  # a selector
+
+
+def _unreached(replay: Replay) -> Iterator[RunFinding]:
+    """Yield B3 for a page that never came."""
+    arrived = [one for one in replay.navigations if one.committed]
+    for one in replay.navigations:
+        if one.committed or not one.error or one.error == "net::ERR_ABORTED" or one.frame:
+            continue
+        is_past = any((o.t or 0) > (one.t or 0) and _origin(o.url) == _origin(one.url) for o in arrived)
+        yield found("B3", [one.step], recovered=is_past, url=one.url, note=one.error)
+
+
+def _note(page: Page) -> str | None:
+    return f"status {page.status}" if page.status is not None and page.status >= 400 else None
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""

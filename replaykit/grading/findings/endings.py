@@ -1,0 +1,83 @@
+"""How runs end badly: out of steps, crashed, without an answer, or with one that no page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.policies.error_handling import PHRASES, REPORT_WORDS
+from replaykit.grading.values.text import fold
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.player import Replay
+
+
+def ended(replay: Replay) -> Iterator[RunFinding]:
+    """Yield E2, E3 and E4."""
+    ending, last = replay.ending, len(replay.steps) - 1
+    steps = [last] if last >= 0 else []
+    kind = ending.kind if ending is not None else "interrupted"
+    if kind == "max_steps":
+        yield found("E2", steps, note=f"the run ended after {len(replay.steps)} steps")
+    elif kind in ("crashed", "timeout"):
+        error = ending.error if ending is not None else None
+        yield found("E3", steps, note=f"{error.name}: {error.message}"[:300] if error else kind)
+    elif ending is not None and kind == "stopped" and replay.answer is None:
+        yield found("E4", steps, note="the agent stopped and gave no answer")
+
+
+def unsupported(replay: Replay) -> Iterator[RunFinding]:
+    """Yield D4 for each number and quotation of the answer that no page showed, and E5.
+
+    What the agent entered itself was on a page. Where a page has pictures, one may have shown it: a note.
+    """
+    last = len(replay.steps) - 1
+    steps = [last] if last >= 0 else []
+    entered = " ".join(_entered(replay))
+    for one in _unshown(replay):
+        if one not in entered:
+            doubt = _has_pictures(replay)
+            yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
+    error = _last_error(replay)
+    if error is not None and replay.answer and not _reports(replay.answer):
+        yield found("E5", steps, source="page", excerpt=error)
+
+
+def _unshown(replay: Replay) -> list[str]:
+    """Return the numbers and quotations that no page shows; none where no page can be read."""
+    if not any(page.snapshot_id for page in replay.pages):
+        return []
+    return [str(one["span"]) for one in grounding(replay) if not one["steps"]]
+
+
+def _entered(replay: Replay) -> Iterator[str]:
+    for step in replay.steps:
+        values = (getattr(step.action, "value", None), *getattr(step.action, "values", ()))
+        yield from (value for value in values if isinstance(value, str))
+
+
+def _has_pictures(replay: Replay) -> bool:
+    """Return whether any page has, or may have, what shows text that is none of its own."""
+    try:
+        return any(page.snapshot_id is None or not page.excludes(_PICTURES) for page in replay.pages)
+    except (ReplayError, BundleError):
+        return True
+
+
+_PICTURES = "img, canvas, svg, video, object, embed, iframe, picture"
+
+
+def _last_error(replay: Replay) -> str | None:
+    """Return the error that the last page shows; None where it shows none or cannot be read."""
+    page = replay.final
+    try:
+        text = fold((page.dom.text if page is not None and page.dom is not None else None) or "")
+    except (ReplayError, BundleError):
+        return None
+    return next((phrase for phrase in PHRASES if phrase in text), None)
+
+
+def _reports(answer: str) -> bool:
+    said = fold(answer)
+    return any(word in said for word in REPORT_WORDS)

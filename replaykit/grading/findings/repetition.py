@@ -1,0 +1,101 @@
+"""Runs that do not come forward: the same action again and again, and loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+
+from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.state import State
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.rendering import render_action
+
+TIMES = 3
+"""So often the same action on the same page is a repetition."""
+
+LONGEST = 6
+"""Actions of the longest loop that is looked for."""
+
+_REPEATED = (
+    acts.Scroll, acts.Wait, acts.Noop, acts.Hover, acts.MouseMove, acts.Press, acts.KeyboardType,
+    acts.KeyboardInsertText, acts.KeyboardDown, acts.KeyboardUp, acts.SendMsgToUser, acts.Answer,
+    acts.ReportInfeasible, acts.ToolCall, acts.Unknown, acts.FocusTab,
+)  # fmt: skip
+"""Actions that are rightly done several times on one page, or of which nobody knows what they do."""
+
+
+def repeated(states: Sequence[State]) -> Iterator[RunFinding]:
+    """Yield C1 for each action that was done three times on one page, and C2 for each loop."""
+    keys = _keys(states)
+    if len(states) < TIMES or not any(keys):
+        return
+    loops = list(_loops(keys))
+    yield from _thrice(states, keys)
+    for first, length, end in loops:
+        steps = [state.index for state in states[first:end]]
+        cycle = set(keys[first : first + length])
+        lines = "; ".join(render_action(state.action) for state in states[first : first + length])
+        yield found(
+            "C2",
+            steps[length:],
+            recovered=any(key not in cycle for key in keys[end:]),
+            action=render_action(states[first + length].action),
+            url=states[first + length].url,
+            note=f"steps {steps[0]} to {steps[-1]} go round {(end - first) // length} times: {lines}"[:400],
+        )
+
+
+def _thrice(states: Sequence[State], keys: Sequence[Hashable | None]) -> Iterator[RunFinding]:
+    places: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        if key is not None and not isinstance(states[place].action, _REPEATED):
+            places.setdefault(key, []).append(place)
+    for several in places.values():
+        if len(several) >= TIMES:
+            again = states[several[1]]
+            yield found(
+                "C1",
+                [states[place].index for place in several[1:]],
+                recovered=any(key != keys[several[0]] for key in keys[several[-1] + 1 :]),
+                action=render_action(again.action),
+                url=again.url,
+                note=f"done {len(several)} times on the same page, first at step {states[several[0]].index}",
+            )
+
+
+def _loops(keys: Sequence[Hashable | None]) -> Iterator[tuple[int, int, int]]:
+    """Yield first place, length and end of each loop: 2 to 6 actions that come twice in full, or oftener."""
+    place = 0
+    while place < len(keys):
+        length = next((n for n in range(2, LONGEST + 1) if _comes_again(keys, place, n)), None)
+        if length is None:
+            place += 1
+            continue
+        end = place + 2 * length
+        while keys[end : end + length] == keys[place : place + length]:
+            end += length
+        yield place, length, end
+        place = end
+
+
+def _comes_again(keys: Sequence[Hashable | None], place: int, length: int) -> bool:
+    cycle = keys[place : place + length]
+    is_known = len(cycle) == length and None not in cycle and len(set(cycle)) > 1
+    return is_known and keys[place + length : place + 2 * length] == cycle
+
+
+def _keys(states: Sequence[State]) -> list[Hashable | None]:
+    """Return action and page of each step; None where the page was never there twice, or cannot be told."""
+    pages = [_page(state) for state in states]
+    times = Counter(pages)
+    return [
+        (render_action(state.action), page) if page is not None and times[page] > 1 else None
+        for state, page in zip(states, pages, strict=True)
+    ]
+
+
+def _page(state: State) -> Hashable | None:
+    """Return what tells the page acted on from others."""
+    before = state.before
+    return None if before is None or before.snapshot_id is None else (before.url, before.snapshot_id)
