@@ -270,8 +270,9 @@ def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
     told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
     told.step(pay, origin="declared", seen=False).step(pay, origin="both")
     shown = run("show", told.answer("done").write(tmp_path / "run.zst")).stdout
-    lines = shown.splitlines()
-    first, second, third = (line for line in lines if "-> CLICK" in line)
+    steps, _, findings = shown.partition("\nfindings\n")
+    first, second, third = (line for line in steps.splitlines() if "-> CLICK" in line)
+    assert "A3 step 0: wrong target, recovered (the agent said: <button> Pay -> CLICK)" in findings
     assert "Leave -> CLICK (said: <button> Pay -> CLICK)" in first
     assert "Pay -> CLICK | FAILED (said, but the page saw nothing of it)" in second
     assert "Pay -> CLICK" in third
