@@ -80,6 +80,7 @@ IMPORTERS = {
     "playwright-trace": "replaykit.interop.playwright_trace",
     "playwright-mcp": "replaykit.interop.playwright_mcp",
     "stagehand": "replaykit.interop.stagehand",
+    "rrweb": "replaykit.interop.rrweb",
     "inspect": "replaykit.interop.inspect_log",
     "har": "replaykit.interop.har",
 }

@@ -663,6 +663,85 @@ def stagehand(folder: Path, change: Callable[[dict[str, Any]], None] = lambda _:
     return run
 
 
+RR_START = 1_772_442_000_000
+"""When a stream of rrweb begins, ms."""
+
+
+def element(number: int, tag: str, /, *children: dict[str, Any], **attributes: Any) -> dict[str, Any]:
+    """An element as rrweb serializes it."""
+    return {"type": 2, "id": number, "tagName": tag, "attributes": attributes, "childNodes": list(children)}
+
+
+def words(id: int, text: str) -> dict[str, Any]:
+    """A text as rrweb serializes it."""
+    return {"type": 3, "id": id, "textContent": text}
+
+
+def increment(at: int, source: int, /, **data: Any) -> dict[str, Any]:
+    """An increment of rrweb."""
+    if source == 0:
+        data = {"texts": [], "attributes": [], "removes": [], "adds": [], **data}
+    return {"type": 3, "timestamp": RR_START + at, "data": {"source": source, **data}}
+
+
+def rr_body() -> list[dict[str, Any]]:
+    """A form, a shadow root, a list and a frame."""
+    deep = {**element(16, "i", words(17, "deep")), "isShadow": True}
+    options = (
+        element(12, "option", words(13, "One"), value="1"),
+        element(14, "option", words(15, "Two"), value="2"),
+    )
+    return [
+        element(20, "label", words(21, "Name"), **{"for": "name"}),
+        element(8, "input", id="name", value=""), element(9, "input", id="pw", type="password", value=""),
+        element(10, "input", id="news", type="checkbox", value="on"), element(11, "select", *options, id="size"),
+        {**element(18, "div", deep, id="h"), "isShadowHost": True},
+        element(22, "ul", id="list"), element(23, "iframe", srcdoc="<b>x</b>"),
+        element(24, "script", words(25, "SCRIPT_PLACEHOLDER")),
+    ]  # fmt: skip
+
+
+def rr_page(body: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
+    """The address of a page and its full snapshot."""
+    head = element(4, "head", element(5, "title", words(6, "Shop")))
+    page = element(3, "html", head, element(7, "body", *(rr_body() if body is None else body)), lang="en")
+    document = {"type": 0, "id": 1, "childNodes": [{"type": 1, "id": 2, "name": "html"}, page]}
+    return [
+        {"type": 4, "timestamp": RR_START, "data": {"href": "http://shop.test/", "width": 800, "height": 600}},
+        {"type": 2, "timestamp": RR_START + 1,
+         "data": {"node": document, "initialOffset": {"left": 0, "top": 0}}},
+    ]  # fmt: skip
+
+
+def rr_events() -> list[dict[str, Any]]:
+    """A page clicked, filled, scrolled, and changed by its scripts."""
+    inner = {
+        "type": 0,
+        "id": 30,
+        "childNodes": [element(31, "html", element(32, "b", words(33, "in the frame")))],
+    }
+    item = {"parentId": 22, "nextId": None, "node": element(40, "li")}
+    text = {"parentId": 40, "nextId": None, "node": words(41, "first")}
+    console = {"level": "warn", "payload": ['"careful"', "3"], "trace": ["http://shop.test/:3:1"]}
+    return [
+        *rr_page(),
+        increment(2, 0, adds=[{"parentId": 23, "nextId": None, "node": inner}], isAttachIframe=True),
+        increment(8, 1, positions=[{"x": 1, "y": 1, "id": 7, "timeOffset": -3}]),
+        increment(10, 2, type=2, id=8, x=3, y=4), increment(11, 0, adds=[text, item]),
+        increment(20, 5, id=8, text="A", isChecked=False), increment(30, 5, id=8, text="Ann", isChecked=False),
+        increment(40, 5, id=9, text="**************", isChecked=False),
+        {"type": 6, "timestamp": RR_START + 45, "data": {"plugin": "rrweb/console@1", "payload": console}},
+        increment(50, 2, type=2, id=10, x=5, y=6), increment(51, 5, id=10, text="on", isChecked=True),
+        increment(60, 5, id=11, text="2", isChecked=False),
+        increment(70, 3, id=1, x=0, y=100), increment(75, 3, id=1, x=0, y=250),
+    ]  # fmt: skip
+
+
+def rrweb(folder: Path) -> Path:
+    """A stream of rrweb."""
+    return write(folder, "stream.json", rr_events())
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -678,6 +757,7 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "browsergym": browsergym,
     "playwright-mcp": playwright_mcp,
     "stagehand": stagehand,
+    "rrweb": rrweb,
     "inspect": inspect_log,
     "har": har,
     "webarena-verified": webarena_verified,

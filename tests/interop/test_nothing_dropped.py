@@ -182,7 +182,7 @@ def is_secret(value: Any) -> bool:
     return any(mark in text for mark in (SECRET[:8], "Bearer ", "sid="))
 
 
-@pytest.mark.parametrize("format", sorted(set(IMPORTERS) - {"playwright-trace"}))
+@pytest.mark.parametrize("format", sorted(set(IMPORTERS) - {"playwright-trace", "rrweb"}))
 def test_every_leaf_is_kept_masked_or_named(format: str, tmp_path: Path) -> None:
     found = lost(format, SAMPLES[format](tmp_path / "in"), tmp_path / "run.zst")
     assert [one for one in found if not is_secret(one[1])] == []
@@ -195,6 +195,15 @@ def test_so_is_every_leaf_of_a_trace(tmp_path: Path) -> None:
     marks = (r"trace\.trace snapshot\.html[\[\]]+(\.src)?", r"trace\.trace method")
     assert [one for one in open_ones if not any(re.fullmatch(mark, one[0]) for mark in marks)] == []
     assert ("trace.trace method", "textContent") in open_ones
+
+
+def test_so_is_every_leaf_of_a_stream_of_rrweb(tmp_path: Path) -> None:
+    found = lost("rrweb", SAMPLES["rrweb"](tmp_path / "in"), tmp_path / "run.zst")
+    # Ids of nodes are places in the pages, asterisks are a mask; the others are counted by their kinds.
+    marks = (r".*\.(id|parentId|nextId)", r".*\.positions.*", r".*\.data\.(text|y)")
+    open_ones = [one for one in found if not any(re.fullmatch(mark, one[0]) for mark in marks)]
+    assert open_ones == []
+    assert [value for name, value in found if name.endswith("data.text")] == ["*" * 14]
 
 
 def test_so_is_every_leaf_of_the_second_version(tmp_path: Path) -> None:
