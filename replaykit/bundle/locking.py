@@ -66,10 +66,11 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(prefix):
-                _remove_unlocked(entry.path)
+                remove_unlocked(entry.path)
 
 
-def _remove_unlocked(path: str) -> None:
+def remove_unlocked(path: str) -> None:
+    """Remove a file whose writer is dead; what cannot be told, or removed, stays."""
     with suppress(OSError):
         file = os.open(path, _READ | getattr(os, "O_NOFOLLOW", 0))
         try:

@@ -103,15 +103,17 @@ class _Writing:
         self._offset += len(frame)
 
 
-def seal_into(container: Container, target: Path, mode: int) -> int:
+def seal_into(container: Container, target: Path, mode: int, *, is_passing: bool = False) -> int:
     """Write a container as the sealed file `target`, at once or not at all; return its size in bytes.
 
     A temporary file in the same folder is read back at level `full` first. On any failure it is removed
     and `target` stays as it was; one that a killed process left behind is removed by the next seal of
-    `target`. Raises BundleError.
+    `target`. Raises BundleError. `is_passing`: `target` is moved elsewhere at once, so that its folder is
+    neither searched nor synced.
     """
     prefix = f".{target.name[:_NAME_MAX]}.sealing-"
-    remove_abandoned(target.parent, prefix)
+    if not is_passing:
+        remove_abandoned(target.parent, prefix)
     try:
         handle, temporary = tempfile.mkstemp(prefix=prefix, dir=target.parent)
     except OSError as error:
@@ -128,7 +130,8 @@ def seal_into(container: Container, target: Path, mode: int) -> int:
     except BaseException:
         _remove(temporary)
         raise
-    _sync_folder(target.parent)
+    if not is_passing:
+        _sync_folder(target.parent)
     return size
 
 

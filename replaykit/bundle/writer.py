@@ -276,11 +276,12 @@ class Journal:
         return write_error(str(self.path), operation, cause)
 
 
-def seal(path: str | Path) -> SealResult:
+def seal(path: str | Path, *, is_passing: bool = False) -> SealResult:
     """Replace a journal by its sealed form; a sealed file by the same content sealed again.
 
     The new file is read back at level `full` before it takes the place of the old one; any failure leaves
     the old one as it was. Raises BundleError: BundleBusy for a journal whose recorder is alive.
+    `is_passing`: the file is moved elsewhere at once, so that its folder is neither searched nor synced.
     """
     with not_recorded(path, "seal"):
         container = open_container(path)
@@ -288,7 +289,7 @@ def seal(path: str | Path) -> SealResult:
             private = container.tables.private
             if container.tables.layout == "sealed":
                 private = examine(container).private
-            size = seal_into(container, Path(path).resolve(), _mode(path))
+            size = seal_into(container, Path(path).resolve(), _mode(path), is_passing=is_passing)
         finally:
             container.close()
     return _result(container, str(path), size, private)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -20,12 +21,15 @@ from replaykit.errors import BundleWriteError, InteropError, MalformedSource, Re
 from replaykit.interop.finding import fault_of, files
 from replaykit.interop.formats import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.pointers import FETCH, is_pointer_file
-from replaykit.interop.run import Options, Run, write_run
+from replaykit.interop.run import Options, Run, remove_unfinished, write_run
 from replaykit.interop.source import Source, open_source
 from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150
 """Characters of a bundle's name: file systems allow 255 bytes."""
+
+CHUNK = 8
+"""Runs that a worker takes at once."""
 
 LOOK_MAX = 1000
 """Files of a folder that are looked at to say what it is."""
@@ -65,7 +69,10 @@ def import_run(
     if len(found) > 1:
         what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
         raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
-    return _import(one, found[0], Path(target), options, force=force)
+    try:
+        return _import(one, found[0], Path(target), options, force=force)
+    finally:
+        remove_unfinished(Path(target).parent)
 
 
 def import_runs(
@@ -90,9 +97,12 @@ def import_runs(
     found = [one for path in map(Path, paths) for one in _planned(format, path, Path(folder), options, names)]
     on_found(len(found))
     done: list[Imported] = []
-    for result in _carried_out(found, options, force=force, jobs=jobs):
-        done.append(result)
-        on_run(result)
+    try:
+        for result in _carried_out(found, options, force=force, jobs=jobs):
+            done.append(result)
+            on_run(result)
+    finally:
+        remove_unfinished(Path(folder))
     return done
 
 
@@ -123,12 +133,24 @@ def _carried_out(
     if jobs < 2 or len(found) < 2:
         yield from map(carry_out, found)
         return
-    # Fresh processes: those of others may hold threads and locks.
-    workers = ProcessPoolExecutor(min(jobs, len(found)), mp_context=get_context("spawn"))
+    workers = ProcessPoolExecutor(min(jobs, len(found)), mp_context=_context(found))
     try:
-        yield from workers.map(carry_out, found, chunksize=max(1, min(8, len(found) // (4 * jobs))))
+        yield from workers.map(carry_out, found, chunksize=max(1, min(CHUNK, len(found) // (4 * jobs))))
     finally:
         workers.shutdown(cancel_futures=True)
+
+
+def _context(found: list[Planned | Imported]) -> BaseContext:
+    """Return how workers start: as copies of one fresh process, which has read the modules before.
+
+    Copies of this process might inherit threads and locks of others.
+    """
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    formats = {one.format for one in found if isinstance(one, Planned)}
+    context.set_forkserver_preload([__name__, *(IMPORTERS[name] for name in sorted(formats))])
+    return context
 
 
 def _carry_out(one: Planned | Imported, *, options: Options, force: bool) -> Imported:

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import BLOB_MAX
+from replaykit.bundle.locking import remove_unlocked
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid, MalformedSource
@@ -45,6 +47,12 @@ _PART = re.compile(r"[^\[]*\[\d+\]")
 
 BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""
+
+UNFINISHED = ".importing-"
+"""Part of the name of a bundle that is being written."""
+
+NAME_MAX = 160
+"""Characters of a bundle's name that are repeated in that one."""
 
 FAULTS_MAX = 1000
 """Lines of a file that may be no JSON."""
@@ -253,16 +261,19 @@ class Run:
 
     def put_file(self, media_type: str, name: str) -> Blob:
         """Keep a file of the source as a payload, read again when it is written."""
+        return self._kept_file(media_type, name, self.source.read(name))
 
+    def _kept_file(self, media_type: str, name: str, data: bytes) -> Blob:
         def load() -> bytes:
-            return self.redactor.blob(media_type, self.source.read(name))
+            return self.redactor.blob(media_type, self.source.read_again(name))
 
-        return self._named(media_type, load(), load)
+        return self._named(media_type, self.redactor.blob(media_type, data), load)
 
     def picture(self, name: str) -> Blob | None:
         """Keep a picture of the source; None where the file is no whole picture that is known."""
-        media_type = self._picture_type(self.source.read(name), name)
-        return None if media_type is None else self.put_file(media_type, name)
+        data = self.source.read(name)
+        media_type = self._picture_type(data, name)
+        return None if media_type is None else self._kept_file(media_type, name, data)
 
     def picture_at(self, path: str) -> Blob | None:
         """Keep a picture that a source names by a path of the machine it was written on.
@@ -408,19 +419,33 @@ def write_run(run: Run, target: Path) -> SealResult:
 
 
 def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
-    """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError."""
+    """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError.
+
+    What a killed process leaves behind is hidden, and removed by the next import into the folder.
+    """
+    path = target.with_name(f".{target.name[:NAME_MAX]}{UNFINISHED}{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-            path = Path(folder) / "run.zst"
-            journal(path)
-            sealed = seal(path)
-            path.replace(target)
+        path.unlink(missing_ok=True)
+        journal(path)
+        sealed = seal(path, is_passing=True)
+        path.replace(target)
     except OSError as error:
         raise BundleWriteError(
             source=str(target), operation="write the bundle", reason=error.strerror or str(error)
         ) from error
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
     return msgspec.structs.replace(sealed, path=str(target))
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed imports left in a folder; what another one is writing stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and UNFINISHED in entry.name:
+                remove_unlocked(entry.path)
 
 
 def _journal(run: Run, path: Path) -> None:

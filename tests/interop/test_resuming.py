@@ -1,0 +1,84 @@
+"""An import that is killed in the middle goes on where it was, and comes to the same result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from replaykit.bundle.verification import verify
+from replaykit.interop.importing import import_runs
+from replaykit.interop.run import UNFINISHED, remove_unfinished
+from tests.interop.samples import webvoyager, write
+
+RUNS = 30
+"""Enough that a kill comes before the end."""
+
+
+def many(folder: Path) -> Path:
+    for number in range(RUNS):
+        webvoyager(folder / f"{number:02}")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+def wait_for(folder: Path, count: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until there are bundles; a minute is for machines under load."""
+    end = time.monotonic() + 60
+    while len(list(folder.glob("*.zst"))) < count:
+        assert process.poll() is None and time.monotonic() < end, "the import ended before it could be killed"
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are those of POSIX")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_import_goes_on(jobs: int, tmp_path: Path) -> None:
+    source, target = many(tmp_path / "in"), tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "replaykit",
+        "import",
+        "webvoyager",
+        source,
+        "-o",
+        target,
+        "--jobs",
+        str(jobs),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        wait_for(target, 2, process)
+        os.killpg(process.pid, signal.SIGKILL)
+    done = import_runs("webvoyager", [source], target, jobs=jobs)
+    states = [one.state for one in done]
+    assert "kept" in states and set(states) <= {"kept", "imported"} and len(states) == RUNS
+    import_runs("webvoyager", [source], tmp_path / "whole")
+    assert contents(target) == contents(tmp_path / "whole")
+    assert verify(done[0].path).findings == ()
+
+
+def test_what_a_killed_import_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in (f".a.zst{UNFINISHED}7", f"..a.zst{UNFINISHED}7.sealing-x", ".hidden", f"a{UNFINISHED}.zst"):
+        write(tmp_path, name, b"x")
+    remove_unfinished(tmp_path)
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".hidden", f"a{UNFINISHED}.zst"]
+    remove_unfinished(tmp_path / "missing")
+
+
+def test_one_job_and_two_give_the_same_bytes(tmp_path: Path) -> None:
+    source = many(tmp_path / "in")
+    write(source / "07/taskShop--3", "interact_messages.json", "{")
+    one = import_runs("webvoyager", [source], tmp_path / "one")
+    two = import_runs("webvoyager", [source], tmp_path / "two", jobs=2)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert [done.state for done in one] == [done.state for done in two] and one[7].state == "failed"
+    assert str(one[7].error) == str(two[7].error) and one[3].digest == two[3].digest
