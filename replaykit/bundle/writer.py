@@ -276,13 +276,21 @@ class Journal:
         return write_error(str(self.path), operation, cause)
 
 
-def seal(path: str | Path, *, is_passing: bool = False) -> SealResult:
+def seal(path: str | Path) -> SealResult:
     """Replace a journal by its sealed form; a sealed file by the same content sealed again.
 
     The new file is read back at level `full` before it takes the place of the old one; any failure leaves
     the old one as it was. Raises BundleError: BundleBusy for a journal whose recorder is alive.
-    `is_passing`: the file is moved elsewhere at once, so that its folder is neither searched nor synced.
     """
+    return _sealed(path, is_passing=False)
+
+
+def seal_passing(path: str | Path) -> SealResult:
+    """Do the same to a file that is moved elsewhere at once: its folder is neither searched nor synced."""
+    return _sealed(path, is_passing=True)
+
+
+def _sealed(path: str | Path, *, is_passing: bool) -> SealResult:
     with not_recorded(path, "seal"):
         container = open_container(path)
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli import export_parquet as tables
 from replaykit.cli import export_submission as submission
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
@@ -23,6 +24,7 @@ OWNERS = {
     "report": ("playwright-trace", "inspect", "parquet"),
     "schema": ("online-mind2web", "atif"),
     "images": ("inspect",),
+    "allow_findings": ("parquet",),
 }
 """Option to the formats that take it; all others are those of submissions."""
 
@@ -53,6 +55,7 @@ FAILED, NOTHING = 3, 4
     metavar="FILE",
     help="playwright-trace, inspect, parquet: add the verdicts of this report.",
 )
+@click.option("--allow-findings", is_flag=True, help="parquet: export what looks like a secret, too.")
 @click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
 @click.option(
     "--metadata",
@@ -83,6 +86,7 @@ def command(
     report: str | None,
     schema: str | None,
     images: str | None,
+    allow_findings: bool,
     **said: Any,
 ) -> None:
     """Write bundles in other tools' layouts; the bundles stay as they are.
@@ -92,18 +96,23 @@ def command(
     """
     if is_list:
         rows = [[name, exporter(name).writes] for name in EXPORTERS]
-        rows.append([submission.FORMAT, submission.WRITES])
+        rows += [[tables.FORMAT, tables.WRITES], [submission.FORMAT, submission.WRITES]]
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
         raise UsageError(what=_lacking(format, bundles, output))
     own = {"task_type": task_type, "status": status, "report": report, **said}
-    own |= {"schema": schema, "images": images}
+    own |= {"schema": schema, "images": images, "allow_findings": allow_findings}
     _refuse_foreign(format, [name for name, value in own.items() if value])
     if format == submission.FORMAT:
         found = find_bundles(bundles)
         if found:
             submission.export_submission(found, output, force=force, **said)
+        ctx.exit(0 if found else NOTHING)
+    if format == tables.FORMAT:
+        found, report_ = find_bundles(bundles), _verdicts(report)
+        if found:
+            tables.export_tables(found, output, report_, allows_findings=allow_findings, force=force)
         ctx.exit(0 if found else NOTHING)
     choices = Choices(
         task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,

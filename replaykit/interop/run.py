@@ -20,7 +20,7 @@ from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.format import BLOB_MAX
 from replaykit.bundle.locking import remove_unlocked
 from replaykit.bundle.verification import references
-from replaykit.bundle.writer import Journal, SealResult, seal
+from replaykit.bundle.writer import Journal, SealResult, seal_passing
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid, MalformedSource
 from replaykit.interop.hiding import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.mending import Unfit, mended
@@ -428,7 +428,7 @@ def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
         target.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         journal(path)
-        sealed = seal(path, is_passing=True)
+        sealed = seal_passing(path)
         path.replace(target)
     except OSError as error:
         raise BundleWriteError(
