@@ -36,6 +36,11 @@ class ChannelState(NamedTuple):
         return f"{self.state} ({why})" if why else self.state
 
 
+def is_filled(run: Trajectory, gap: Gap) -> bool:
+    """Whether another witness saw what a gap says was missed."""
+    return gap.channel == "network" and gap.why in LOGGED and _is_closed(run, "netlog")
+
+
 def broke_off(run: Trajectory) -> bool:
     """Whether the recording may have ended before the agent did."""
     ending = run.ending
@@ -55,8 +60,7 @@ def state_of(run: Trajectory, channel: str) -> ChannelState:
     said = run.header.channels.get(channel, "absent")
     if said not in ("recorded", "auto_approve"):
         return ChannelState(said)
-    filled = LOGGED if channel == "network" and _is_closed(run, "netlog") else frozenset()
-    gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel and gap.why not in filled]
+    gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel and not is_filled(run, gap)]
     end = (END,) if broke_off(run) and not _is_whole(run, channel) else ()
     lacks = tuple(dict.fromkeys((*gaps, *owed(run, channel), *end)))
     if lacks:

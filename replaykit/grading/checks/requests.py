@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from replaykit.grading.values.bodies import body_fields, read_fields
 from replaykit.replay.player import Replay
+from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.scalars import Omitted
 
@@ -154,7 +155,7 @@ def last_navigation(replay: Replay) -> tuple[Navigation, Request | None] | None:
 
 def is_complete(replay: Replay) -> bool:
     """Say whether the whole network of the run was recorded."""
-    return replay.trajectory.channel("network") == "recorded"
+    return state_of(replay.trajectory, "network").state in ("proven", "recorded")
 
 
 def _all(replay: Replay) -> Iterator[tuple[int, Exchange]]:

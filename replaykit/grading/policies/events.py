@@ -23,7 +23,7 @@ from replaykit.replay.state import Page
 from replaykit.trajectory import action as acts
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Act
-from replaykit.trajectory.completeness import END, broke_off, owed, state_of
+from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
 from replaykit.trajectory.observation import Observation, TabView
 from replaykit.trajectory.proof import GAPS
 from replaykit.trajectory.step import Event as Recorded
@@ -304,7 +304,7 @@ class _Stream:
 
     def _gap(self, story: int, gap: exchange.Gap) -> None:
         # A closed shadow root hides nothing that text or selectors could have found.
-        if gap.channel == "snapshots" and gap.why.startswith("shadow"):
+        if (gap.channel == "snapshots" and gap.why.startswith("shadow")) or is_filled(self.trajectory, gap):
             return
         hides = frozenset(kind for kind, (channel, _) in KIND_CHANNELS.items() if channel == gap.channel)
         at = gap.step if gap.step is not None else self.step or 0
@@ -322,7 +322,7 @@ def _hidden(trajectory: Trajectory, kind: str) -> Iterator[str]:
         yield f"{code}@0" if code == "trajectory.gap" else code
     yield from owed(trajectory, channel)
     gaps = (gap for gap in trajectory.of_type(exchange.Gap) if gap.channel == channel)
-    yield from (gap.why for gap in gaps if _is_anywhere(gap))
+    yield from (gap.why for gap in gaps if _is_anywhere(gap) and not is_filled(trajectory, gap))
 
 
 def _is_anywhere(gap: exchange.Gap) -> bool:

@@ -227,6 +227,17 @@ def test_a_gap_in_the_network_leaves_open_what_was_sent(tmp_path: Path) -> None:
     assert (found.outcome, found.missing) == ("UNDECIDED", ("network",))
 
 
+@pytest.mark.parametrize("why", ["tab.late", "target.late", "target.unarmed", "worker.shared"])
+def test_what_was_missed_and_stands_in_a_closed_net_log_leaves_nothing_open(why: str, tmp_path: Path) -> None:
+    late = started(witnesses=("netlog",)).gap("network", why)
+    assert result(late.proof("netlog"), tmp_path).outcome == "OK"
+    late = started(witnesses=("netlog",)).gap("network", why).proof("netlog", closed=False)
+    assert result(late, tmp_path).outcome == "UNDECIDED"
+    assert result(started().gap("network", why), tmp_path).outcome == "UNDECIDED"
+    other = started(witnesses=("netlog",)).gap("network", "flood").proof("netlog")
+    assert result(other, tmp_path).outcome == "UNDECIDED"
+
+
 @pytest.mark.parametrize("state", ["partial", "absent"])
 def test_words_alone_need_no_network(state: str, tmp_path: Path) -> None:
     run = started("outputs", network=state)
