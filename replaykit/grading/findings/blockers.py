@@ -34,14 +34,14 @@ def blocked(replay: Replay) -> Iterator[RunFinding]:
     told: set[tuple[str, str]] = set()
     for place, page in enumerate(pages):
         code = _code(page)
-        host = urlsplit(page.url or "").netloc
+        host = urlsplit(page.seen.url or "").netloc
         if code is not None and (code, host) not in told:
             told.add((code, host))
-            later = [other for other in pages[place + 1 :] if urlsplit(other.url or "").netloc == host]
+            later = [other for other in pages[place + 1 :] if urlsplit(other.seen.url or "").netloc == host]
             # A later look at the same page may lack the status of its document.
             moved = (other for other in later if other.snapshot_id != page.snapshot_id)
             is_past = any(_code(other) is None for other in moved)
-            yield found(code, [page.step], recovered=is_past, url=page.url, note=_note(page))
+            yield found(code, [page.step], recovered=is_past, url=page.seen.url, note=_note(page))
     yield from _unreached(replay)
 
 

@@ -42,7 +42,7 @@ def has_effect(state: State) -> bool:
     before, after = state.before, state.after
     if before is None or after is None or before.snapshot_id is None or after.snapshot_id is None:
         return True
-    return before.snapshot_id != after.snapshot_id or before.url != after.url or _tabs(state)
+    return before.snapshot_id != after.snapshot_id or before.seen.url != after.seen.url or _tabs(state)
 
 
 def _tabs(state: State) -> bool:

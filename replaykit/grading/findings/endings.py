@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.judges.grounding import grounding, spans_of
 from replaykit.grading.policies.error_handling import PHRASES, REPORT_WORDS
 from replaykit.grading.values.text import fold
 from replaykit.grading.verdict import RunFinding
@@ -45,10 +48,40 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
 
 
 def _unshown(replay: Replay) -> list[str]:
-    """Return the numbers and quotations that no page shows; none where no page can be read."""
-    if not any(page.snapshot_id for page in replay.pages):
+    """Return the numbers and quotations that no page shows; none where no page can be read.
+
+    Most stand in a snapshot letter by letter. Texts are read only for those that do not, since a page may
+    split a number between elements.
+    """
+    left = [span for span, _ in spans_of(replay.answer or "")]
+    raws = _snapshots(replay)
+    first = next(raws, None)
+    if first is None:
         return []
-    return [str(one["span"]) for one in grounding(replay) if not one["steps"]]
+    for raw in itertools.chain((first,), raws):
+        left = [span for span in left if not _holds(raw, span)]
+        if not left:
+            return []
+    shown = {str(one["span"]) for one in grounding(replay) if one["steps"]}
+    return [span for span in left if span not in shown]
+
+
+def _snapshots(replay: Replay) -> Iterator[bytes]:
+    """Yield the snapshot of each page that can be read, once, in lower case."""
+    ids = dict.fromkeys(page.snapshot_id for page in replay.pages if page.snapshot_id is not None)
+    for id in ids:
+        with suppress(BundleError):
+            yield replay.bundle.blob(id).lower()
+
+
+def _holds(raw: bytes, span: str) -> bool:
+    """Return whether a snapshot holds a span, a number also where it is grouped otherwise."""
+    if span.lower().encode() in raw:
+        return True
+    digits = re.sub(r"[.,]", "", span)
+    if not digits.isdecimal():
+        return False
+    return re.search(rb"[., ]?".join(digit.encode() for digit in digits), raw) is not None
 
 
 def _entered(replay: Replay) -> Iterator[str]:
@@ -72,10 +105,12 @@ def _last_error(replay: Replay) -> str | None:
     """Return the error that the last page shows; None where it shows none or cannot be read."""
     page = replay.final
     try:
-        text = fold((page.dom.text if page is not None and page.dom is not None else None) or "")
+        raw = replay.bundle.blob(page.snapshot_id).lower() if page is not None and page.snapshot_id else b""
+        likely = [phrase for phrase in PHRASES if phrase.encode() in raw]
+        text = fold((page.dom.text if likely and page is not None and page.dom is not None else None) or "")
     except (ReplayError, BundleError):
         return None
-    return next((phrase for phrase in PHRASES if phrase in text), None)
+    return next((phrase for phrase in likely if phrase in text), None)
 
 
 def _reports(answer: str) -> bool:

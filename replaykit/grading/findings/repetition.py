@@ -98,4 +98,4 @@ def _keys(states: Sequence[State]) -> list[Hashable | None]:
 def _page(state: State) -> Hashable | None:
     """Return what tells the page acted on from others."""
     before = state.before
-    return None if before is None or before.snapshot_id is None else (before.url, before.snapshot_id)
+    return None if before is None or before.snapshot_id is None else (before.seen.url, before.snapshot_id)

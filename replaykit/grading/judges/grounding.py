@@ -15,14 +15,18 @@ _QUOTED = re.compile(r"[\"“”']([^\"“”'\n]{2,80})[\"“”']")
 
 def grounding(replay: Replay) -> Iterator[dict[str, object]]:
     """Yield the numbers and quotations of the answer with the steps where they were visible."""
-    answer = replay.answer or ""
-    quotes = [(match[1], "quote") for match in _QUOTED.finditer(answer)]
-    numbers = [(match.group(), "number") for match in _NUMBER.finditer(answer)]
-    spans = dict.fromkeys(numbers + quotes)
+    spans = spans_of(replay.answer or "")
     texts = list(_texts(replay)) if spans else []
     for span, kind in spans:
         steps = {step for step, text in texts if includes(fold(span), text)}
         yield {"span": span, "kind": kind, "steps": sorted(steps)}
+
+
+def spans_of(answer: str) -> tuple[tuple[str, str], ...]:
+    """Return the numbers and quotations of an answer, each once, with `number` or `quote`."""
+    quotes = [(match[1], "quote") for match in _QUOTED.finditer(answer)]
+    numbers = [(match.group(), "number") for match in _NUMBER.finditer(answer)]
+    return tuple(dict.fromkeys(numbers + quotes))
 
 
 def _texts(replay: Replay) -> Iterator[tuple[int, str]]:

@@ -11,8 +11,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.errors import BlobMissing
 from replaykit.grading.findings.detection import findings_of, first_failure
 from replaykit.grading.findings.taxonomy import KINDS, MOST
 from replaykit.grading.grader import grade
@@ -22,6 +24,7 @@ from replaykit.testing import trajectory
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.action import Click, Element, Goto, Press, Scroll, Unknown
 from replaykit.trajectory.exchange import Navigation
+from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
 from tests.grading.judges.conftest import Recorded
 
@@ -197,6 +200,48 @@ def test_what_a_page_may_have_shown_otherwise() -> None:
     assert [(one.code, one.severity) for one in found(pictured)] == [("D4", "note")]
     typed = trajectory().goto(SHOP, "<input id=f>").fill("#f", "99.10").answer("It costs 99.10 now")
     assert codes(typed) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("<p><b>84</b>.<b>50</b>", "84.50"),
+        ("<p>15,000", "15000"),
+        ("<p>15 000", "15,000"),
+        ("<p>The <i>Blue</i> Mug", 'It is the "blue mug"'),
+    ],
+)
+def test_what_a_page_shows_in_another_form(page: str, answer: str) -> None:
+    assert codes(trajectory().goto(SHOP, page).answer(answer)) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[[1,2", b"\xff\xfe", b'{"v":1}', None])
+def test_pages_that_cannot_be_read_stop_no_grading(damage: bytes | None, tmp_path: Path) -> None:
+    """Neither a snapshot that is none, nor one that is missing, nor a look without an address."""
+    built = at_shop()
+    for number in range(3):
+        clicked(built, f"<p>{number}")
+    recorded = Recorded(built.answer('It is 84.50, "so it says"').end("answered"))
+    ids = [id for id, (kind, _) in recorded.blobs.items() if "dom" in kind]
+    assert ids
+    for id in ids:
+        if damage is None:
+            del recorded.blobs[id]
+        else:
+            recorded.blobs[id] = (recorded.blobs[id][0], damage)
+    events = tuple(
+        replace(event, url=None) if isinstance(event, Observation) else event
+        for event in recorded.trajectory.events
+    )
+    recorded.trajectory = replace(recorded.trajectory, events=events)
+    recorded.blob = lambda id: missing(recorded, id)  # type: ignore[method-assign]
+    assert isinstance(findings_of(Replay(recorded)), tuple)
+
+
+def missing(recorded: Recorded, id: str) -> bytes:
+    if id not in recorded.blobs:
+        raise BlobMissing(source="run", id=id, referred_by="an observation")
+    return recorded.blobs[id][1]
 
 
 def test_success_told_after_an_error() -> None:
