@@ -130,7 +130,7 @@ def _rewards(run: Run, prefix: str) -> None:
     if value is not None:
         run.add(Imported(kind="reward", name="harbor", value=value, file=folder + "reward.json"))
     elif folder + "reward.txt" in run.source:
-        text = run.source.read(folder + "reward.txt").decode("utf-8", "replace").strip()
+        text = run.source.read(folder + "reward.txt").decode("utf-8-sig", "replace").strip()
         number = _finite(text)
         if number is None:
             run.warn(f"{folder}reward.txt holds no finite number: left out")

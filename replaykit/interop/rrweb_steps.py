@@ -29,6 +29,10 @@ DOUBLE_MS = 1000
 """Two clicks that a double click follows lie no further apart."""
 
 
+SCROLL_MS = 500
+"""Scrolls that lie further apart are two."""
+
+
 class Pending(Struct, kw_only=True):
     """A step that may still change: what follows may belong to it."""
 
@@ -89,8 +93,8 @@ class Steps:
     def scroll(self, page: Page, data: dict[str, Any], t: int) -> None:
         """Add a scroll; those that follow each other in one element are one."""
         id, last = data.get("id"), self._last
-        is_next = last is not None and last.page is page and last.id == id and isinstance(last.action, Scroll)
-        if not is_next:
+        is_same = last is not None and last.page is page and last.id == id
+        if last is None or not is_same or not isinstance(last.action, Scroll) or t - last.end > SCROLL_MS:
             node = page.node(id)
             aim = None if node is None or node.name in ("html", "body") else page.element(id)
             self._begin(page, id, Scroll(element=aim, by="unknown"), t)

@@ -127,12 +127,15 @@ class Source:
         return self.decode(self.read(name), name)
 
     def text(self, name: str) -> str:
-        """Return the text of a file in UTF-8, without its byte order mark. Raises InteropError."""
+        """Return the text of a file in UTF-8, without its byte order mark, lines ended by LF.
+
+        Raises InteropError.
+        """
         data = self.read(name)
         if is_pointer(data):
             self.malformed(name, f"a pointer of Git LFS; {FETCH}", "text")
         try:
-            return data.decode("utf-8-sig")
+            return data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeError as error:
             self.malformed(name, "not UTF-8", "text in UTF-8", error)
 

@@ -42,7 +42,7 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one output folder."""
     answer = None
     if RESPONSE in run.source:
-        answer = run.source.read(RESPONSE).decode("utf-8-sig", "replace")
+        answer = run.source.read(RESPONSE).decode("utf-8-sig", "replace").strip()
     if NETWORK in run.source:
         read_har(run, NETWORK)
     else:
