@@ -10,7 +10,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-NAMES = ("record", "grade", "peers", "report", "bundle", "imports", "policies", "scaling", "evidence")
+NAMES = (
+    "record",
+    "proxy",
+    "grade",
+    "peers",
+    "report",
+    "bundle",
+    "imports",
+    "policies",
+    "scaling",
+    "evidence",
+)
 """What is measured, in this order; the last takes ten minutes."""
 
 

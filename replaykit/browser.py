@@ -49,6 +49,12 @@ Why not the kernel's death signal? It comes when the thread ends that started th
 NO_SANDBOX = "running as root: the browser was started with --no-sandbox"
 """Said whenever the sandbox is off."""
 
+FEATURES_OFF = "--disable-features="
+"""The option by which features are turned off; of several the last one counts."""
+
+UNISOLATED = "IsolateSandboxedIframes"
+"""Off: sandboxed frames in processes of their own run before anybody can listen in them."""
+
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",  # its packets would be invisible to request timing
@@ -59,8 +65,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-default-apps",
-    # Sandboxed frames in processes of their own run before anybody can listen in them.
-    "--disable-features=Translate,OptimizationHints,MediaRouter,IsolateSandboxedIframes",
+    f"{FEATURES_OFF}Translate,OptimizationHints,MediaRouter,{UNISOLATED}",
     # As Playwright starts a browser: agents that connect rely on it.
     "--disable-back-forward-cache",  # `go_back` waits for a load that a cached page never has
     "--disable-popup-blocking",

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.capture import API, BINDING, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock, offset
 from replaykit.recorder.effects import Effect, Refused, Send, Together, evaluate
+from replaykit.trajectory.step import Environment
 
 POST_MAX = 1 << 20
 """Bytes of a request body that the browser reports."""
@@ -25,8 +25,9 @@ QUICK_MS = 4.0
 """A round trip so quick is exact enough: no other is needed."""
 
 
-FOLLOWING = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": False}
-"""How targets below are asked for: `relay` says why they are not given sessions of their own."""
+def following(tab: Tab) -> dict[str, Any]:
+    """Return how targets below are asked for: `relay` says why they are not given sessions of their own."""
+    return {"autoAttach": True, "waitForDebuggerOnStart": tab.holds, "flatten": False}
 
 
 class Armed(Struct, frozen=True, kw_only=True):
@@ -62,19 +63,35 @@ def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[
     return armed
 
 
+def environment(tab: Tab, armed: Armed, browser_version: str | None) -> Environment:
+    """Return what a header says of the browser, by its first tab."""
+    agent = armed.user_agent
+    return Environment(
+        driver="playwright",
+        browser="chromium",
+        browser_version=browser_version,
+        user_agent=agent or None,
+        headless="HeadlessChrome" in agent,
+        locale=armed.language or None,
+        timezone=armed.timezone or None,
+        viewport=tab.viewport,
+        dpr=armed.dpr,
+    )
+
+
 def _first_calls(tab: Tab, script: str, *, has_network: bool) -> tuple[Send, ...]:
     # All at once: whoever opened the tab may act in it already.
-    source = {"source": script, "worldName": WORLD, "runImmediately": True}
+    source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
     limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("Runtime.enable", {}),
-        ("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD}),
+        ("Runtime.addBinding", {"name": tab.names.binding, "executionContextName": tab.names.world}),
         ("Page.enable", {}),
         ("Page.addScriptToEvaluateOnNewDocument", source),
         *([("Network.enable", limits)] if has_network else []),
         ("Page.getFrameTree", {}),
-        # Frames in processes of their own and workers come as targets; nothing is held up for us.
-        ("Target.setAutoAttach", FOLLOWING),
+        # Frames in processes of their own and workers come as targets.
+        ("Target.setAutoAttach", following(tab)),
     ]
     return tuple(Send(tab=tab, method=method, params=params) for method, params in calls)
 
@@ -92,7 +109,7 @@ def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
         "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
         " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"
         " innerWidth, innerHeight,"
-        f" globalThis.{API}?.touched ?? true,"
+        f" globalThis.{tab.names.api}?.touched ?? true,"
         " ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
         ".map((entry) => entry.name)]"
     )

@@ -58,9 +58,7 @@ class AsyncDriver(Driver):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._pages: dict[Page, Tab] = {}
         self._adopting: dict[Page, asyncio.Task[None]] = {}
-        self._contexts: set[BrowserContext] = set()
         self._sessions: dict[int, CDPSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: set[asyncio.Task[None]] = set()
@@ -87,6 +85,7 @@ class AsyncDriver(Driver):
         await self._read_flags(browser)
         self.is_attaching = True
         if isinstance(target, Page):
+            self.requests.listen(target.context)
             await self._adopt(target)
         elif isinstance(target, BrowserContext):
             await self._enter(target)
@@ -213,6 +212,7 @@ class AsyncDriver(Driver):
         if context in self._contexts:
             return
         self._contexts.add(context)
+        self.requests.listen(context)
         context.on("page", self._appeared)
         self.wrapper.wrap(context)
         for page in context.pages:
@@ -354,6 +354,7 @@ class AsyncDriver(Driver):
     async def _let_go(self) -> None:
         self.log.close()
         with own_calls():
+            self.requests.close()
             await self._detach_all()
 
     async def _detach_all(self) -> None:
@@ -441,7 +442,7 @@ class AsyncDriver(Driver):
         if page is None:
             raise Refused("failed")  # Playwright does not know it
         try:
-            return await page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS)
+            return str(await page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS))
         except LateError as error:
             raise Refused("timeout") from error
         except Error as error:

@@ -22,13 +22,30 @@ from replaykit.trajectory.observation import Stale
 from replaykit.trajectory.scalars import N
 
 BINDING = f"b{secrets.token_hex(12)}"
-"""Name of the binding that the script calls; like those below another one in each process."""
+"""Name of the binding that the script calls, where nobody draws another."""
 
 WORLD = f"w{secrets.token_hex(12)}"
 """Name of the isolated world that the script runs in."""
 
 API = f"a{secrets.token_hex(12)}"
 """Name of the object, in that world, that answers questions."""
+
+
+class Names(Struct, frozen=True):
+    """What the recorder calls what it puts into pages; every recording draws names of its own."""
+
+    world: str = WORLD
+    """The isolated world that the script runs in."""
+    binding: str = BINDING
+    """The binding that the script calls."""
+    api: str = API
+    """The object, in that world, that answers questions."""
+
+    @classmethod
+    def drawn(cls) -> Names:
+        """Draw names that nobody can guess."""
+        return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wba"))
+
 
 SCRIPTS = (
     "natives.js",

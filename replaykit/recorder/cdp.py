@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from replaykit.recorder.capture import PageNode, PagePush
+from replaykit.recorder.capture import Names, PageNode, PagePush
 from replaykit.recorder.cdp_frames import (
     DEPTH_MAX,
     PAGES,
@@ -26,12 +26,19 @@ from replaykit.recorder.cdp_moves import MOVES, Moves
 from replaykit.recorder.cdp_network import Network
 from replaykit.recorder.cdp_reports import REPORTS, Reports
 from replaykit.recorder.cdp_worlds import WORLDS, Worlds
+from replaykit.recorder.census import LATE, Census
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.history import History
 from replaykit.recorder.messages import FrameOwned, Input
 
 Params: TypeAlias = dict[str, Any]
 """Parameters of a protocol event."""
+
+YOUNG_MS = 1000.0
+"""A request that began before anybody listened has ended by then, or goes on: its end is told, too."""
+
+BEFORE_MS = 2000.0
+"""A frame may have been there so long before it is heard of: events wait for the agent's next call."""
 
 HELD_MAX = 10_000
 """Events of a target that wait until it is known; more than a page makes meanwhile."""
@@ -40,7 +47,17 @@ HELD_MAX = 10_000
 class Tab:
     """What is known of one tab, and the translation of its events."""
 
-    def __init__(self, page: int, clock: Clock, *, actor: str = "agent") -> None:
+    def __init__(
+        self,
+        page: int,
+        clock: Clock,
+        *,
+        actor: str = "agent",
+        names: Names | None = None,
+        holds: bool = False,
+        is_doubled: bool = False,
+        census: Census | None = None,
+    ) -> None:
         self.page = page
         """Tab ordinal; probe tabs have a negative one."""
         self.actor = actor
@@ -80,6 +97,14 @@ class Tab:
         self._clock = clock
         self.frames = Frames()
         """Its frames."""
+        self.names = names or Names()
+        """What the recorder calls what it puts into pages."""
+        self.holds = holds
+        """Targets below it wait for the recorder before they run."""
+        self.is_doubled = is_doubled
+        """The driver, too, tells of the requests of targets that wait for it."""
+        self.census = census or Census()
+        """Counts of what is below all tabs, and of them."""
         self.targets: dict[Via, Target] = {}
         """Frames in processes of their own, and workers."""
         self.errands: list[Target | str] = []
@@ -140,7 +165,24 @@ class Tab:
         if facts.is_loaded:
             self.told += self._loaded({}, target.via)
         if late and not target.is_existing:
-            self.gaps.append(("network", "target.late", late))
+            self.miss_requests(target, late)
+
+    def miss_requests(self, target: Target | None, count: int) -> None:
+        """Say that a target made requests before anybody listened, or may have."""
+        if not (self.is_doubled and target is not None and target.waits):
+            self.gaps.append(("network", LATE, count))
+
+    def part(self, target: Target) -> None:
+        """Take in that a target is gone: one that ran and was not listened to may have done anything."""
+        if target.is_held or target.is_existing or self.actor != "agent":
+            return
+        if not (target.is_armed or target.id in self.frames.speakers):
+            self.census.late += 1
+            is_touched = self.census.touched_at > target.met_at - BEFORE_MS
+            self.gaps += [("actions", LATE, 1)] if target.kind in PAGES and is_touched else []
+            self.miss_requests(target, 1)
+        elif self._clock.now() - target.met_at < YOUNG_MS:
+            self.miss_requests(target, 1)
 
     def take_facts(self, push: PagePush, frame: str) -> None:
         """Take in what a snapshot of a frame says of the page: its size, and where frames stand."""
@@ -193,12 +235,15 @@ class Tab:
         if len(target.via) > DEPTH_MAX or len(self.targets) >= TARGETS_MAX:
             channel = "snapshots" if target.kind in PAGES else "network"
             self.gaps.append((channel, "targets.cut", 1))
+            self.census.cut += 1
             return iter(())
         above = self.targets.get(via)
         # What is below one that was there, and comes while that is armed, was there as well.
         is_below = above is not None and above.is_existing and not above.is_armed
         target.is_existing = is_below or not self.is_watched
         self.targets[target.via] = target
+        target.met_at = self._clock.now()
+        self.census.seen += 1
         self.network.meet(target)
         self.errands += [target, target.id] if target.kind in PAGES else [target]
         return iter(())
@@ -206,7 +251,7 @@ class Tab:
     def _target_detached(self, params: Params, via: Via) -> Iterator[Input]:
         gone = (*via, params["sessionId"])
         for one in [one for one in self.targets if one[: len(gone)] == gone]:
-            del self.targets[one]
+            self.part(self.targets.pop(one))
         yield from self.worlds.forget_below(gone, "left")
 
     def _target_crashed(self, params: Params, via: Via) -> Iterator[Input]:

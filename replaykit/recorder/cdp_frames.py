@@ -58,6 +58,12 @@ class Target(Struct, kw_only=True, eq=False):
     """The script is in it, or whatever its kind asks for."""
     is_refused: bool = False
     """It could not be reached."""
+    is_held: bool = False
+    """It waits for the recorder before it runs."""
+    waits: bool = False
+    """It waits for every client that asks for it, the driver among them."""
+    met_at: float = 0.0
+    """When it was heard of, ms since recording start."""
 
 
 class TargetFacts(Struct, frozen=True, kw_only=True):
@@ -190,5 +196,12 @@ class Frames:
 def target_of(via: Via, params: dict[str, Any]) -> Target:
     """Return the target of a `Target.attachedToTarget`."""
     about = params["targetInfo"]
-    held_by = about.get("parentFrameId", "")
-    return Target(via=(*via, params["sessionId"]), kind=about["type"], id=about["targetId"], frame=held_by)
+    return Target(
+        via=(*via, params["sessionId"]),
+        kind=about["type"],
+        id=about["targetId"],
+        frame=about.get("parentFrameId", ""),
+        is_held=params.get("waitingForDebugger", False),
+        # A frame that runs already has an address.
+        waits=about["type"] == "worker" or (about["type"] in PAGES and about.get("url") == ""),
+    )

@@ -133,7 +133,7 @@ class Network:
         elif via and method in _ENDS and name not in self._owned:
             # It knows nothing of it as long as it goes on, so it is not among what `late` counts.
             self._owned[name] = via
-            self._tab.gaps.append(("network", "target.late", 1))
+            self._tab.miss_requests(self._tab.targets.get(via), 1)
 
     def _holder(self) -> str | None:
         target = self._tab.targets.get(self._teller)

@@ -10,8 +10,6 @@ from msgspec.structs import replace
 
 from replaykit.errors import RecorderError
 from replaykit.recorder.capture import (
-    BINDING,
-    WORLD,
     PageEvent,
     PageGap,
     PageHello,
@@ -74,8 +72,9 @@ class Worlds:
         self._parts: dict[Place, Parts] = {}
         self._numbers: dict[Place, Numbers] = {}
 
-    def place(self, name: str = WORLD, frame: str | None = None) -> Place | None:
-        """Return a frame's context of that world, `""` being the page's own; default: the main frame."""
+    def place(self, name: str | None = None, frame: str | None = None) -> Place | None:
+        """Return a frame's context of a world, `""` being the page's own; default: ours, the main frame."""
+        name = self._tab.names.world if name is None else name
         wanted = frame or self._tab.frames.main
         found = [
             place
@@ -102,7 +101,7 @@ class Worlds:
         context = self._contexts.pop(place, None)
         self._parts.pop(place, None)
         self._numbers.pop(place, None)
-        if context is None or context.name != WORLD:
+        if context is None or context.name != self._tab.names.world:
             return
         frames = self._tab.frames
         if context.frame != frames.main and frames.speakers.get(context.frame) == context.source[1]:
@@ -115,7 +114,7 @@ class Worlds:
         about = context.get("auxData", {})
         frame, is_own = about.get("frameId", ""), about.get("isDefault", False)
         name = "" if is_own else context["name"] or "?"
-        number = self._tab.frames.renew(frame) if name == WORLD else 0
+        number = self._tab.frames.renew(frame) if name == self._tab.names.world else 0
         source = self._tab.frames.source(frame, number)
         document = self._tab.document
         self._contexts[place] = Context(
@@ -133,7 +132,7 @@ class Worlds:
     def _called(self, params: Params, via: Via) -> Iterator[Input]:
         place = (via, params["executionContextId"])
         context = self._contexts.get(place)
-        if params["name"] != BINDING or context is None:
+        if params["name"] != self._tab.names.binding or context is None:
             return
         number, text = split_number(params["payload"])
         missing = self._numbers.setdefault(place, Numbers()).misses(number)

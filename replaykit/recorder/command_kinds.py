@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 _DRIVER = {
     "input": """
         check uncheck click dblclick dragAndDrop fill focus blur hover press selectOption selectText
@@ -83,6 +86,20 @@ def runs_in_page(method: str) -> bool | None:
     if method in _IN_PAGE or method in CDP_SCRIPTS:
         return True
     return False if DRIVER_KINDS.get(method) == "input" else None
+
+
+BLIND = "scripts.disabled"
+"""Why nothing is heard of a page whose scripts the agent has turned off."""
+
+BLINDED = ("actions", "targets", "snapshots", "form_state")
+"""Channels that the recorder's script in the page tells of."""
+
+
+def blinds(name: str, params: Mapping[str, Any]) -> bool:
+    """Whether a command turns the scripts of pages off, and with them what listens in them."""
+    if name == "Browser.newContext":
+        return params.get("javaScriptEnabled") is False
+    return name == "Emulation.setScriptExecutionDisabled" and params.get("value") is True
 
 
 def cdp_kind(method: str) -> str | None:

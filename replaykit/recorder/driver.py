@@ -9,11 +9,14 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from replaykit.recorder.arming import Armed, arm
+from replaykit.recorder.arming import Armed, arm, environment
+from replaykit.recorder.capture import Names
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.census import Census
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.commands import Command, Commands
 from replaykit.recorder.driver_log import DriverLog
+from replaykit.recorder.driver_requests import STRANGER, DriverRequests
 from replaykit.recorder.effects import Carried, Job, Refused, Tell
 from replaykit.recorder.framing import flush
 from replaykit.recorder.messages import (
@@ -42,7 +45,7 @@ from replaykit.recorder.relay import RECEIVED, Heard
 from replaykit.recorder.relaying import Relaying
 from replaykit.recorder.roster import Found, Roster
 from replaykit.recorder.targets import Targets
-from replaykit.recorder.witnessing import Witnessed
+from replaykit.recorder.testifying import testimonies
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -81,6 +84,8 @@ class Driver(Relaying):
         clock: Clock | None = None,
         has_network: bool = True,
         is_sync: bool = False,
+        names: Names | None = None,
+        holds: bool = False,
     ) -> None:
         super().__init__()
         self.log = DriverLog(self, is_sync=is_sync)
@@ -94,8 +99,12 @@ class Driver(Relaying):
         self.fault: Exception | None = None
         """The first thing that went wrong in the recorder itself."""
         self.script = script
+        self.names = names or Names()
+        """What the script calls what it needs."""
         self.has_network = has_network
         self.commands = Commands(self.tabs, self.clock)
+        self.requests = DriverRequests(self.clock, is_on=has_network)
+        """What the driver's own events tell of requests."""
         self.queue: list[Command] = []
         self.is_attaching = False
         self.is_busy = False
@@ -113,6 +122,8 @@ class Driver(Relaying):
         self._store = store
         self._core: Core | None = None
         self._early: list[Input] = []
+        self._pages: dict[Any, Tab] = {}
+        self._contexts: set[Any] = set()
         self._has_crashed = False
         self._existing: set[int] = set()
         self._backlog: dict[int, list[Heard]] = {}
@@ -120,6 +131,9 @@ class Driver(Relaying):
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
         self._holders = 0
         self._newcomers: list[tuple[Tab | None, Carried]] = []
+        self._holds = holds
+        self.census = Census()
+        """Counts of pages, frames and workers."""
         self.targets = Targets(self)
         """Frames in processes of their own, and workers, of all tabs."""
 
@@ -167,7 +181,8 @@ class Driver(Relaying):
         if isinstance(item, End):
             self.targets.miss_unarmed()
             self._miss_tabs()
-            self._close_log()
+            for said in testimonies(self):
+                self._put(self._core.feed(said))
         was_ending, self.is_busy = self._core.is_ending, True
         try:
             self._put(self._core.feed(item))
@@ -226,7 +241,16 @@ class Driver(Relaying):
         """Give a tab its ordinal; its events wait until it is armed."""
         taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
         page = PROBE - len(taken) if actor == "probe" else len(taken)
-        tab = self.tabs[page] = Tab(page, self.clock, actor=actor)
+        census = self.census if actor == "agent" else None
+        tab = self.tabs[page] = Tab(
+            page,
+            self.clock,
+            actor=actor,
+            names=self.names,
+            holds=self._holds,
+            is_doubled=self.requests.is_heard,
+            census=census,
+        )
         tab.on_heard = lambda: self._armed(tab)
         if self.is_attaching:
             self._existing.add(page)
@@ -242,7 +266,9 @@ class Driver(Relaying):
         """Tell the session of an armed tab, then all that happened in it meanwhile."""
         if tab.page not in self._backlog:
             return  # nobody waits for it any more
-        self.begin(self._environment(tab, armed))
+        self.begin(environment(tab, armed, self.browser_version))
+        tab.census.seen += 1
+        tab.census.armed += 1
         backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
         if tab.actor == "agent":
             found = self.roster.of(tab)
@@ -264,7 +290,8 @@ class Driver(Relaying):
         if tab.page in self._leaving:
             self.feed(self._leaving.pop(tab.page))
         late = tab.network.late((), armed.urls)
-        if late and self.has_network and not is_existing:
+        is_told = self.requests.is_heard and (self.log.is_whole or self.is_proxied)
+        if late and self.has_network and not (is_existing or is_told):
             self.gap("network", "tab.late", late, tab.page)
 
     def happened(self, tab: Tab, event: dict[str, Any]) -> None:
@@ -412,6 +439,8 @@ class Driver(Relaying):
         if tab.actor == "probe":
             self.gap("probes", "attach.failed")
             return
+        tab.census.seen += 1
+        tab.census.late += 1
         found = self.roster.of(tab) or Found(id="", at=tab.seen_at)
         opener = self.roster.get(found.opener)
         self.feed(
@@ -432,14 +461,12 @@ class Driver(Relaying):
         for tab in lost:
             self._miss_tab(tab)
 
-    def _close_log(self) -> None:
-        missed = self.log.missed()
-        for _ in missed:
-            for channel in ("actions", "urls", "network"):
-                self.gap(channel, "target.unrecorded")
-        lacks = ("target.unrecorded",) if missed else ()
-        if self._core is not None and (self.log.is_whole or self.is_proxied):
-            self._put(self._core.feed(Witnessed(at=self.clock.now(), witness="commands", lacks=lacks)))
+    def tab_of(self, page: Any) -> int | None:
+        """Return the tab of a page; None: nobody listens in it, STRANGER: it is not recorded."""
+        tab = self._pages.get(page)
+        if tab is not None:
+            return tab.page
+        return STRANGER if self.requests.was_there(page) else None
 
     # The ends of tabs
 
@@ -458,22 +485,10 @@ class Driver(Relaying):
                 self._leaving[tab.page] = leaving  # nobody has heard of it yet
             else:
                 self.feed(leaving)
+        if not tab.is_gone:
+            self.targets.part(tab)
         tab.is_gone = True
         self.give_up_all(tab)
-
-    def _environment(self, tab: Tab, armed: Armed) -> Environment:
-        agent = armed.user_agent
-        return Environment(
-            driver="playwright",
-            browser="chromium",
-            browser_version=self.browser_version,
-            user_agent=agent or None,
-            headless="HeadlessChrome" in agent,
-            locale=armed.language or None,
-            timezone=armed.timezone or None,
-            viewport=tab.viewport,
-            dpr=armed.dpr,
-        )
 
 
 def _ignore(target: str) -> None:

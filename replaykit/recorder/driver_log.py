@@ -12,11 +12,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
-from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind, runs_in_page
+from replaykit.browser import FEATURES_OFF, UNISOLATED
+from replaykit.recorder.command_kinds import (
+    BLIND,
+    BLINDED,
+    DRIVER_KINDS,
+    blinds,
+    cdp_kind,
+    runs_in_page,
+)
 from replaykit.recorder.forging import forges
 from replaykit.recorder.messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded
@@ -92,7 +101,7 @@ class DriverLog:
         self._contexts: set[Any] = set()
         self._strangers: dict[Any, float] = {}
         self._launched: list[float] = []
-        self.flags: frozenset[str] = frozenset()
+        self.flags: tuple[str, ...] = ()
         """How the browser was started: over a pipe it has no other client."""
         self._asked = 0
         self._last: str | None = None
@@ -106,6 +115,12 @@ class DriverLog:
         """Whether all commands are heard that the browser can be given."""
         has_others = any(flag.startswith("--remote-debugging-port") for flag in self.flags)
         return self._funnel is not None and "--remote-debugging-pipe" in self.flags and not has_others
+
+    @property
+    def is_unisolated(self) -> bool:
+        """Whether sandboxed frames live in the processes of their pages; elsewhere they wait for nobody."""
+        last = next((flag for flag in reversed(self.flags) if flag.startswith(FEATURES_OFF)), "")
+        return UNISOLATED in last.removeprefix(FEATURES_OFF).split(",")
 
     def enter(self) -> None:
         """Take the code that runs here, and what it starts, for the agent of this recording."""
@@ -128,7 +143,9 @@ class DriverLog:
 
     def started(self, command_line: str) -> None:
         """Note how the browser was started."""
-        self.flags = frozenset(command_line.split())
+        self.flags = tuple(command_line.split())
+        if self.is_whole:
+            self._driver.census.touched_at = -inf
 
     def close(self) -> None:
         """Stop listening."""
@@ -193,11 +210,15 @@ class DriverLog:
         tab = self._tabs.get(page)
         if page is not None and page not in self._tabs and kind != "target":
             self._strangers.setdefault(page, at)
+        if kind in ("input", "script") and self.is_whole and not _is_of_page(object, params):
+            self._driver.census.touched_at = at
         if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
             self._launched.append(at)
         number = tab.page if tab is not None and tab.actor == "agent" else None
         made = forges(name, params)
         self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
+        for channel in BLINDED if blinds(name, params) else ():
+            self._driver.gap(channel, BLIND)
         is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
         if is_in_page is not None:
             self._script = self._scripts = self._scripts + 1
@@ -288,6 +309,12 @@ class DriverLog:
         binary = reply.result().get("binary")
         body = base64.b64decode(binary) if isinstance(binary, str) else binary
         self._driver.feed(Finished(at=self._driver.clock.now(), request=name, body=body))
+
+
+def _is_of_page(object: Any, params: Params) -> bool:
+    """Whether a command reaches a page's main frame, and no other."""
+    is_main = object._type == "Frame" and getattr(object, "_parent_frame", None) is None
+    return is_main and "enter-frame" not in str(params.get("selector"))
 
 
 def _owner(object: Any, kind: str) -> Any:

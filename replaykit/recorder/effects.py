@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from replaykit.recorder.capture import WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.cdp_frames import Via
 
@@ -93,9 +92,12 @@ def ask(
 
 
 def evaluate_raw(
-    tab: Tab, expression: str, world: str, timeout_ms: float, frame: str | None = None
+    tab: Tab, expression: str, world: str | None, timeout_ms: float, frame: str | None = None
 ) -> Carried:
-    """Evaluate in a frame (default: the main one); returns the protocol's result, exceptions included."""
+    """Evaluate in a frame (default: the main one), in a world (default: ours); returns the protocol's result.
+
+    That holds what the page has thrown.
+    """
     place = tab.worlds.place(world, frame)
     if place is None:
         raise Refused("gone")
@@ -113,7 +115,7 @@ def evaluate(
     tab: Tab,
     expression: str,
     *,
-    world: str = WORLD,
+    world: str | None = None,
     timeout_ms: float = COMMAND_MAX_MS,
     frame: str | None = None,
 ) -> Carried:

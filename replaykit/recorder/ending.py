@@ -15,7 +15,7 @@ from replaykit.recorder.sights import Shown
 from replaykit.recorder.stepping import Stepping
 from replaykit.recorder.tabs import Tab, Tabs
 from replaykit.recorder.viewing import Viewer, with_outline, with_shot
-from replaykit.recorder.witnessing import Witnessed
+from replaykit.recorder.witnessing import Logged, Witnessed
 from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending
@@ -62,6 +62,10 @@ class Closing:
     def witnessed(self, message: Witnessed) -> None:
         """Take in what a witness says at the end."""
         self._said[message.witness] = message
+
+    def logged(self, message: Logged) -> None:
+        """Take in what the driver heard of requests."""
+        self._network.compare(message.sent, self.begun_at, message.at)
 
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.recorder.arming import BUFFER_MAX, CLOCK_SAMPLES, FOLLOWING, POST_MAX
-from replaykit.recorder.capture import API, BINDING, WORLD, PagePush, decode_message
+from replaykit.recorder.arming import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
+from replaykit.recorder.capture import PagePush, decode_message
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.cdp_frames import PAGES, Target, TargetFacts
 from replaykit.recorder.clock import Clock, offset
-from replaykit.recorder.effects import Effect, Refused, Send, Sleep, ask, evaluate
+from replaykit.recorder.effects import Effect, Refused, Send, Sleep, Together, ask, evaluate
 
 FRAMES_MAX = 64
 """Frames that are asked with one page."""
@@ -25,6 +25,8 @@ FRAME_MAX_MS = 500
 
 ARMING_MAX_MS = 500
 """A page waits so long for its frames to be armed before it is looked at."""
+
+TREE = "Page.getFrameTree"
 
 POLL_MS = 10
 """Between two questions whether they are."""
@@ -37,28 +39,34 @@ _FACTS = (
 
 _OWN = """function (id) {
   let view = globalThis;
-  while (view.%s === undefined && view !== view.parent) view = view.parent;
-  return view.%s.own(this, id);
-}""" % (API, API)  # noqa: UP031 - the braces are the function's own
+  while (view.API === undefined && view !== view.parent) view = view.parent;
+  return view.API.own(this, id);
+}"""
 
 
 def arm_target(
     tab: Tab, target: Target, script: str, clock: Clock, *, has_network: bool
 ) -> Generator[Effect, Any, None]:
     """Put the script into a frame's process, or listen to a worker; what lies below comes by itself."""
+    calls = _calls(tab, target, script, has_network=has_network)
     try:
-        # Requests begin at once, and nothing waits for us.
-        if has_network:
-            limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
-            yield from _tell(tab, target, "Network.enable", limits)
-        yield from _tell(tab, target, "Runtime.enable")
-        if target.kind in PAGES:
-            yield from _arm_frame(tab, target, script)
-        yield from _tell(tab, target, "Target.setAutoAttach", FOLLOWING)
+        if target.is_held:
+            # At one go: it waits for the last of them.
+            answers = yield Together(sends=(*calls, _call(tab, target, "Runtime.runIfWaitingForDebugger")))
+            _seat(tab, target, dict(zip((call.method for call in calls), answers, strict=False)))
+        else:
+            # Frames have to be known before they speak.
+            known = 1 + max((at for at, call in enumerate(calls) if call.method == TREE), default=-1)
+            for some in filter(None, (calls[:known], calls[known:])):
+                answers = yield Together(sends=tuple(some))
+                _seat(tab, target, dict(zip((call.method for call in some), answers, strict=True)))
     except Refused:
         # One that went away meanwhile leaves nothing to say.
         target.is_refused = target.via in tab.targets and not tab.is_gone
     tab.meet(target)
+    if target.via in tab.targets and not target.is_refused:
+        tab.census.armed += 1
+        tab.census.held += target.is_held
     target.is_armed = True
     if not target.is_refused:
         yield from _look_into(tab, target, clock)
@@ -67,7 +75,7 @@ def arm_target(
 def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
     """Tell the document around a frame which of its elements holds it."""
     around = tab.frames.parent(frame)
-    place = tab.worlds.place(WORLD, around) if around else None
+    place = tab.worlds.place(None, around) if around else None
     if place is None:
         raise Refused("gone")
     via, context = place
@@ -75,7 +83,12 @@ def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
     wanted = {"backendNodeId": found["backendNodeId"], "executionContextId": context}
     node = yield from ask(tab, "DOM.resolveNode", wanted, FRAME_MAX_MS, via)
     holder = {"objectId": node["object"]["objectId"]}
-    call = {"functionDeclaration": _OWN, "arguments": [{"value": frame}], "returnByValue": True, **holder}
+    call = {
+        "functionDeclaration": _OWN.replace("API", tab.names.api),
+        "arguments": [{"value": frame}],
+        "returnByValue": True,
+        **holder,
+    }
     told = yield from ask(tab, "Runtime.callFunctionOn", call, FRAME_MAX_MS, via)
     if "exceptionDetails" not in told:
         tab.own(frame, told["result"].get("value"))
@@ -87,7 +100,7 @@ def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
     yield from _armed(tab)
     for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
         yield from _sent(tab, frame)
-    text = yield from evaluate(tab, f"{API}.push({json.dumps(purpose)})")
+    text = yield from evaluate(tab, f"{tab.names.api}.push({json.dumps(purpose)})")
     message = decode_message(text) if isinstance(text, str) else None
     if not isinstance(message, PagePush):
         raise Refused("failed")
@@ -112,7 +125,7 @@ def flush(tab: Tab) -> Generator[Effect, Any, None]:
 
 def file_contents(tab: Tab, frame: str, key: int) -> Generator[Effect, Any, bytes | None]:
     """Return the bytes of a file that a document (empty = the main frame's) was given."""
-    found = yield from evaluate(tab, f"{API}.contents({key})", frame=frame or None)
+    found = yield from evaluate(tab, f"{tab.names.api}.contents({key})", frame=frame or None)
     return base64.b64decode(found) if isinstance(found, str) else None
 
 
@@ -121,32 +134,46 @@ def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:
     for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:
         if frame != actor:
             try:
-                yield from evaluate(tab, f"{API}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS)
+                yield from evaluate(
+                    tab, f"{tab.names.api}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS
+                )
             except Refused:
                 continue  # it shows nothing that could come of the act
 
 
-def _arm_frame(tab: Tab, target: Target, script: str) -> Generator[Effect, Any, None]:
-    binding = {"name": BINDING, "executionContextName": WORLD}
-    yield from _tell(tab, target, "Runtime.addBinding", binding)
-    yield from _tell(tab, target, "Page.enable")
-    # Frames have to be known before they speak.
-    tree = yield from _tell(tab, target, "Page.getFrameTree")
-    tab.seat(tree["frameTree"], target.via)
-    source = {"source": script, "worldName": WORLD, "runImmediately": True}
-    yield from _tell(tab, target, "Page.addScriptToEvaluateOnNewDocument", source)
+def _calls(tab: Tab, target: Target, script: str, *, has_network: bool) -> list[Send]:
+    # Requests first: they begin at once where nothing waits for us.
+    limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
+    binding = {"name": tab.names.binding, "executionContextName": tab.names.world}
+    source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
+    frame: list[tuple[str, dict[str, Any]]] = [
+        ("Runtime.addBinding", binding),
+        ("Page.enable", {}),
+        (TREE, {}),
+        ("Page.addScriptToEvaluateOnNewDocument", source),
+    ]
+    calls = [
+        *([("Network.enable", limits)] if has_network else []),
+        ("Runtime.enable", {}),
+        *(frame if target.kind in PAGES else []),
+        ("Target.setAutoAttach", following(tab)),
+    ]
+    return [_call(tab, target, method, params) for method, params in calls]
 
 
-def _tell(
-    tab: Tab, target: Target, method: str, params: dict[str, Any] | None = None
-) -> Generator[Effect, Any, Any]:
-    return (yield Send(tab=tab, method=method, params=params or {}, via=target.via))
+def _call(tab: Tab, target: Target, method: str, params: dict[str, Any] | None = None) -> Send:
+    return Send(tab=tab, method=method, params=params or {}, via=target.via)
+
+
+def _seat(tab: Tab, target: Target, answers: dict[str, Any]) -> None:
+    if TREE in answers:
+        tab.seat(answers[TREE]["frameTree"], target.via)
 
 
 def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
     """Compare clocks, and see what happened before anybody listened."""
     samples, urls, ready = [], list[str](), ""
-    place = tab.worlds.place(WORLD, target.id) if target.kind in PAGES else None
+    place = tab.worlds.place(None, target.id) if target.kind in PAGES else None
     where = {"contextId": place[1]} if place else {}
     call = {"expression": _FACTS, "returnByValue": True, **where}
     try:
@@ -172,6 +199,6 @@ def _sent(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
     try:
         if frame not in tab.frames.owned:
             yield from own(tab, frame)
-        yield from evaluate(tab, f"{API}.send('asked')", frame=frame, timeout_ms=FRAME_MAX_MS)
+        yield from evaluate(tab, f"{tab.names.api}.send('asked')", frame=frame, timeout_ms=FRAME_MAX_MS)
     except Refused:
         return  # the page is looked at without it: what it showed last stands

@@ -113,7 +113,7 @@ class Greenlets(Driver, ABC):
             self._naps[job] = self.clock.now() + effect.ms
         if self.loop is None or self.has_lost:
             return isinstance(effect, Sleep)
-        if isinstance(effect, Together) and effect.sends[0].tab.wire:
+        if isinstance(effect, Together) and (effect.sends[0].tab.wire or effect.sends[0].via):
             self._ask_together(effect.sends, go_on)
             return True
         if isinstance(effect, Sleep):

@@ -13,6 +13,11 @@ HELD_MAX = 20_000
 """Messages of one page that are held back."""
 
 
+BLANK = "about:blank"
+
+FORGET_MAX = 30
+"""How often it is tried to take the empty page out of a new page's history."""
+
 _ARRIVALS = frozenset({"Page.frameNavigated", "Page.domContentEventFired", "Page.loadEventFired"})
 
 
@@ -29,8 +34,8 @@ class Holding:
         self._places: dict[str, Place] = {}
         self._seats: dict[str, Seat] = {}
         self._roots: dict[int, Seat] = {}
-        self._arriving: set[str] = set()
-        """Sessions of ours on pages that go to their first address."""
+        self._arriving: dict[str, int] = {}
+        """Sessions of ours on pages that go to their first address, and how often to look at each again."""
 
     def _to_client(self, seat: Seat, wire: Wire) -> None:
         raise NotImplementedError
@@ -88,7 +93,9 @@ class Holding:
             self._release(target, place)
 
     def overdue(self) -> None:
-        """Let go of pages that were held long enough."""
+        """Let go of pages that were held long enough, and look again at those that just arrived."""
+        for session in [session for session, left in self._arriving.items() if left < FORGET_MAX]:
+            self._look_back(session)
         now = self._clock()
         for target, place in list(self._places.items()):
             if not place.is_armed and 0 < place.due <= now:
@@ -131,14 +138,30 @@ class Holding:
             return
 
         # The empty page is no place to go back to; it can be forgotten once another is there.
-        self._arriving.add(session)
+        self._arriving[session] = FORGET_MAX
         self._own("Page.enable", {}, session)
         self._own("Page.navigate", {"url": url}, session)
 
     def _arrived(self, session: str, wire: Wire) -> None:
-        # Just when it has arrived the browser may not forget yet.
         if wire.method in _ARRIVALS:
+            self._look_back(session)
+
+    def _look_back(self, session: str) -> None:
+        self._own(
+            "Page.getNavigationHistory", {}, session, lambda answer: self._forget_blank(session, answer)
+        )
+
+    def _forget_blank(self, session: str, answer: Wire) -> None:
+        if session not in self._arriving:
+            return
+        history = plain(answer.result)
+        urls = [entry["url"] for entry in history.get("entries", ())]
+        if urls == [BLANK]:
+            return  # it is still to come
+        # Just when it has arrived the browser may not forget yet. An agent that went on needs the others.
+        if len(urls) == 2 and urls[0] == BLANK and history["currentIndex"] == 1 and self._arriving[session]:
+            self._arriving[session] -= 1
             self._own("Page.resetNavigationHistory", {}, session)
-        if wire.method == "Page.loadEventFired":
-            self._arriving.discard(session)
-            self._own("Target.detachFromTarget", {"sessionId": session})
+            return
+        del self._arriving[session]
+        self._own("Target.detachFromTarget", {"sessionId": session})

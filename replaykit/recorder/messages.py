@@ -10,7 +10,14 @@ from typing import Any, Protocol, TypeAlias
 from msgspec import Struct
 
 from replaykit.recorder.capture import PageEvent, PageNode, PagePush
-from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
+from replaykit.recorder.witnessing import (
+    Answered,
+    Commanded,
+    Logged,
+    ScriptAsked,
+    ScriptEnded,
+    Witnessed,
+)
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.scalars import Box
 from replaykit.trajectory.step import Event, Header
@@ -356,8 +363,8 @@ class End(Struct, frozen=True, kw_only=True):
 Input: TypeAlias = (
     PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
     | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
-    | Finished | Framed | Failed | Reply | Commanded | ScriptAsked | ScriptEnded | Answered | Witnessed
-    | Begin | StepEnter | StepExit | Speaking | Said | End
+    | Finished | Framed | Failed | Reply | Commanded | ScriptAsked | ScriptEnded | Answered | Logged
+    | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
 )  # fmt: skip
 
 

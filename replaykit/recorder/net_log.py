@@ -38,6 +38,10 @@ class Sent(Struct, frozen=True, kw_only=True):
     """Of a page or frame."""
     is_internal: bool = False
     """The browser's own."""
+    page: int | None = None
+    """Tab ordinal, where it is known."""
+    post: bytes | None = None
+    """What it sent, where it is known."""
 
 
 class NetLog:

@@ -210,6 +210,7 @@ class Network:
         exchange = Exchange(
             t=ms(sent.at),
             id=self._count,
+            page=sent.page,
             method=sent.method,
             url=sent.url,
             source="netlog",
@@ -218,7 +219,12 @@ class Network:
             body=Omitted(why="unheard"),
         )
         self._count += 1
-        self._ledger.write(exchange)
+        self._heard[sent.method, sent.url] += 1
+        said = Requested(at=sent.at, request=f"log:{exchange.id}", method=sent.method, url=sent.url)
+        request = Request(exchange, said, None)
+        if sent.post is not None:
+            self._keep_post(request, sent.post)
+        self._ledger.write(request.exchange, request.blobs)
 
     def is_loading(self, page: int, since: float) -> bool:
         """Whether a tab waits for a document or data that it asked for since then."""

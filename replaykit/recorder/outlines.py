@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from replaykit.recorder.capture import API
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.effects import Carried, Outline, Refused, evaluate
 
@@ -25,5 +24,5 @@ def outline(tab: Tab) -> Carried:
 
 
 def _open(tab: Tab) -> Carried:
-    if (yield from evaluate(tab, f"{API}.hasMasked()")):
+    if (yield from evaluate(tab, f"{tab.names.api}.hasMasked()")):
         raise Refused("withheld")

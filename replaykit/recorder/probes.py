@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from replaykit.decoders import convert, decode
-from replaykit.recorder.capture import API, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.effects import (
@@ -137,7 +136,7 @@ def _is_quiet(tab: Tab, clock: Clock) -> Generator[Effect, Any, bool]:
     if clock.now() - tab.busy_at < QUIET_MS:
         return False
     try:
-        text = yield from evaluate(tab, f"document.readyState === 'complete' ? {API}.quiet() : ''")
+        text = yield from evaluate(tab, f"document.readyState === 'complete' ? {tab.names.api}.quiet() : ''")
     except Refused:
         return False  # between two documents there is nobody to ask
     return bool(text) and json.loads(text)["quiet_ms"] >= QUIET_MS
@@ -147,10 +146,10 @@ def _one_read(tab: Tab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
     if wanted.selector is not None and wanted.property is None:
         return (yield from _hits(tab, wanted.locator, wanted.selector))
     if wanted.selector is not None:
-        call = f"{API}.property({json.dumps(wanted.selector)}, {json.dumps(wanted.property)})"
+        call = f"{tab.names.api}.property({json.dumps(wanted.selector)}, {json.dumps(wanted.property)})"
     else:
-        call = f"{API}.classify(() => (\n{wanted.script or wanted.locator}\n))"
-    result = yield from evaluate_raw(tab, call, WORLD, READ_MAX_MS)
+        call = f"{tab.names.api}.classify(() => (\n{wanted.script or wanted.locator}\n))"
+    result = yield from evaluate_raw(tab, call, None, READ_MAX_MS)
     if "exceptionDetails" in result:
         return Read(locator=wanted.locator, kind="exception", threw=_threw(result["exceptionDetails"]))
     return _decode_read(wanted.locator, result["result"].get("value"))
@@ -163,7 +162,7 @@ def _decode_read(locator: str, text: object) -> Read:
 
 
 def _hits(tab: Tab, locator: str, selector: str) -> Generator[Effect, Any, Read]:
-    result = yield from evaluate_raw(tab, f"{API}.hits({json.dumps(selector)})", WORLD, READ_MAX_MS)
+    result = yield from evaluate_raw(tab, f"{tab.names.api}.hits({json.dumps(selector)})", None, READ_MAX_MS)
     if "exceptionDetails" in result:
         return Read(locator=locator, kind="exception", threw=_threw(result["exceptionDetails"]))
     hits = decode(result["result"]["value"], tuple[Hit, ...])

@@ -10,14 +10,13 @@ from typing import Any
 
 from replaykit.browser import Browser
 from replaykit.errors import RecorderError
-from replaykit.recorder.capture import BINDING, WORLD
-from replaykit.recorder.command_kinds import cdp_kind
+from replaykit.recorder.command_kinds import BLIND, BLINDED, blinds, cdp_kind
 from replaykit.recorder.driver_log import shown
 from replaykit.recorder.forging import forges
 from replaykit.recorder.proxy import Proxy
 from replaykit.recorder.run import Run
 from replaykit.recorder.spoken import Spoken
-from replaykit.recorder.wires import ASKED, Message, Names
+from replaykit.recorder.wires import ASKED, Message
 from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded
 
 
@@ -34,7 +33,6 @@ class Proxied:
         """What the user should know about the start of the browser."""
         self._proxy = Proxy(
             running.pipe,
-            Names(WORLD, BINDING),
             before=self._before,
             refused=partial(self._note, refused=True),
             late=lambda target: self._tell(self._late),
@@ -68,6 +66,7 @@ class Proxied:
         """Learn from a recording, before it is attached, in which pages it listens."""
         self._run, self._loop = run, asyncio.get_running_loop()
         run.is_proxied = True
+        self._proxy.call(run.names)
         run.on_armed(self._proxy.armed)
 
     @contextmanager
@@ -103,6 +102,8 @@ class Proxied:
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
             self._tell(lambda: run.commanded(answer))
+        if blinds(method, params) and not refused:
+            self._tell(lambda: run.missed(BLIND, BLINDED))
 
     def _scripted(self, number: int, is_apart: bool | None) -> None:
         run = self._run

@@ -23,9 +23,10 @@ from msgspec import Struct
 
 from replaykit.errors import RecorderError
 from replaykit.recorder import websocket
+from replaykit.recorder.capture import Names
 from replaykit.recorder.switchboard import Switchboard
 from replaykit.recorder.websocket import BadFrame
-from replaykit.recorder.wires import BROWSER, RECORDER, Message, Names
+from replaykit.recorder.wires import BROWSER, RECORDER, Message
 
 START_MAX_S = 30.0
 """A browser that has not answered by then is broken."""
@@ -59,7 +60,6 @@ class Proxy:
     def __init__(
         self,
         pipe: tuple[int, int],
-        names: Names,
         *,
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
@@ -82,7 +82,7 @@ class Proxy:
         self._to_browser: asyncio.WriteTransport | None = None
         self._board = Switchboard(
             self._send,
-            names,
+            Names(),
             before=before,
             refused=refused,
             late=late,
@@ -119,6 +119,10 @@ class Proxy:
     def __exit__(self, *error: object) -> None:
         self._loop.call_soon_threadsafe(self._end)
         self._thread.join(START_MAX_S)
+
+    def call(self, names: Names) -> None:
+        """Take in what the recorder calls what it puts into pages, before it does."""
+        self._loop.call_soon_threadsafe(self._board.call, names)
 
     def hold(self) -> None:
         """Hold new pages back until they are armed, from now on."""

@@ -27,7 +27,7 @@ from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
-from replaykit.recorder.capture import PageOptions, page_script
+from replaykit.recorder.capture import Names, PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
 from replaykit.recorder.driver import CLOSING_MAX_S, Driver
 from replaykit.recorder.messages import Begin, Speaking, Write
@@ -43,6 +43,7 @@ from replaykit.recorder.settings import (
     stored_options,
 )
 from replaykit.recorder.stopping import patient
+from replaykit.recorder.testifying import has_census
 from replaykit.tasks.task import Sites, Task, decode_task
 from replaykit.trajectory.step import Ending, Environment, Header
 
@@ -102,11 +103,13 @@ class _Recording(Run):
 
     def _driver_options(self) -> dict[str, Any]:
         # No secret and no test data of a policy: an agent over CDP can read every script of its pages.
-        page = PageOptions(mask=self._settings.mask)
+        names = Names.drawn()
+        page = PageOptions(mask=self._settings.mask, binding=names.binding, api=names.api)
         return {
             "opening": self._open,
             "store": self._store,
             "script": page_script(page),
+            "names": names,
             "has_network": self._settings.network != "off",
         }
 
@@ -169,6 +172,7 @@ class _Recording(Run):
     def _witnesses(self) -> tuple[str, ...]:
         is_logged = self._driver.commands.net_log is not None and self._driver.has_network
         there = {
+            "census": has_census(self._driver),
             "commands": self._driver.log.is_whole or self.is_proxied,
             "netlog": is_logged,
             "speech": True,
@@ -411,7 +415,8 @@ class AsyncRecorder(_Recording):
             from replaykit.recorder.async_driver import AsyncDriver
         except ModuleNotFoundError as error:
             raise _missing() from error
-        return AsyncDriver(**self._driver_options())
+        # An agent in this process may block it: what waited for us then would wait for the agent.
+        return AsyncDriver(**self._driver_options(), holds=not self._settings.in_process)
 
 
 def _missing() -> MissingExtra:

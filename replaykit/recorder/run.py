@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import UsageError
+from replaykit.recorder.capture import Names
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.declared import Said as Declared
 from replaykit.recorder.declared import declared
@@ -71,6 +72,11 @@ class Run:
     @is_proxied.setter
     def is_proxied(self, is_it: bool) -> None:
         self._driver.is_proxied = is_it
+
+    @property
+    def names(self) -> Names:
+        """What this recording calls what it puts into pages."""
+        return self._driver.names
 
     def on_armed(self, call: Callable[[str], None]) -> None:
         """Name who waits until the recorder listens in a new page; it is given the page's target id."""

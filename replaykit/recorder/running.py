@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.browser import NET_LOG, NO_SANDBOX, Browser, find_browser, launch
+from replaykit.browser import FEATURES_OFF, NET_LOG, NO_SANDBOX, UNISOLATED, Browser, find_browser, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.blaming import place_of, trace_of
 from replaykit.recorder.commanding import Command, refuse_named, without_secrets
@@ -109,6 +109,15 @@ def record_agent(
         act, _told(task, sites), out, browser or BrowserChoice(), max_time, _all(options, task, sites)
     )
 
+
+PLAYWRIGHT_OFF = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding",
+    "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin",
+    "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch",
+    "msForceBrowserSignIn", "msEdgeUpdateLaunchServicesPreferredVersion",
+)  # fmt: skip
+"""Features of Chromium that Playwright 1.65 turns off."""
 
 APART = {"in_process": False}
 """Settings of a recording whose agent has a driver of its own."""
@@ -312,8 +321,13 @@ def _launch_options(choice: BrowserChoice, folder: Path) -> dict[str, Any]:
         # Ctrl-C ends the agent; the browser is still looked at then.
         "handle_sigint": False,
         "chromium_sandbox": not _root_notice(),
-        "args": ["--disable-quic", "--disable-auto-reload", f"{FLAG}={folder / NET_LOG}"],
+        "args": ["--disable-quic", "--disable-auto-reload", f"{FLAG}={folder / NET_LOG}", _features_off()],
     }
+
+
+def _features_off() -> str:
+    # The last one counts: it has to name what Playwright turns off, too.
+    return FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, UNISOLATED))
 
 
 def _not_started(options: Mapping[str, Any], error: Exception) -> RecorderError:

@@ -7,7 +7,8 @@ import re
 
 from msgspec import UNSET, Raw, UnsetType
 
-from replaykit.recorder.wires import RECORDER, Message, Names, Place, Seat, plain, strings
+from replaykit.recorder.capture import Names
+from replaykit.recorder.wires import RECORDER, Message, Place, Seat, plain, strings
 
 NO_CONTEXT = "Cannot find context with specified id"
 NO_SESSION = "Session with given id not found."
@@ -32,7 +33,7 @@ class Secrecy:
     """Knows what of all targets is the recorder's."""
 
     def __init__(self, names: Names, places: dict[str, Place]) -> None:
-        self._names = names
+        self.names = names
         self._places = places
 
     def refusal(self, seat: Seat, method: str, params: Message) -> tuple[int, str] | None:
@@ -63,7 +64,7 @@ class Secrecy:
     def renamed(self, params: Message) -> Message | None:
         """Return parameters that do not name the recorder's world; None where they did not."""
         given = [
-            name for name in ("worldName", "executionContextName") if params.get(name) == self._names.world
+            name for name in ("worldName", "executionContextName") if params.get(name) == self.names.world
         ]
         return {**params, **{name: f"{params[name]} " for name in given}} if given else None
 

@@ -201,6 +201,7 @@ class Session:
             witnessing.ScriptAsked: self._scripts.asked,
             witnessing.ScriptEnded: self._scripts.ended,
             witnessing.Answered: self._network.answered,
+            witnessing.Logged: self._closing.logged,
             witnessing.Witnessed: self._closing.witnessed,
             Begin: self._begin,
             messages.StepEnter: self._running(self._declaring.enter),

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.recorder.capture import API, WORLD
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.effects import Effect, Refused, ask, evaluate
 
@@ -26,15 +25,15 @@ ANSWER_MAX_MS = 2000
 
 _REVEAL = """function () {
   let view = globalThis;
-  while (view.%s === undefined && view !== view.parent) view = view.parent;
-  view.%s.reveal(this);
-}""" % (API, API)  # noqa: UP031 - the braces are the function's own
+  while (view.API === undefined && view !== view.parent) view = view.parent;
+  view.API.reveal(this);
+}"""
 
 
 def reveal(tab: Tab) -> Generator[Effect, Any, int]:
     """Show the page's script its closed shadow roots; returns how many it could not be shown."""
     try:
-        about = yield from evaluate(tab, f"{API}.sealed()", timeout_ms=COUNT_MAX_MS)
+        about = yield from evaluate(tab, f"{tab.names.api}.sealed()", timeout_ms=COUNT_MAX_MS)
         elements, suspects = convert(about, tuple[int, int])
         return suspects if elements > ELEMENTS_MAX else (yield from _revealed(tab))
     except (Refused, msgspec.ValidationError):
@@ -73,13 +72,13 @@ def _closed(root: dict[str, Any], main: str) -> Iterator[tuple[int, str]]:
 
 
 def _show(tab: Tab, node: int, frame: str) -> Generator[Effect, Any, None]:
-    place = tab.worlds.place(WORLD, frame)
+    place = tab.worlds.place(None, frame)
     if place is None:
         raise Refused("gone")
     wanted = {"backendNodeId": node, "executionContextId": place[1]}
     found = yield from ask(tab, "DOM.resolveNode", wanted, ANSWER_MAX_MS, place[0])
     holder = {"objectId": found["object"]["objectId"]}
-    call = {"functionDeclaration": _REVEAL, "returnByValue": True, **holder}
+    call = {"functionDeclaration": _REVEAL.replace("API", tab.names.api), "returnByValue": True, **holder}
     told = yield from ask(tab, "Runtime.callFunctionOn", call, ANSWER_MAX_MS, place[0])
     yield from ask(tab, "Runtime.releaseObject", holder, ANSWER_MAX_MS, place[0])
     if "exceptionDetails" in told:

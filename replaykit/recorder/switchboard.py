@@ -15,10 +15,11 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from replaykit.decoders import decode
+from replaykit.recorder.capture import Names
 from replaykit.recorder.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.holding import Holding
 from replaykit.recorder.secrecy import NO_OBJECT, NO_SESSION, Secrecy, is_apart
-from replaykit.recorder.wires import ASKED, BROWSER, RECORDER, Ask, Message, Names, Seat, Wire, fault, plain
+from replaykit.recorder.wires import ASKED, BROWSER, RECORDER, Ask, Message, Seat, Wire, fault, plain
 
 WAITING_MAX = 50_000
 """Requests of one client that wait for their answer."""
@@ -61,6 +62,10 @@ class Switchboard(Holding):
         self._early: dict[int, list[bytes]] = {}
         self._secrecy = Secrecy(names, self._places)
         self.on_close: Callable[[int], None] = lambda client: None
+
+    def call(self, names: Names) -> None:
+        """Take in what the recorder calls what it puts into pages."""
+        self._names = self._secrecy.names = names
 
     # Clients
 

@@ -52,8 +52,6 @@ class SyncDriver(Greenlets):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, is_sync=True, **options)
-        self._pages: dict[Page, Tab] = {}
-        self._contexts: set[BrowserContext] = set()
         self._sessions: dict[int, CDPSession] = {}
         self._heart: CDPSession | None = None
         self._minds = False
@@ -80,6 +78,7 @@ class SyncDriver(Greenlets):
             self._heart = self._heart or self._listen(browser)
         self.is_attaching = True
         if isinstance(target, Page):
+            self.requests.listen(target.context)
             self._adopt(target)
         elif isinstance(target, BrowserContext):
             self._enter(target)
@@ -184,6 +183,7 @@ class SyncDriver(Greenlets):
         if context in self._contexts:
             return
         self._contexts.add(context)
+        self.requests.listen(context)
         context.on("page", self._appeared)
         self.wrapper.wrap(context)
         for page in context.pages:
@@ -333,6 +333,7 @@ class SyncDriver(Greenlets):
     def _let_go(self) -> None:
         self.log.close()
         with own_calls():
+            self.requests.close()
             self._detach_all()
 
     def _detach_all(self) -> None:
@@ -394,7 +395,7 @@ class SyncDriver(Greenlets):
         if page is None:
             raise Refused("failed")  # Playwright does not know it
         try:
-            return page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS)
+            return str(page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS))
         except LateError as error:
             raise Refused("timeout") from error
         except Error as error:

@@ -34,6 +34,12 @@ class Targets:
                 if not (target.is_armed or tab.is_gone):
                     self._miss(tab, target)
 
+    def part(self, tab: Tab) -> None:
+        """Take in that all targets below a tab went with it."""
+        for target in tab.targets.values():
+            tab.part(target)
+        self._driver.tell(tab)
+
     def unheard(self, params: dict[str, Any]) -> Carried:
         """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
         context = params["targetInfo"].get("browserContextId")
@@ -69,5 +75,6 @@ class Targets:
             self._driver.feed(FrameLeft(at=at, page=tab.page, source=source, why="unarmed"))
 
     def _miss(self, tab: Tab, target: Target) -> None:
-        channel = "actions" if target.kind in PAGES else "network"
-        self._driver.gap(channel, "target.unarmed", page=tab.page)
+        tab.census.late += 1
+        for channel in ("actions", "network") if target.kind in PAGES else ("network",):
+            self._driver.gap(channel, "target.unarmed", page=tab.page)

@@ -33,13 +33,6 @@ class Wire(Struct, omit_defaults=True):
     sessionId: str | UnsetType = UNSET
 
 
-class Names(Struct, frozen=True):
-    """What the recorder calls what it puts into pages."""
-
-    world: str
-    binding: str
-
-
 class Seat(Struct, eq=False):
     """One session of a client."""
 

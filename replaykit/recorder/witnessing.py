@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from replaykit.recorder.net_log import Sent
+
 
 class Commanded(Struct, frozen=True, kw_only=True):
     """The agent asked its driver, or the browser, for something. Fields: those of `Command`."""
@@ -50,6 +52,13 @@ class Answered(Struct, frozen=True, kw_only=True):
     at: float
     url: str
     method: str
+
+
+class Logged(Struct, frozen=True, kw_only=True):
+    """What the driver heard of requests, from its start until now; comes before `End`."""
+
+    at: float
+    sent: tuple[Sent, ...]
 
 
 class Witnessed(Struct, frozen=True, kw_only=True):

@@ -73,6 +73,7 @@ REMEDIES: dict[str, str] = {
     "state": "record with --network bodies, so that the response that tells the state is kept",
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
+    "scripts.disabled": "the agent turned off scripts, by which its actions are heard: let it leave them on",
     "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
     "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",

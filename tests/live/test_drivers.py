@@ -70,6 +70,9 @@ CLIENTS = {
 }
 """Clients that are always there."""
 
+TYPED = [("type" if tag == "fill" else tag, *rest) for tag, *rest in ERRAND]
+"""The errand of clients that type where others fill."""
+
 
 def run_errand(client: Client, browser: Path, folder: Path, said: list[Act] = ERRAND) -> None:
     """Record the errand and raise AssertionError unless it was done, recorded and graded."""
@@ -98,13 +101,16 @@ def test_errand_by_playwright_s_mcp_server(browser_path: Path, tmp_path: Path) -
     run_errand(program(sys.executable, DRIVERS / "mcp.py"), browser_path, tmp_path)
 
 
+def test_errand_by_puppeteer(browser_path: Path, tmp_path: Path) -> None:
+    needs("node", package="puppeteer-core")
+    run_errand(program("node", DRIVERS / "puppeteer.mjs"), browser_path, tmp_path, TYPED)
+
+
 def test_errand_by_browser_use(browser_path: Path, tmp_path: Path) -> None:
     python = os.environ.get("REPLAYKIT_BROWSER_USE")
     if not python:
         pytest.skip("REPLAYKIT_BROWSER_USE names no Python that has browser-use")
-    # It types where others fill.
-    typed = [("type" if tag == "fill" else tag, *rest) for tag, *rest in ERRAND]
-    run_errand(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, typed)
+    run_errand(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, TYPED)
 
 
 def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path) -> None:

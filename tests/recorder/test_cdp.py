@@ -247,7 +247,8 @@ def test_message_and_navigation_of_a_frame_say_which() -> None:
     assert moved.document == tab.document == 0
 
 
-FRAME = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "A", "parentFrameId": "M"}}
+ABOUT = {"type": "iframe", "targetId": "A", "parentFrameId": "M", "url": ""}
+FRAME = {"sessionId": "S", "targetInfo": ABOUT}
 HELLO = {"k": "hello", "seq": 0}
 
 
@@ -308,12 +309,69 @@ def test_next_document_of_a_frame_is_another_source() -> None:
     ],
 )
 def test_frame_that_goes_is_told(event: tuple[str, dict[str, Any]], via: tuple[str, ...], why: str) -> None:
-    tab = with_frame()
+    tab = with_frame(is_doubled=True)
     (left,) = below(tab, event, via=via)
     assert isinstance(left, FrameLeft)
     assert (left.source, left.why) == (("A", 0), why)
     assert tab.frames.speakers == {}
     assert tab.gaps == ([("snapshots", "frame.crashed", 1)] if why == "crashed" else [])
+
+
+LATE = ("network", "target.late", 1)
+
+
+@pytest.mark.parametrize(
+    ("about", "options", "gaps"),
+    [
+        ({}, {}, [("actions", "target.late", 1), LATE]),
+        ({}, {"is_doubled": True}, [("actions", "target.late", 1)]),
+        ({"url": "about:srcdoc"}, {"is_doubled": True}, [("actions", "target.late", 1), LATE]),
+        ({"type": "worker", "url": "http://a.test/w.js"}, {}, [LATE]),
+        ({"type": "worker", "url": "http://a.test/w.js"}, {"is_doubled": True}, []),
+        ({"type": "service_worker"}, {"is_doubled": True}, [LATE]),
+        ({"type": "service_worker"}, {"is_doubled": True, "actor": "probe"}, []),
+    ],
+)
+@pytest.mark.parametrize("waits", [False, True])
+def test_target_that_goes_before_anybody_listened_may_have_done_anything(
+    about: dict[str, str], options: dict[str, Any], gaps: list[tuple[str, str, int]], waits: bool
+) -> None:
+    tab = seated(**options)
+    tab.is_watched = True
+    event = {"sessionId": "S", "targetInfo": {**ABOUT, **about}, "waitingForDebugger": waits}
+    hear(tab, ("Target.attachedToTarget", event))
+    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    assert tab.gaps == ([] if waits else gaps)
+    assert (tab.census.seen, tab.census.late) == (1, int(not waits and tab.actor == "agent"))
+
+
+@pytest.mark.parametrize(("touched_at", "gaps"), [(-5000, []), (-1000, [("actions", "target.late", 1)])])
+def test_frame_that_the_agent_can_not_have_reached_has_missed_no_action(
+    touched_at: float, gaps: list[tuple[str, str, int]]
+) -> None:
+    tab = seated(is_doubled=True)
+    tab.is_watched = True
+    tab.census.touched_at = touched_at
+    hear(tab, ("Target.attachedToTarget", FRAME))
+    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    assert tab.gaps == gaps
+
+
+@pytest.mark.parametrize(
+    ("url", "after", "gaps"), [("about:srcdoc", 10, [LATE]), ("about:srcdoc", 2000, []), ("", 10, [])]
+)
+def test_frame_that_goes_soon_may_have_asked_for_something_before(
+    url: str, after: float, gaps: list[tuple[str, str, int]]
+) -> None:
+    ticks = [0.0]
+    tab = Tab(0, Clock(wall=lambda: 1000.0, ticks=lambda: ticks[0]), is_doubled=True)
+    tab.seat(TREE)
+    tab.is_watched = True
+    hear(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "url": url}}))
+    tab.targets["S",].is_armed = True
+    ticks[0] = after / 1000
+    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    assert tab.gaps == gaps
 
 
 def test_frame_that_only_changes_its_process_stays() -> None:

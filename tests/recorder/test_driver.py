@@ -30,6 +30,7 @@ from replaykit.recorder.messages import (
 )
 from replaykit.recorder.relay import RECEIVED, SEND
 from replaykit.recorder.roster import STRANGERS_MAX, URLS_MAX
+from replaykit.recorder.witnessing import Logged
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 
@@ -330,7 +331,7 @@ def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_says_so(bench: Bench
     effect = job.step()
     while effect is not None:
         effect = job.step(refused=Refused("failed"))
-    assert bench.gaps == [("actions", "target.unarmed")]
+    assert bench.gaps == [("actions", "target.unarmed"), ("network", "target.unarmed")]
     assert bench.core.heard[-1] == FrameLeft(at=0, page=0, source=("F", 0), why="unarmed")
 
 
@@ -457,9 +458,9 @@ def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(
     _, job, effect = reaching(whole)
     assert not whole.driver.is_settled
     whole.driver.feed(End(at=1, kind="stopped"))
-    assert [type(item) for item in whole.core.heard] == [TabMissed, End]
+    assert [type(item) for item in whole.core.heard] == [TabMissed, Logged, End]
     armed_by(whole, job, effect)
-    assert len(whole.core.heard) == 2
+    assert len(whole.core.heard) == 3
 
 
 def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:

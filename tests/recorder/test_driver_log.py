@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.recorder import messages as m
+from replaykit.recorder.census import Census
 from replaykit.recorder.clock import Clock
-from replaykit.recorder.command_kinds import DRIVER_KINDS, cdp_kind
+from replaykit.recorder.command_kinds import DRIVER_KINDS, blinds, cdp_kind
 from replaykit.recorder.driver_log import FUNNELS, DriverLog, own_calls
 from replaykit.recorder.witnessing import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 from replaykit.trajectory.command import Command
@@ -28,6 +30,7 @@ class Ear:
 
     def __init__(self) -> None:
         self.clock = Clock()
+        self.census = Census()
         self.heard: list[Any] = []
         self.gaps: list[tuple[str, str]] = []
 
@@ -124,6 +127,33 @@ def test_only_a_browser_without_other_clients_is_heard_whole(line: str, is_whole
     scene = Scene()
     scene.log.started(line)
     assert scene.log.is_whole is is_whole
+    assert scene.ear.census.touched_at == (-inf if is_whole else inf)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "params", "is_far"),
+    [
+        ("frame", "click", {"selector": "#b"}, False),
+        ("frame", "fill", {"selector": "#b", "value": "x"}, False),
+        ("frame", "evaluateExpression", {"expression": "1"}, False),
+        ("frame", "goto", {"url": BASE}, False),
+        ("frame", "click", {"selector": "#f >> internal:control=enter-frame >> #b"}, True),
+        ("inner", "click", {"selector": "#b"}, True),
+        ("page", "mouseClick", {"x": 1, "y": 2}, True),
+        ("page", "keyboardPress", {"key": "Enter"}, True),
+        ("handle", "click", {}, True),
+    ],
+)
+def test_what_may_reach_any_frame_is_noted(
+    kind: str, method: str, params: dict[str, Any], is_far: bool
+) -> None:
+    scene = Scene()
+    scene.log.started("chrome --remote-debugging-pipe")
+    inner = Thing("Frame", scene.context, _page=scene.page, _parent_frame=scene.frame)
+    handle = Thing("ElementHandle", scene.frame)
+    objects = {"frame": scene.frame, "inner": inner, "page": scene.page, "handle": handle}
+    scene.send(objects[kind], method, **params)
+    assert (scene.ear.census.touched_at > -inf) is is_far
 
 
 @given(st.text(min_size=1))
@@ -263,6 +293,20 @@ def test_a_request_that_fails() -> None:
 )  # fmt: skip
 def test_kinds_of_cdp(method: str, kind: str | None) -> None:
     assert cdp_kind(method) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "is_blind"),
+    [
+        ("Emulation.setScriptExecutionDisabled", {"value": True}, True),
+        ("Emulation.setScriptExecutionDisabled", {"value": False}, False),
+        ("Browser.newContext", {"javaScriptEnabled": False}, True),
+        ("Browser.newContext", {}, False),
+        ("Emulation.setDeviceMetricsOverride", {"value": True}, False),
+    ],
+)
+def test_commands_that_turn_scripts_off(name: str, params: dict[str, Any], is_blind: bool) -> None:
+    assert blinds(name, params) is is_blind
 
 
 def test_kinds_of_the_driver_are_known() -> None:

@@ -6,10 +6,13 @@ import json
 from collections.abc import Callable, Generator
 from typing import Any
 
+import pytest
+
+from replaykit.recorder.arming import following
 from replaykit.recorder.capture import API, WORLD, PagePush
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.clock import Clock
-from replaykit.recorder.effects import Effect, Job, Refused, Send, Sleep
+from replaykit.recorder.effects import Effect, Job, Refused, Send, Sleep, Together
 from replaykit.recorder.framing import arm_target, own, send_frames, snapshot, stir
 
 PUSH = json.dumps({"k": "push", "seq": 1, "at": 0, "purpose": "final", "snapshot": "{}", "viewport": [8, 6]})
@@ -46,10 +49,12 @@ def carry(
             asked.append(((), "sleep"))
             effect = job.step()
             continue
-        assert isinstance(effect, Send)
-        asked.append((effect.via, effect.params.get("expression") or effect.method))
+        sends = effect.sends if isinstance(effect, Together) else (effect,)
+        assert all(isinstance(send, Send) for send in sends)
+        asked += [(send.via, send.params.get("expression") or send.method) for send in sends]
         try:
-            result = answer(effect)
+            answers = [answer(send) for send in sends]
+            result = answers if isinstance(effect, Together) else answers[0]
         except Refused as refused:
             effect = job.step(refused=refused)
         else:
@@ -75,18 +80,44 @@ def methods(asked: list[tuple[tuple[str, ...], str]]) -> list[str]:
     return list(dict.fromkeys(what for _, what in asked))
 
 
+FRAME_CALLS = [
+    "Network.enable", "Runtime.enable", "Runtime.addBinding", "Page.enable", "Page.getFrameTree",
+    "Page.addScriptToEvaluateOnNewDocument", "Target.setAutoAttach",
+]  # fmt: skip
+
+
 def test_requests_are_listened_to_first_and_nothing_is_held_up() -> None:
     tab = page()
     tab.is_watched = True
     target = tab.targets["S",]
     job, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), plain)
     assert job.error is None
-    assert methods(asked)[:7] == [
-        "Network.enable", "Runtime.enable", "Runtime.addBinding", "Page.enable", "Page.getFrameTree",
-        "Page.addScriptToEvaluateOnNewDocument", "Target.setAutoAttach",
-    ]  # fmt: skip
+    assert methods(asked)[:7] == FRAME_CALLS
     assert {via for via, _ in asked} == {("S",)}
     assert (target.is_armed, target.is_known, target.is_refused, target.loader) == (True, True, False, "L1")
+
+
+@pytest.mark.parametrize("fails", [None, "Network.enable", "Page.getFrameTree"])
+def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str | None) -> None:
+    tab = page()
+    target = tab.targets["S",]
+    target.is_held = True
+
+    def answer(effect: Send) -> Any:
+        if effect.method == fails:
+            raise Refused("timeout")
+        return plain(effect)
+
+    _, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
+    done = methods(asked)
+    assert done[:8] == [*FRAME_CALLS, "Runtime.runIfWaitingForDebugger"]
+    assert target.is_refused is (fails is not None)
+    assert target.loader == ("L1" if fails is None else "")
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_what_lies_below_waits_as_its_tab_does(holds: bool) -> None:
+    assert following(Tab(0, CLOCK, holds=holds))["waitForDebuggerOnStart"] is holds
 
 
 def test_worker_is_only_listened_to() -> None:

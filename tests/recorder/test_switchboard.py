@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.holding import HOLD_S
+from replaykit.recorder.capture import Names
+from replaykit.recorder.holding import FORGET_MAX, HOLD_S
 from replaykit.recorder.secrecy import NO_CONTEXT, NO_OBJECT, NO_SESSION
 from replaykit.recorder.switchboard import Switchboard
-from replaykit.recorder.wires import BROWSER, RECORDER, Names
+from replaykit.recorder.wires import BROWSER, RECORDER
 
 AGENT = 1
 OTHER = 2
@@ -270,12 +271,54 @@ def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> No
         "http://a.test/",
         "X",
     )
-    line.event("X", "Page.frameNavigated", frame={"id": "N"})
-    line.event("X", "Page.loadEventFired", timestamp=1)
-    last = [one["method"] for one in line.take(BROWSER)]
-    assert last == ["Page.resetNavigationHistory"] * 2 + ["Target.detachFromTarget"]
-    line.event("X", "Page.loadEventFired", timestamp=2)
+    arrived(line, ["about:blank"])
     assert line.take(BROWSER) == []
+    for _ in range(3):  # it may not forget yet
+        arrived(line, ["about:blank", "http://a.test/"])
+        assert [one["method"] for one in line.take(BROWSER)] == ["Page.resetNavigationHistory"]
+        line.board.overdue()
+        told(line, history(["about:blank", "http://a.test/"]))
+        assert [one["method"] for one in line.take(BROWSER)] == ["Page.resetNavigationHistory"]
+    arrived(line, ["http://a.test/"])
+    assert [one["method"] for one in line.take(BROWSER)] == ["Target.detachFromTarget"]
+    line.event("X", "Page.loadEventFired", timestamp=2)
+    line.board.overdue()
+    assert line.take(BROWSER) == []
+
+
+def test_history_of_a_page_that_went_on_is_its_own(line: Line) -> None:
+    line.say(AGENT, "Target.createTarget", url="http://a.test/")
+    told(line, {"targetId": "N"})
+    told(line, {"sessionId": "X"})
+    line.take(BROWSER)
+    arrived(line, ["about:blank", "http://a.test/", "http://a.test/next"])
+    assert [one["method"] for one in line.take(BROWSER)] == ["Target.detachFromTarget"]
+
+
+def test_page_that_keeps_its_empty_page_is_left_alone_in_the_end(line: Line) -> None:
+    line.say(AGENT, "Target.createTarget", url="http://a.test/")
+    told(line, {"targetId": "N"})
+    told(line, {"sessionId": "X"})
+    line.take(BROWSER)
+    for _ in range(FORGET_MAX + 1):
+        arrived(line, ["about:blank", "http://a.test/"])
+        (asked,) = line.take(BROWSER)
+    assert asked["method"] == "Target.detachFromTarget"
+
+
+def history(urls: list[str]) -> dict[str, Any]:
+    return {"entries": [{"url": url} for url in urls], "currentIndex": len(urls) - 1}
+
+
+def arrived(line: Line, urls: list[str]) -> None:
+    """Let the page of session X arrive, with this history."""
+    line.event("X", "Page.frameNavigated", frame={"id": "N"})
+    told(line, history(urls))
+
+
+def told(line: Line, result: dict[str, Any]) -> None:
+    """Answer the last question, and keep what comes of that."""
+    line.browser(id=line.take(BROWSER)[-1]["id"], result=result)
 
 
 def test_messages_inside_of_messages_are_watched_as_well(line: Line) -> None:

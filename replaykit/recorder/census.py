@@ -1,0 +1,37 @@
+"""How many pages, frames and workers there were, and whether each was listened to before it ran."""
+
+from __future__ import annotations
+
+from math import inf
+
+from msgspec import Struct
+
+LATE = "target.late"
+"""Code of a gap: a target did something before anybody listened to it, or may have."""
+
+
+class Census(Struct, kw_only=True):
+    """Counts of one recording."""
+
+    seen: int = 0
+    """Pages, frames in processes of their own, and workers."""
+    armed: int = 0
+    """Those that the recorder listened to before they did anything that it did not hear."""
+    held: int = 0
+    """Those of them that waited for it before they ran."""
+    late: int = 0
+    """Those that may have done something before; a gap says of each which channels that concerns."""
+    cut: int = 0
+    """Those that were too many to be followed."""
+    touched_at: float = inf
+    """When the agent last did what may reach any frame, ms since recording start; `inf`: nobody knows."""
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Codes of what it cannot account for by a gap of a channel."""
+        return ("targets.cut",) if self.cut else ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What it counted, by name."""
+        return {"seen": self.seen, "armed": self.armed, "held": self.held, "late": self.late}

@@ -1,0 +1,43 @@
+"""What the witnesses beside the pages say at the end: commands, census, requests that the driver heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from replaykit.recorder.witnessing import Logged, Witnessed
+
+if TYPE_CHECKING:
+    from replaykit.recorder.driver import Driver
+
+
+def has_census(driver: Driver) -> bool:
+    """Whether every page, frame and worker of the browser waits for the recorder, or for the driver."""
+    return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
+
+
+def testimonies(driver: Driver) -> Iterator[Logged | Witnessed]:
+    """Yield what each of them says of a recording that ends; what they missed is said as gaps."""
+    if driver.has_network:
+        yield _requests(driver)
+    lacks = _missed(driver)
+    if driver.log.is_whole or driver.is_proxied:
+        yield Witnessed(at=driver.clock.now(), witness="commands", lacks=lacks)
+    if has_census(driver):
+        census = driver.census
+        yield Witnessed(at=driver.clock.now(), witness="census", lacks=census.lacks, counts=census.counts)
+
+
+def _missed(driver: Driver) -> tuple[str, ...]:
+    """Say which pages, contexts or browsers of the agent were not recorded."""
+    missed = driver.log.missed()
+    for _ in missed:
+        for channel in ("actions", "urls", "network"):
+            driver.gap(channel, "target.unrecorded")
+    return ("target.unrecorded",) if missed else ()
+
+
+def _requests(driver: Driver) -> Logged:
+    if not driver.requests.is_whole:
+        driver.gap("network", "flood")
+    return Logged(at=driver.clock.now(), sent=tuple(driver.requests.sent(driver.tab_of)))

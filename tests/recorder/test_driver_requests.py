@@ -1,0 +1,83 @@
+"""Requests that the driver's own events tell of."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from replaykit.recorder import driver_requests
+from replaykit.recorder.clock import Clock
+from replaykit.recorder.driver_requests import STRANGER, DriverRequests
+
+
+class Context:
+    """A browser context that says what its test lets it say."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Any] = []
+        self.pages = ["there"]
+
+    def on(self, name: str, listener: Any) -> None:
+        assert name == "request"
+        self.listeners.append(listener)
+
+    def remove_listener(self, name: str, listener: Any) -> None:
+        self.listeners.remove(listener)
+
+    def asks(self, page: Any, url: str = "http://a.test/x#part", post: bytes | None = None) -> None:
+        request = {"method": "POST", "url": url, "resource_type": "fetch", "post_data_buffer": post}
+        for listener in self.listeners:
+            listener(Request(page, **request))
+
+
+class Request(SimpleNamespace):
+    def __init__(self, page: Any, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._page = page
+
+    @property
+    def frame(self) -> Any:
+        if self._page is None:
+            raise RuntimeError("Service Worker requests do not have an associated frame.")
+        return SimpleNamespace(page=self._page)
+
+
+@pytest.fixture
+def requests() -> DriverRequests:
+    return DriverRequests(Clock(wall=lambda: 1.0, ticks=lambda: 0.0))
+
+
+def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: DriverRequests) -> None:
+    context = Context()
+    assert not requests.is_heard
+    requests.listen(context)
+    requests.listen(context)
+    assert len(context.listeners) == 1
+    assert requests.was_there("there")
+    assert not requests.was_there("later")
+    for page in ("mine", "probe", "stranger", None):
+        context.asks(page, post=b"x")
+    tabs = {"mine": 2, "probe": -1, "stranger": STRANGER, None: None}
+    sent = list(requests.sent(lambda page: tabs[page]))
+    assert [(one.page, one.method, one.url, one.post) for one in sent] == [
+        (2, "POST", "http://a.test/x", b"x"),
+        (None, "POST", "http://a.test/x", b"x"),
+    ]
+    requests.close()
+    assert context.listeners == []
+
+
+def test_what_is_over_the_limit_is_said_to_be_missing(
+    requests: DriverRequests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_requests, "REQUESTS_MAX", 2)
+    context = Context()
+    requests.listen(context)
+    for _ in range(2):
+        context.asks("mine")
+    assert requests.is_whole
+    context.asks("mine")
+    assert not requests.is_whole
+    assert len(list(requests.sent(lambda page: 0))) == 2
