@@ -172,6 +172,13 @@ class Tab:
         if not (self.is_doubled and target is not None and target.waits):
             self.gaps.append(("network", LATE, count))
 
+    def _miss_all(self, target: Target) -> None:
+        # The driver tells of no WebSocket of a worker.
+        if target.kind in WORKERS:
+            self.gaps.append(("network", LATE, 1))
+        else:
+            self.miss_requests(target, 1)
+
     def part(self, target: Target) -> None:
         """Take in that a target is gone: one that ran and was not listened to may have done anything."""
         if target.is_held or target.is_existing or self.actor != "agent":
@@ -180,9 +187,9 @@ class Tab:
             self.census.late += 1
             is_touched = self.census.touched_at > target.met_at - BEFORE_MS
             self.gaps += [("actions", LATE, 1)] if target.kind in PAGES and is_touched else []
-            self.miss_requests(target, 1)
+            self._miss_all(target)
         elif self._clock.now() - target.met_at < YOUNG_MS:
-            self.miss_requests(target, 1)
+            self._miss_all(target)
 
     def take_facts(self, push: PagePush, frame: str) -> None:
         """Take in what a snapshot of a frame says of the page: its size, and where frames stand."""

@@ -32,6 +32,7 @@ class DriverRequests:
         self._clock = clock
         self._contexts: list[Any] = []
         self._there: list[Any] = []
+        self._sockets: dict[Any, Callable[[Any], None]] = {}
         self._heard: list[tuple[Any, Sent]] = []
 
     @property
@@ -46,6 +47,16 @@ class DriverRequests:
             self._there += context.pages
             context.on("request", self._take)
 
+    def listen_to(self, page: Any) -> None:
+        """Hear the WebSockets of a page and its frames; no context tells of them."""
+        if self._is_on and page not in self._sockets:
+
+            def take(socket: Any) -> None:
+                self._keep(page, "GET", socket.url)
+
+            self._sockets[page] = take
+            page.on("websocket", take)
+
     def was_there(self, page: Any) -> bool:
         """Whether a page was open before anybody listened; those that open later are the agent's."""
         return page in self._there
@@ -55,6 +66,9 @@ class DriverRequests:
         for context in self._contexts:
             context.remove_listener("request", self._take)
         self._contexts.clear()
+        for page, take in self._sockets.items():
+            page.remove_listener("websocket", take)
+        self._sockets.clear()
 
     def sent(self, tab_of: Callable[[Any], int | None]) -> Iterator[Sent]:
         """Yield the requests of the agent's pages; `tab_of` returns a page's tab, below 0 that of others."""
@@ -64,17 +78,24 @@ class DriverRequests:
                 yield replace(one, page=tab)
 
     def _take(self, request: Any) -> None:
-        if len(self._heard) >= REQUESTS_MAX:
-            self.is_whole = False
-            return
         page, kind = None, request.resource_type
         with suppress(Exception):  # a service worker has no frame, and a new page none yet
             page = request.frame.page
+        self._keep(
+            page, request.method, request.url, request.post_data_buffer, is_document=kind == "document"
+        )
+
+    def _keep(
+        self, page: Any, method: str, url: str, post: bytes | None = None, *, is_document: bool = False
+    ) -> None:
+        if len(self._heard) >= REQUESTS_MAX:
+            self.is_whole = False
+            return
         sent = Sent(
             at=self._clock.now(),
-            method=request.method,
-            url=request.url.partition("#")[0],
-            is_document=kind == "document",
-            post=request.post_data_buffer,
+            method=method,
+            url=url.partition("#")[0],
+            is_document=is_document,
+            post=post,
         )
         self._heard.append((page, sent))

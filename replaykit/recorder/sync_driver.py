@@ -235,6 +235,7 @@ class SyncDriver(Greenlets):
 
     def _link(self, page: Page, tab: Tab) -> Tab:
         self._pages[page] = tab
+        self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
         if page.context not in self._contexts:

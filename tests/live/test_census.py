@@ -38,6 +38,7 @@ BRIEF = {
     "worker": "work(`SEND`, 30)",
     "worker of a worker": "work(`new Worker(URL.createObjectURL(new Blob([\"SEND\"])))`, 400)",
     "worker whose answer nobody waits for": "work(`fetch('@slow', {method: 'POST'})`, 120)",
+    "worker with a socket": "work(`new WebSocket('@live'.replace('http', 'ws'))`, 60)",
     "popup": "const p = open('/in'); setTimeout(() => p.close(), 150)",
     "popup without an address": "const p = open(''); p.eval(`SEND`); setTimeout(() => p.close(), 20)",
 }  # fmt: skip
@@ -103,7 +104,7 @@ def held(out: Path) -> Trajectory:
 
 
 def ordered(run: Trajectory) -> bool:
-    return any(one.method == "POST" for one in run.of_type(Exchange))
+    return any(one.method == "POST" or one.url.startswith("ws:") for one in run.of_type(Exchange))
 
 
 @pytest.mark.parametrize("kind", BRIEF)
@@ -165,10 +166,10 @@ def test_network_of_a_browser_that_the_recorder_starts_is_proven(
     assert state_of(run, "network") == ("proven", ())
     (census,) = [one for one in run.of_type(Proof) if one.witness == "census"]
     assert (census.closed, census.lacks) == (True, ())
-    assert census.counts["seen"] >= census.counts["armed"] + census.counts["late"] >= len(BRIEF) - 2
+    assert census.counts["seen"] >= census.counts["armed"] + census.counts["late"] >= len(BRIEF) - 3
     assert (census.counts["held"] > 0) is (way is by_command)
     asked = [one.url for one in run.of_type(Exchange) if one.method == "POST"]
-    assert len([url for url in asked if url.endswith("/order")]) >= len(BRIEF) - 2
+    assert len([url for url in asked if url.endswith("/order")]) >= len(BRIEF) - 3
     assert len([url for url in asked if url.endswith("/slow")]) == 1
 
 

@@ -327,7 +327,7 @@ LATE = ("network", "target.late", 1)
         ({}, {"is_doubled": True}, [("actions", "target.late", 1)]),
         ({"url": "about:srcdoc"}, {"is_doubled": True}, [("actions", "target.late", 1), LATE]),
         ({"type": "worker", "url": "http://a.test/w.js"}, {}, [LATE]),
-        ({"type": "worker", "url": "http://a.test/w.js"}, {"is_doubled": True}, []),
+        ({"type": "worker", "url": "http://a.test/w.js"}, {"is_doubled": True}, [LATE]),
         ({"type": "service_worker"}, {"is_doubled": True}, [LATE]),
         ({"type": "service_worker"}, {"is_doubled": True, "actor": "probe"}, []),
     ],

@@ -20,7 +20,7 @@ class Context:
         self.pages = ["there"]
 
     def on(self, name: str, listener: Any) -> None:
-        assert name == "request"
+        assert name in ("request", "websocket")
         self.listeners.append(listener)
 
     def remove_listener(self, name: str, listener: Any) -> None:
@@ -67,6 +67,17 @@ def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: Driv
     ]
     requests.close()
     assert context.listeners == []
+
+
+def test_sockets_of_a_page_are_kept(requests: DriverRequests) -> None:
+    page = Context()
+    requests.listen_to(page)
+    requests.listen_to(page)
+    (listener,) = page.listeners
+    listener(SimpleNamespace(url="ws://a.test/live"))
+    assert [(one.method, one.url) for one in requests.sent(lambda _: 1)] == [("GET", "ws://a.test/live")]
+    requests.close()
+    assert page.listeners == []
 
 
 def test_what_is_over_the_limit_is_said_to_be_missing(
