@@ -109,6 +109,8 @@ class DriverLog:
         self._script: int | None = None
         self._fetched: dict[str, str] = {}
         self._asked_for: dict[str, str] = {}
+        self._base = ""
+        self._bases: dict[str, str] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -181,6 +183,8 @@ class DriverLog:
         if object._type == "CDPSession" and method == "send":
             name, params = str(params.get("method")), params.get("params") or {}
             kind = cdp_kind(name)
+        if method == "newRequest":
+            self._base = str(params.get("baseURL") or "")
         if method == "fetchResponseBody":
             self._last = self._fetched.pop(str(params.get("fetchUid")), None)
         elif kind is not None:
@@ -190,8 +194,10 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Hear what comes of a request that the driver makes itself, and when a script has run."""
+        """Hear what comes of a request that the driver makes itself, who may make more, and when a script ran."""
         future = getattr(reply, "future", reply)
+        if method == "newRequest" and self._base:
+            future.add_done_callback(partial(self._based, self._base))
         if self._last is not None:
             future.add_done_callback(partial(self._replied, method, self._last))
         if self._script is not None and hasattr(future, "add_done_callback"):
@@ -239,7 +245,8 @@ class DriverLog:
         self._asked += 1
         self._last = f"driver:{self._asked}"
         context = _owner(object, "BrowserContext")
-        base = (getattr(context, "_options", None) or {}).get("baseURL") or ""
+        own = self._bases.get(getattr(object, "_guid", ""), "")
+        base = (getattr(context, "_options", None) or {}).get("baseURL") or own
         headers, post = _body_of(params)
         asked = Requested(
             at=at,
@@ -253,6 +260,13 @@ class DriverLog:
         )
         self._driver.feed(asked)
         self._asked_for[asked.request] = asked.url
+
+    def _based(self, base: str, reply: Any) -> None:
+        """Note what addresses of a client of its own are relative to."""
+        try:
+            self._bases[reply.result()["request"]["guid"]] = base
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self._driver.failed("network", error)
 
     def _replied(self, method: str, name: str, reply: Any) -> None:
         try:

@@ -38,6 +38,7 @@ from replaykit.recorder.session import Session
 from replaykit.recorder.settings import (
     all_secrets,
     as_settings,
+    looked_at,
     probe_plan,
     session_options,
     stored_options,
@@ -91,6 +92,8 @@ class _Recording(Run):
         self._sites = {**suite_sites, **as_sites(sites)}
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
+        self.looks_at = looked_at(self._plan)
+        """Addresses that are opened after the run for the checks of the task; logged at the start, too."""
         self._journal: Journal | None = None
         self._was_opened = False
         self._is_cut_short = False

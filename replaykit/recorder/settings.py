@@ -129,14 +129,22 @@ def probe_plan(settings: Settings, task: Task | None, sites: Sites) -> ProbePlan
     roots = {**sites, **_start_roots(filled)} if filled else sites
     if filled is not None:
         _require_sites(filled)
-        _tell_skipped(filled, skipped_pages(wanted, roots))
-    return plan(
+    made = plan(
         wanted,
         roots,
         others=settings.evidence.checks(task, sites),
         urls=settings.evidence.pages(sites),
         pre="all" if settings.pre_probes == "on" else "own",
     )
+    if filled is not None:
+        _announce(filled, looked_at(made), skipped_pages(wanted, roots))
+    return made
+
+
+def looked_at(plan: ProbePlan) -> tuple[str, ...]:
+    """Return the addresses that are opened after the run, in order, without the agent's own last page."""
+    urls = [page.url for page in plan.pages if page.phase == "post" and page.url != "last"]
+    return tuple(dict.fromkeys([*urls, *(http.url for http in plan.http if http.phase == "post")]))
 
 
 def _start_roots(task: Task) -> Sites:
@@ -158,11 +166,17 @@ def _require_sites(task: Task) -> None:
         )
 
 
-def _tell_skipped(task: Task, skipped: Sequence[str]) -> None:
-    """Say which pages will not be looked at afterwards, before anything is recorded."""
+def _announce(task: Task, looked: Sequence[str], skipped: Sequence[str]) -> None:
+    """Say which pages will be looked at after the run and which will not, before anything is recorded."""
+    log.info("task %s: looked at afterwards: %s", task.id, _listed(looked) or "only the agent's last page")
     if skipped:
-        pages = ", ".join(skipped[:5]) + (" ..." if len(skipped) > 5 else "")
-        log.warning("task %s: outside of its sites, so not looked at afterwards: %s", task.id, pages)
+        log.warning(
+            "task %s: outside of its sites, so not looked at afterwards: %s", task.id, _listed(skipped)
+        )
+
+
+def _listed(urls: Sequence[str]) -> str:
+    return ", ".join(urls[:5]) + (" ..." if len(urls) > 5 else "")
 
 
 def stored_options(settings: Settings) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from replaykit.recorder.capture import (
     API,
@@ -60,14 +60,20 @@ def offline(browser_path: Path) -> Iterator[Chromium]:
 
 
 @pytest.fixture(scope="module")
-def browser(browser_path: Path) -> Iterator[Browser]:
-    """One headless browser for a module: while its driver runs, no other can start in this thread."""
+def playwright() -> Iterator[Playwright]:
+    """The driver of a module: while it runs, no other can start in this thread."""
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright, browser_path: Path) -> Iterator[Browser]:
+    """One headless browser for a module."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     arguments = [*FLAGS, *(["--no-sandbox"] if is_root else [])]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
-        yield started
-        started.close()
+    started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
+    yield started
+    started.close()
 
 
 @pytest.fixture

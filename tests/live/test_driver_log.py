@@ -6,6 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
 import pytest
 from msgspec import structs
@@ -21,7 +22,7 @@ from replaykit.trajectory.step import Trajectory
 
 if TYPE_CHECKING:
     from conftest import Site
-    from playwright.sync_api import Browser, BrowserContext, Page, Route
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route
 
 pytestmark = pytest.mark.live
 
@@ -189,6 +190,56 @@ def test_requests_of_the_driver_are_exchanges(page: Page, start: str, tmp_path: 
         assert bundle.blob(str(asked[0].body)) == b'{"done":true}'
         assert [getattr(one.body, "why", None) for one in asked[1:]] == ["unread"] * 4
         assert {one.actor for one in asked} == {"agent"}
+
+
+@pytest.mark.parametrize("way", ["page", "context", "own", "own-with-base"])
+def test_every_client_of_the_driver_is_followed(
+    page: Page, playwright: Playwright, start: str, tmp_path: Path, way: str
+) -> None:
+    with Recorder(tmp_path / "run.zst") as run:
+        run.attach(page)
+        client = {
+            "page": lambda: page.request,
+            "context": lambda: page.context.request,
+            "own": playwright.request.new_context,
+            "own-with-base": lambda: playwright.request.new_context(base_url=start),
+        }[way]()
+        client.post("/sent" if way == "own-with-base" else f"{start}sent", data="words")
+        client.delete(f"{start}sent")
+    found = read(tmp_path / "run.zst")
+    asked = [(one.method, one.url, one.actor) for one in found.of_type(Exchange) if one.initiator == "driver"]
+    assert asked == [("POST", f"{start}sent", "agent"), ("DELETE", f"{start}sent", "agent")]
+
+
+def test_a_client_of_its_own_is_followed_beside_an_async_recorder(
+    browser_path: Path, start: str, tmp_path: Path
+) -> None:
+    from playwright.async_api import async_playwright
+
+    async def act() -> None:
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            page = await browser.new_page()
+            async with AsyncRecorder(tmp_path / "run.zst") as run:
+                await run.attach(page)
+                client = await playwright.request.new_context()
+                await client.post(f"{start}sent", data="words")
+            await browser.close()
+
+    with ThreadPoolExecutor(1) as pool:  # there is a loop in this thread
+        pool.submit(asyncio.run, act()).result()
+    found = read(tmp_path / "run.zst")
+    assert [(one.method, one.url) for one in found.of_type(Exchange) if one.initiator == "driver"] == [
+        ("POST", f"{start}sent")
+    ]
+
+
+def test_a_request_beside_the_browser_leaves_no_trace(page: Page, start: str, tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.zst") as run:
+        run.attach(page)
+        urlopen(f"{start}sent", data=b"words").read()  # out of reach: SECURITY.md says so
+    found = read(tmp_path / "run.zst")
+    assert [one.url for one in found.of_type(Exchange) if one.url.endswith("/sent")] == []
 
 
 def test_answers_of_the_agent_are_told_from_those_of_the_site(page: Page, start: str, tmp_path: Path) -> None:

@@ -90,3 +90,27 @@ def test_pages_that_will_not_be_looked_at_are_named(tmp_path: Path, caplog: pyte
         recorder = Recorder(tmp_path / "run.zst", task=task(checks=pages))
     assert {page.url for page in recorder._plan.pages} == {"http://shop.test/orders"}
     assert "http://elsewhere.test/x" in caplog.text and "shop.test/orders" not in caplog.text
+
+
+def test_what_will_be_looked_at_and_what_will_not_is_said_at_the_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    urls = ["http://shop.test/orders", "http://shop.test/orders", "http://elsewhere.test/x", "last"]
+    checks = [{"type": "page", "url": url, "expect": {"contains": "Paid"}} for url in urls]
+    state = {"method": "GET", "path": "/api/state", "phase": "post"}
+    checks += [{"type": "state.http", "exchange": state, "where": [{"op": "exists"}]}]
+    with caplog.at_level(logging.INFO, "replaykit.recorder"):
+        recorder = Recorder(
+            tmp_path / "run.zst", task=task(checks=checks), sites={"shop": "http://shop.test"}
+        )
+    assert recorder.looks_at == ("http://shop.test/orders", "http://shop.test/api/state")
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("INFO", "task t: looked at afterwards: http://shop.test/orders, http://shop.test/api/state"),
+        ("WARNING", "task t: outside of its sites, so not looked at afterwards: http://elsewhere.test/x"),
+    ]
+
+
+def test_a_task_without_pages_of_its_checks_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "replaykit.recorder"):
+        Recorder(tmp_path / "run.zst", task=task(checks=[]))
+    assert "looked at afterwards: only the agent's last page" in caplog.text
