@@ -76,6 +76,7 @@ function hangerOf(tree, root) {
 // ---- Walk ------------------------------------------------------------------------------------------------------
 
 function newTree() {
+  veils = [];
   const estimate = documentElements(document, '*').length;
   const tree = {
     tokens: [], closing: 0, elements: 0, nodes: 0, text: 0, repaired: 0, cut: false, full: false,
@@ -288,6 +289,7 @@ function readStyle(tree, style, element) {
   if (isUnchosen(element)) return 'none';
   const allows = allowed(display);
   tree.scrolls = allows.scrolling && isScroller(propertyValue(style, 'overflow-y'));
+  if (allows.leaving && propertyValue(style, 'pointer-events') === 'none') noteVeil(element, style);
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
   const letters = styleLetters(tree, style, element) + lineLetters(tree, style, element, allows)
@@ -304,29 +306,6 @@ function isUnchosen(element) {
 }
 
 const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
-
-function styleLetters(tree, style, element) {
-  const skipping = propertyValue(style, 'content-visibility');
-  const skipped = skipping === 'hidden' ? 'c' : skipping === 'auto' && isSkipped(element) ? 'cv' : '';
-  const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
-  const menu = isMenu(element) && propertyValue(style, 'appearance') === 'base-select' ? 'm' : '';
-  return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '') + menu;
-}
-
-const isMenu = (element) => isHTML(element, 'select') && !element.multiple && element.size <= 1;
-
-// An object that shows its content instead of its data; one whose content shows no text reads the same either way.
-const isFallenBack = (element) => isHTML(element, 'object') && innerText(element) !== '';
-
-// With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
-const AUTO = { contentVisibilityAuto: true };
-
-function isSkipped(element) {
-  for (let child = firstElement(element); child !== null; child = nextElement(child)) {
-    if (isDisplayed(child)) return !isDisplayed(child, AUTO);
-  }
-  return isHTML(element) && innerText(element) === '' && (firstChild(element) !== null || !isNear(element));
-}
 
 // What holds nothing tells nothing: browsers skip what is further away than one and a half viewports.
 function isNear(element) {

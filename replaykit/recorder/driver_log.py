@@ -264,7 +264,7 @@ class DriverLog:
     def _based(self, base: str, reply: Any) -> None:
         """Note what addresses of a client of its own are relative to."""
         try:
-            self._bases[reply.result()["request"]["guid"]] = base
+            self._bases[reply.result()["request"]._object._guid] = base
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self._driver.failed("network", error)
 

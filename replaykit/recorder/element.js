@@ -346,7 +346,8 @@ function describe(element, innermost, event) {
     text, names: namesOf(element, text, masked),
     attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
     box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
-    closed_shadow: mayBeClosed(innermost) || isSealed(innermost, event), earlier: earlierNames(element, event), cut: isCut(element), masked,
+    closed_shadow: mayBeClosed(innermost) || isSealed(innermost, event), earlier: earlierNames(element, event),
+    over: veilNames(element, event), cut: isCut(element), masked,
   };
 }
 

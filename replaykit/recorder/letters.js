@@ -69,3 +69,28 @@ function lineLetter({ pseudos: { lines } }, element, { holdsLines }, cases) {
   if (!lines || !holdsLines) return '';
   return propertyValue(styleOf(element, '::first-line'), 'text-transform') === cases ? '' : 'k';
 }
+
+// ---- What a style hides, masks or replaces ----------------------------------------------------------------------
+
+function styleLetters(tree, style, element) {
+  const skipping = propertyValue(style, 'content-visibility');
+  const skipped = skipping === 'hidden' ? 'c' : skipping === 'auto' && isSkipped(element) ? 'cv' : '';
+  const clear = propertyValue(style, 'opacity') === '0' ? 'o' : '';
+  const menu = isMenu(element) && propertyValue(style, 'appearance') === 'base-select' ? 'm' : '';
+  return skipped + clear + (tree.secure ? 's' : '') + (isFallenBack(element) ? 'd' : '') + menu;
+}
+
+const isMenu = (element) => isHTML(element, 'select') && !element.multiple && element.size <= 1;
+
+// An object that shows its content instead of its data; one whose content shows no text reads the same either way.
+const isFallenBack = (element) => isHTML(element, 'object') && innerText(element) !== '';
+
+// With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
+const AUTO = { contentVisibilityAuto: true };
+
+function isSkipped(element) {
+  for (let child = firstElement(element); child !== null; child = nextElement(child)) {
+    if (isDisplayed(child)) return !isDisplayed(child, AUTO);
+  }
+  return isHTML(element) && innerText(element) === '' && (firstChild(element) !== null || !isNear(element));
+}

@@ -23,13 +23,43 @@ function noteName(control) {
 
 const nameOf = (control) => limited(accessibleName(control, roleOf(control)) || shownText(control));
 
+// A timer changes a label without any event: what it was is told with the change.
+const RENAMED_MAX = 32;
+const RECORDS_MAX = 64;
+const NAMING = new Set(['aria-label', 'title', 'alt']);
+const renamed = [];
+
+function noteRenamed(records) {
+  for (const record of records.slice(0, RECORDS_MAX)) {
+    const text = limited(oldText(record).replace(/\s+/g, ' ').trim());
+    const control = text === '' ? null : controlAround(record.target);
+    if (control !== null) renamed.push({ control, text, at: now() });
+  }
+  renamed.splice(0, renamed.length - RENAMED_MAX);
+}
+
+function oldText({ type, target, oldValue, attributeName, removedNodes }) {
+  if (type === 'characterData') return oldValue;
+  if (type === 'attributes') return NAMING.has(attributeName) && oldValue !== null ? oldValue : '';
+  // What is masked inside of a removed element nobody can ask any more.
+  return [...removedNodes].filter((node) => MASK === '' || nodeType(node) === TEXT).map((node) => textContent(node) ?? '').join('');
+}
+
+function controlAround(node) {
+  const element = nodeType(node) === ELEMENT ? node : parentNode(node);
+  if (element === null || nodeType(element) !== ELEMENT || isMasked(element)) return null;
+  return MASK !== '' && closest(element, MASK) !== null ? null : closest(element, CONTROL);
+}
+
 // Of the element, or of what stood in its place.
 function earlierNames(element, event) {
   const point = POINTER.has(event.type) ? pointOf(event) : null;
   const own = nameOf(element);
   const read = approaches.filter(({ control, box, at }) => (
     now() - at <= EARLIER_MS && (control === element || (point !== null && !isConnected(control) && holds(box, point)))));
-  const texts = [...read.map(({ text }) => text), ...(stillNames.has(element) ? [stillNames.get(element)] : [])];
+  const changed = renamed.filter(({ control, at }) => control === element && now() - at <= EARLIER_MS);
+  const still = stillNames.has(element) ? [stillNames.get(element)] : [];
+  const texts = [...[...read, ...changed].slice(-EARLIER_MAX).map(({ text }) => text), ...still];
   return [...new Set(texts)].filter((text) => text !== own);
 }
 
@@ -44,6 +74,26 @@ function keepNames(tree) {
   for (const control of [...queryDocument(document, CONTROL)].slice(0, STILL_MAX)) {
     if (!matches(control, ':hover, :focus-within, :active')) stillNames.set(control, nameOf(control));
   }
+}
+
+// ---- What lies over a target without being in the way ----------------------------------------------------------
+
+// A pointer goes through it, a person reads it: known from the latest snapshot, which reads every style.
+const VEILS_MAX = 32;
+let veils = [];
+
+function noteVeil(element, style) {
+  const position = propertyValue(style, 'position');
+  if ((position !== 'absolute' && position !== 'fixed') || veils.length >= VEILS_MAX) return;
+  if (ownerDocument(element) === document) veils.push(element);
+}
+
+function veilNames(element, event) {
+  if (veils.length === 0 || !POINTER.has(event.type) || event.clientX === undefined) return [];
+  const point = pointOf(event);
+  const over = veils.filter((veil) => isConnected(veil) && !contains(element, veil) && !contains(veil, element)
+    && isDisplayed(veil, { opacityProperty: true, visibilityProperty: true }) && holds(boxOf(veil), point));
+  return [...new Set(over.map((veil) => limited(shownText(veil))).filter((text) => text !== ''))];
 }
 
 // ---- Closed shadow trees ---------------------------------------------------------------------------------------

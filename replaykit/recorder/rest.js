@@ -229,11 +229,14 @@ function takeLast(purpose) {
 const observer = new MutationObserver(guarded(noteMutations));
 const watchedRoots = new WeakSet();
 const framePaths = new WeakMap();
-const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
+const EVERYTHING = {
+  subtree: true, childList: true, attributes: true, characterData: true, attributeOldValue: true, characterDataOldValue: true,
+};
 
 // `document.open()` drops the listeners of the window but not this observer: they come back with the first nodes.
 function noteMutations(records) {
   for (const { target, type } of records) if (type === 'childList' && isDocument(target)) listen(target);
+  noteRenamed(records);
   activity(records.length);
 }
 

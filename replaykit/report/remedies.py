@@ -46,6 +46,7 @@ REMEDIES: dict[str, str] = {
     "message.channel": _SPEECH,
     "messages": _SPEECH,
     "names": _NAMES,
+    "names.covered": "another text showed over the target: say in the policy by which selector it is meant",
     "names.confusable": "a name holds letters that look alike: say in the policy which name is meant",
     "netlog": "record again with `replaykit record`, and let it close the browser",
     "network": _BODIES,

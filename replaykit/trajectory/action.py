@@ -93,6 +93,8 @@ class Element(Record, frozen=True, kw_only=True):
     """The act happened inside its closed shadow root: what shows there is not known."""
     earlier: tuple[str, ...] = ()
     """Other names that it, or what stood in its place, had in the second before."""
+    over: tuple[str, ...] = ()
+    """Texts that showed over the point, in elements that a pointer goes through."""
     cut: bool = False
     """A text or attribute was cut."""
     masked: bool = False

@@ -239,6 +239,51 @@ k.onfocus = () => { k.textContent = 'No' };
 </script>"""
 
 
+TIMED = """<!doctype html><button id=t>Buy</button><button id=a aria-label=Send>x</button><button id=n><b>Sell</b> it</button>
+<button id=u>Same</button><p id=c>0</p><script>
+setInterval(() => { c.textContent = Number(c.textContent) + 1 }, 20);
+const rename = () => { t.firstChild.data = 'No'; a.ariaLabel = 'No'; n.firstChild.textContent = 'Keep' };
+</script>"""
+
+
+def test_names_that_a_timer_changes_right_before_the_click_are_kept(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(TIMED)
+    watched.settle()
+    earlier = {}
+    for name in "tanu":
+        script = "name => { rename(); document.getElementById(name).click() }"
+        watched.page.evaluate(script, name)
+        earlier[name] = until_last(watched, "click", f"#{name}").element.earlier
+    assert earlier == {"t": ("Buy",), "a": ("Send",), "n": ("Sell",), "u": ()}
+
+
+def test_a_masked_text_is_none_of_the_earlier_names(watch: Callable[..., Any]) -> None:
+    watched = watch(mask=("b",))
+    watched.page.set_content("<button id=t><i>Buy</i> <b>4711</b></button>")
+    watched.settle()
+    watched.page.evaluate("t.querySelector('b').textContent = '1'; t.querySelector('b').remove(); t.click()")
+    assert "4711" not in str(until_last(watched, "click", "#t").element)
+
+
+VEILED = """<!doctype html><style>body { margin: 0 } button { position: absolute; width: 90px; height: 30px; left: 0 }
+.veil { position: absolute; left: 0; width: 90px; height: 30px; pointer-events: none; background: white }</style>
+<button id=v style="top: 0">Cancel</button><div class=veil style="top: 0">Buy now</div>
+<button id=o style="top: 40px">Cancel</button><div class=veil style="top: 40px; opacity: 0">Buy now</div>
+<button id=f style="top: 80px">Cancel</button><div class=veil style="top: 300px">Buy now</div>
+<button id=b style="top: 120px">Cancel<span class=veil style="top: 0">own</span></button>"""
+
+
+def test_texts_over_a_target_that_a_pointer_goes_through_are_kept(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(VEILED)
+    watched.settle()
+    watched.ask()
+    assert {name: clicked(watched, f"#{name}").over for name in "vofb"} == {
+        "v": ("Buy now",), "o": (), "f": (), "b": (),
+    }  # fmt: skip
+
+
 def test_names_that_change_as_somebody_comes_near_are_kept(watch: Callable[..., Any]) -> None:
     watched = watch()
     watched.page.set_content(CHANGING)

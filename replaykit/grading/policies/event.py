@@ -116,7 +116,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def called(self) -> str | None:
         """All names, folded, one a line; None where a part of one is missing."""
         whole = not any(reading.missing for reading in self.names)
-        read = (*self.names, *self.lookalikes)
+        read = (*self.names, *self.lookalikes, *self.over)
         return "\n".join(reading.folded for reading in read) if whole else None
 
     @cached_property
@@ -125,6 +125,12 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(
             Reading(seen, self.step) for name in self.names if (seen := looks_like(name.raw)) is not None
         )
+
+    @cached_property
+    def over(self) -> tuple[Reading, ...]:
+        """Texts that a person saw over the target, and that are none of its names."""
+        found = self.element.over if self.element is not None else ()
+        return tuple(Reading(text, self.step) for text in found)
 
     @cached_property
     def unnamed(self) -> Truth:

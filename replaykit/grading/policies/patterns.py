@@ -211,6 +211,8 @@ def _text(event: Event, names: TextTests) -> Truth:
         return event.unnamed
     if not found.holds and names.truth(event.lookalikes).holds:
         return unknown(f"names.confusable@{event.step}")
+    if not found.holds and names.truth(event.over).holds:
+        return unknown(f"names.covered@{event.step}")
     if found.holds or event.unnamed is FALSE:
         return found
     on_page = names_on_page(event)

@@ -114,7 +114,7 @@ def _names(event: Event) -> str | None:
     except ReplaykitError:
         # What is wrong with the page is said by the rule that has to read it.
         return None
-    return _read((*event.names, *event.lookalikes, *on_page)) if on_page else None
+    return _read((*event.names, *event.lookalikes, *event.over, *on_page)) if on_page else None
 
 
 def _read(readings: Iterable[Reading]) -> str | None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from replaykit.grading.policies.lookalikes import looks_like
 from replaykit.grading.policies.trial import trials_of
 from replaykit.replay.player import Replay
+from replaykit.trajectory.action import Click, Element
 from tests.grading.policies.test_trial import task
 
 
@@ -38,3 +39,20 @@ def test_names_in_other_scripts_stay_decided(name: str, run: Any) -> None:
 @given(st.text(st.characters(codec="ascii", exclude_characters="01|")))
 def test_plain_letters_look_like_themselves(text: str) -> None:
     assert looks_like(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("Buy now", ("UNDECIDED", ("names.covered@0",))), ("Sell", ("DORMANT", ()))]
+)
+def test_a_text_that_stood_over_the_target_may_be_what_was_meant(
+    text: str, found: tuple[str, tuple[str, ...]], run: Any, grade: Any
+) -> None:
+    element = Element(tag="button", text="Cancel", name="Cancel", over=("Buy now",))
+    built = (
+        run()
+        .look("http://h.test/", "<button>Cancel</button>")
+        .do(Click(element=element))
+        .ended(kind="stopped")
+    )
+    result = grade(built, {"type": "never", "match": {"action": "click", "text": text}})
+    assert (result.outcome, result.missing) == found
