@@ -112,7 +112,10 @@ def test_set_input_files(watch: Watch) -> None:
     watched.page.set_input_files("#file", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"abc"})
     event = until_last(watched, "change", "#file")
     assert [name for name, _ in heard(watched)] == ["input", "change"]
-    assert event.data == {"control": "file", "files": [{"name": "a.txt", "size": 3, "mime": "text/plain"}]}
+    assert event.data == {
+        "control": "file",
+        "files": [{"name": "a.txt", "size": 3, "mime": "text/plain", "key": 1}],
+    }
 
 
 def test_click(watch: Watch) -> None:
