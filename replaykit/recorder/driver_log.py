@@ -194,7 +194,7 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Hear what comes of a request that the driver makes itself, who may make more, and when a script ran."""
+        """Hear what comes of a request of the driver itself, who may make more, and when a script has run."""
         future = getattr(reply, "future", reply)
         if method == "newRequest" and self._base:
             future.add_done_callback(partial(self._based, self._base))
