@@ -168,11 +168,7 @@ def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
     for at, plain in enumerate(item.result[len(actions) :], len(actions)):
         run.keep("", {f"{place}.result[{at}]": plain})
     for at, named in enumerate(actions):
-        given = (
-            run.source.convert(item.result[at], Given, f"{place}.result[{at}]")
-            if at < len(item.result)
-            else None
-        )
+        given = _given(run, item.result[at], f"{place}.result[{at}]") if at < len(item.result) else None
         error = given.error if given is not None else None
         run.step(
             t=t,
@@ -185,6 +181,11 @@ def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
             error=None if error is None else Threw(name="ActionError", message=error),
             turn=turn,
         )
+
+
+def _given(run: Run, plain: dict[str, Any], place: str) -> Given:
+    found: Given = run.source.convert(run.fitted(plain, Given, place), Given, place)
+    return found
 
 
 def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
@@ -355,21 +356,19 @@ _MAKERS: dict[str, _Make] = {
 
 
 def _end(run: Run, found: History, file: str) -> None:
-    plain = [(turn, one) for turn, item in enumerate(found.history) for one in item.result]
-    given = [run.source.convert(one, Given, f"{file} history[{turn}].result") for turn, one in plain]
-    for one in given:
-        if one.judgement is not None:
-            run.add(Imported(kind="judgement", name="browser-use", value=one.judgement, file=file))
-    done = [one for one in given if one.is_done]
+    results = [one for item in found.history for one in item.result]
+    for one in results:
+        if isinstance(one.get("judgement"), dict):
+            run.add(Imported(kind="judgement", name="browser-use", value=one["judgement"], file=file))
+    done = [one for one in results if one.get("is_done") is True]
     if not done:
         steps = [event for event in run.events if isinstance(event, Step)]
         answered = bool(steps) and isinstance(steps[-1].action, Answer)
         run.end("answered" if answered else "unknown")
         return
-    if done[-1].success is not None:
-        value = {"success": done[-1].success}
-        run.add(Imported(kind="label", name="self_report", value=value, file=file))
-    answer = done[-1].extracted_content
+    success, answer = done[-1].get("success"), _text(done[-1].get("extracted_content"))
+    if isinstance(success, bool):
+        run.add(Imported(kind="label", name="self_report", value={"success": success}, file=file))
     run.end("unknown" if answer is None else "answered", answer=answer)
 
 
@@ -385,7 +384,9 @@ def _text(value: Any) -> str | None:
 
 def _is_one(plain: Any) -> bool:
     history = plain.get("history") if isinstance(plain, dict) else None
-    return isinstance(history, list) and all(isinstance(one, dict) and "state" in one for one in history)
+    if not isinstance(history, list):
+        return False
+    return not history or any(isinstance(one, dict) and "state" in one for one in history)
 
 
 def find(path: Path) -> Iterator[Candidate]:

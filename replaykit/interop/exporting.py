@@ -121,7 +121,9 @@ def targets(
     format: str, bundles: Iterable[str], place: Path, choices: Choices | None = None
 ) -> dict[str, Path]:
     """Return bundle to where its export goes: the place itself for one, a name of its own in it for many."""
-    named, ending = list(dict.fromkeys(bundles)), exporter(format).ending_of(choices or Choices())
+    named, choices = list(dict.fromkeys(bundles)), choices or Choices()
+    ending = exporter(format).ending_of(choices)
+    exporter(format).check_schema(choices)
     if len(named) == 1 and place.name.endswith(ending):
         return {named[0]: place}
     if place.is_file():

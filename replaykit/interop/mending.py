@@ -24,7 +24,8 @@ class Unfit(Exception):
 def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
     """Return a JSON value without the parts that `kind` does not take. Raises Unfit where nothing is left.
 
-    An item of a list and an optional field are left out alone; without a required field the object is.
+    An item of a list and an optional field are left out alone; without a required field the object is, and
+    without any item the list.
     """
     if _fits(value, kind):
         return value
@@ -55,12 +56,17 @@ def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: 
 
 
 def _mended_list(value: list[Any], kind: Any, lose: Lose, path: str) -> list[Any]:
-    found = []
+    found: list[Any] = []
+    lost: list[tuple[str, Any]] = []
     for at, part in enumerate(value):
         try:
             found.append(mended(part, kind, lose, f"{path}[{at}]"))
         except Unfit:
-            lose(f"{path}[{at}]", part)
+            lost.append((f"{path}[{at}]", part))
+    if lost and not found:
+        raise Unfit
+    for place, part in lost:
+        lose(place, part)
     return found
 
 

@@ -83,7 +83,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     """Read version 1; `wabe` reads its own folders with it."""
-    result = run.source.convert(plain, First, RESULT)
+    result = run.source.convert(run.fitted(plain, First, RESULT), First, RESULT)
     known = set(First.__struct_fields__)
     run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})
     if plain.get("thoughts") == []:

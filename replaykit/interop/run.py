@@ -208,16 +208,24 @@ class Run:
 
         Raises MalformedSource where nothing that the type needs is there.
         """
+        fit = self.fitted(value, kind, place)
+        self.keep(place, dict(rest(fit, kind)))
+        return self.source.convert(fit, kind, place)
+
+    def fitted(self, value: Any, kind: Any, place: str) -> Any:
+        """Return plain values without the parts that do not fit a type, which are kept: a flaw.
+
+        A value of which nothing fits stays as it is, for the error that says what is wrong.
+        """
         lost: dict[str, Any] = {}
         try:
             fit = mended(value, kind, lost.__setitem__)
         except Unfit:
-            fit, lost = value, {}  # the error says what is wrong
-        found = self.source.convert(fit, kind, place)
-        self.keep(place, {**dict(rest(fit, kind)), **lost})
+            return value
+        self.keep(place, lost)
         for path in lost:
             self.cut("a value of another kind than the layout has: kept beside the steps", f"{place} {path}")
-        return found
+        return fit
 
     def keep(self, place: str, said: Mapping[str, Any]) -> None:
         """Keep what a source says beside the fields that are read, path to value: an event a part."""

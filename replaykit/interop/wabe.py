@@ -77,6 +77,7 @@ def read(run: Run, candidate: Candidate) -> None:
         _read_told(run, candidate)
         return
     plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
+    plain = run.fitted(plain, Told, RESULT)
     told = run.source.convert(plain, Told, RESULT)
     read_first(run, {key: value for key, value in plain.items() if key not in ("error", "success")})
     ending = run.events.pop()
@@ -86,7 +87,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def _read_told(run: Run, candidate: Candidate) -> None:
     name, _, place = candidate.file.rpartition(_AT)
-    results = run.source.convert(run.source.json(name), Results, name)
+    results = run.source.convert(run.fitted(run.source.json(name), Results, name), Results, name)
     where = [
         (at, number) for at, one in enumerate(results.results) for number in range(len(one.detail.tasks))
     ]
@@ -95,6 +96,7 @@ def _read_told(run: Run, candidate: Candidate) -> None:
     _check_counts(run, detail)
     path = f"{name} results[{at}].detail.tasks[{number}]"
     plain = detail.tasks[number]
+    plain = run.fitted(plain, Told, path)
     told = run.source.convert(plain, Told, path)
     run.extra.update({key: plain[key] for key in plain.keys() - set(Told.__struct_fields__)})
     if plain.get("thoughts") == []:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from replaykit.interop.finding import Listing, folders, relative
 from replaykit.interop.formats import Candidate, Importer, letters
 from replaykit.interop.run import Run
-from replaykit.interop.source import kind_of
 from replaykit.interop.webvoyager_actions import answer_of, peer_action, strict_action
 from replaykit.trajectory.action import Action, Answer, Element, Names, Unknown
 from replaykit.trajectory.observation import Observation
@@ -63,7 +62,8 @@ def read(run: Run, candidate: Candidate) -> None:
 
 
 def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
-    messages = run.source.convert(run.source.json(MESSAGES), list[dict[str, Any]], MESSAGES)
+    plain = run.fitted(run.source.json(MESSAGES), list[dict[str, Any]], MESSAGES)
+    messages = run.source.convert(plain, list[dict[str, Any]], MESSAGES)
     if not messages:
         run.source.malformed(MESSAGES, "an empty list", "a chat")
     is_mute = all(message.get("role") != "assistant" for message in messages)
@@ -84,7 +84,7 @@ def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
             first = first or text
             seen.append(text)
         elif role != "system":
-            run.source.malformed(f"{MESSAGES} [{k}].role", repr(role)[:80], "system, user or assistant")
+            run.cut("a message of a role that is unknown: kept beside the steps", f"{MESSAGES} [{k}]")
     if seen:
         turns.append(Turn(len(turns) + 1, "\n".join(seen), None))
     final = messages[-1].get("content")
@@ -107,7 +107,7 @@ def _text(run: Run, content: Any, number: int) -> str:
     said = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     texts = [text for text in said if isinstance(text, str)]
     if content is not None and (not parts or len(texts) < len(said)):
-        run.source.malformed(f"{MESSAGES} [{number}].content", kind_of(content), "text, or parts of text")
+        run.cut("content that is no text: kept beside the steps", f"{MESSAGES} [{number}]")
     return "\n".join(texts)
 
 

@@ -247,7 +247,11 @@ def test_what_the_second_version_cannot_hold_is_listed(
         ("har", "1.2", "one version only"),
     ],
 )
-def test_another_version_is_refused(format: str, schema: str, says: str, tmp_path: Path) -> None:
+def test_another_version_is_refused_before_anything_is_opened(
+    format: str, schema: str, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        targets(format, ["a.zst", "b.zst"], tmp_path, Choices(schema=schema))
     with pytest.raises(UsageError, match=says):
         export_run(format, built(tmp_path / "run.zst"), tmp_path / "out", choices=Choices(schema=schema))
 

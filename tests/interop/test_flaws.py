@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.reader import Bundle
+from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError, UsageError
 from replaykit.interop.formats import IMPORTERS, importer
 from replaykit.interop.hiding import masked, takes_password
@@ -495,3 +495,43 @@ def test_passwords_in_addresses_are_masked(tmp_path: Path, imported: Importing) 
         imported("har", har(tmp_path, entry("http://ann:Field-Pass-77@shop.test/a?api_key=Field-Key-88")))
     )
     assert b"Field-Pass-77" not in text and b"Field-Key-88" not in text and b"shop.test/a" in text
+
+
+def changed(path: Path, change: Callable[[Any], None]) -> Path:
+    plain = json.loads(path.read_text())
+    change(plain)
+    write(path.parent, path.name, plain)
+    return path
+
+
+WRONG: dict[str, tuple[str, Callable[[Path], Path]]] = {
+    "a role that is unknown": ("webvoyager", lambda at: webvoyager(at, [
+        *chat(turn("Click [3]")), {"role": "tool", "content": "LEAF-7"}, *chat(turn("ANSWER; tin"))[1:]])),
+    "a message that is a text": ("webvoyager", lambda at: webvoyager(at, [*chat(turn("Click [3]")), "LEAF-7"])),
+    "content that is a number": ("webvoyager", lambda at: webvoyager(at, [
+        *chat(turn("Click [3]")), {"role": "user", "content": {"at": "LEAF-7"}}])),
+    "a thought that is a list": ("online-mind2web", lambda at: mind2web(at, thoughts=["First.", ["LEAF-7"]])),
+    "an action that is an object": ("online-mind2web", lambda at: mind2web(
+        at, action_history=["<a> x -> CLICK", {"at": "LEAF-7"}], thoughts=[])),
+    "a level that is a list": ("wabe", lambda at: wabe(at, level=["LEAF-7"])),
+    "a result of browser-use with a wrong field": ("browser-use", lambda at: changed(
+        browser_use(at), lambda plain: plain["history"][0]["result"][0].update(error={"code": "LEAF-7"}))),
+    "an item of browser-use without a page": ("browser-use", lambda at: changed(
+        browser_use(at), lambda plain: plain["history"].insert(1, {"model_output": "LEAF-7"}))),
+    "a step of AgentRewardBench without a number": ("agentrewardbench", lambda at: changed(
+        agentrewardbench(at), lambda plain: plain["steps"].insert(1, {"action": "LEAF-7"}))),
+    "a message of Inspect without a role": ("inspect", lambda at: inspect_log(
+        at, lambda sample: sample["messages"].insert(1, {"content": "LEAF-7"}))),
+}  # fmt: skip
+"""Runs with one value that does not fit, which holds LEAF-7."""
+
+
+@pytest.mark.parametrize("flaw", WRONG)
+def test_one_value_that_does_not_fit_costs_no_run(flaw: str, tmp_path: Path) -> None:
+    format, make = WRONG[flaw]
+    done = import_run(format, make(tmp_path / "in"), tmp_path / "run.zst")
+    told = [line for line in done.warnings if "kept beside" in line]
+    assert len(told) == 1, done.warnings
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert b"LEAF-7" in everything(bundle)
+        assert bundle.trajectory.steps and bundle.trajectory.channel("actions") == "partial"
