@@ -108,9 +108,12 @@ _PASSWORD = "input[type=password]"  # a selector
 def _unreached(replay: Replay) -> Iterator[RunFinding]:
     """Yield B3 for a page that never came."""
     arrived = [one for one in replay.navigations if one.committed]
+    told: set[str] = set()
     for one in replay.navigations:
-        if one.committed or not one.error or one.error == "net::ERR_ABORTED" or one.frame:
+        is_failed = not one.committed and one.error and one.error != "net::ERR_ABORTED" and not one.frame
+        if not is_failed or _origin(one.url) in told:
             continue
+        told.add(_origin(one.url))
         is_past = any((o.t or 0) > (one.t or 0) and _origin(o.url) == _origin(one.url) for o in arrived)
         yield found("B3", [one.step], recovered=is_past, url=one.url, note=one.error)
 

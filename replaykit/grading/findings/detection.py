@@ -15,6 +15,7 @@ from replaykit.grading.findings.endings import ended, unsupported
 from replaykit.grading.findings.repetition import repeated
 from replaykit.grading.findings.side_effects import side_effects
 from replaykit.grading.findings.taxonomy import MOST, found
+from replaykit.grading.findings.turns import turns
 from replaykit.grading.verdict import CheckResult, FirstFailure, PolicyOutcome, PolicyResult, RunFinding
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import AllowedChange
@@ -30,10 +31,10 @@ def findings_of(
     reads_pages: bool = True,
 ) -> tuple[RunFinding, ...]:
     """Return what detectors find in a run, by step, at most 20 of a code; those without a step come last."""
-    states = list(replay)
+    steps = list(turns(replay))
     given = [
-        *vain(states),
-        *repeated(states),
+        *vain(steps),
+        *repeated(steps),
         *dialogs(replay),
         *astray(replay),
         *ended(replay),

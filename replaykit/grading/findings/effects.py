@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.findings.taxonomy import MOST, found
+from replaykit.grading.findings.turns import Turn, page_of
 from replaykit.grading.verdict import RunFinding
-from replaykit.replay.state import State
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_action
 
 _POINTED = (acts.Click, acts.DblClick, acts.Tap, acts.DragAndDrop)
@@ -18,54 +18,53 @@ _FIELDS = frozenset({"input", "textarea", "select", "option", "label"})
 """Elements that are clicked to be typed into: what they keep is not in the page's text."""
 
 
-def vain(states: Sequence[State]) -> Iterator[RunFinding]:
+def vain(turns: Sequence[Turn]) -> Iterator[RunFinding]:
     """Yield A1 to A4, each with whether a later action on the same element or address made up for it."""
-    for place, state in enumerate(states):
-        code = _code(state)
-        if code is not None:
-            note = _note(code, state)
-            later = states[place + 1 :]
+    count: Counter[str] = Counter()
+    for place, turn in enumerate(turns):
+        code = _code(turn)
+        if code is not None and count[code] < MOST:
+            count[code] += 1
+            note = _note(code, turn)
+            later = turns[place + 1 :]
             yield found(
                 code,
-                [state.index],
-                recovered=any(_makes_up(state, other) for other in later),
-                action=render_action(state.action),
-                url=state.url,
+                [turn.step.index],
+                recovered=any(_makes_up(turn, other) for other in later),
+                action=render_action(turn.action),
+                url=turn.step.url,
                 note=note,
             )
 
 
-def has_effect(state: State) -> bool:
+def has_effect(turn: Turn) -> bool:
     """Return whether anything followed an action: where it cannot be told, something did."""
-    if state.navigations or state.exchanges or state.dialogs or state.messages:
+    before, after = page_of(turn.before), page_of(turn.after)
+    if turn.is_followed or turn.before is None or turn.after is None or before is None or after is None:
         return True
-    before, after = state.before, state.after
-    if before is None or after is None or before.snapshot_id is None or after.snapshot_id is None:
-        return True
-    return before.snapshot_id != after.snapshot_id or before.seen.url != after.seen.url or _tabs(state)
+    return before != after or turn.before.url != turn.after.url or _tabs(turn)
 
 
-def _tabs(state: State) -> bool:
+def _tabs(turn: Turn) -> bool:
     """Return whether a tab was opened or closed."""
-    seen = state.before.seen if state.before is not None else None
-    known = {tab.page for tab in seen.tabs} if isinstance(seen, Observation) else set()
-    return bool(known) and known != {tab.page for tab in state.tabs}
+    known = {tab.page for tab in turn.before.tabs} if turn.before is not None else set()
+    return bool(known) and known != {tab.page for tab in turn.step.tabs}
 
 
-def _code(state: State) -> str | None:
-    action = state.action
-    if state.step.error is not None:
+def _code(turn: Turn) -> str | None:
+    action = turn.action
+    if turn.step.error is not None:
         return "A2"
-    if state.step.mismatch:
+    if turn.step.mismatch:
         return "A3"
     if isinstance(action, acts.Unknown):
         return "A4"
     is_pointed = isinstance(action, _POINTED) and _tag(action) not in _FIELDS
-    return "A1" if is_pointed and state.step.seen and not has_effect(state) else None
+    return "A1" if is_pointed and turn.step.seen and not has_effect(turn) else None
 
 
-def _note(code: str, state: State) -> str | None:
-    error, declared = state.step.error, state.step.declared
+def _note(code: str, turn: Turn) -> str | None:
+    error, declared = turn.step.error, turn.step.declared
     if code == "A2" and error is not None:
         return f"{error.name}: {error.message}"[:300] if error.message else error.name
     if code == "A3" and declared is not None:
@@ -73,7 +72,7 @@ def _note(code: str, state: State) -> str | None:
     return None
 
 
-def _makes_up(failed: State, later: State) -> bool:
+def _makes_up(failed: Turn, later: Turn) -> bool:
     """Return whether a later action did what one that came to nothing was for."""
     meant = failed.step.declared or failed.action
     return later.step.done and _aim(later.action) == _aim(meant) and has_effect(later)

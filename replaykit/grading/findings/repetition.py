@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.findings.turns import Turn, page_of
 from replaykit.grading.verdict import RunFinding
-from replaykit.replay.state import State
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.rendering import render_action
 
@@ -25,42 +25,42 @@ _REPEATED = (
 """Actions that are rightly done several times on one page, or of which nobody knows what they do."""
 
 
-def repeated(states: Sequence[State]) -> Iterator[RunFinding]:
+def repeated(turns: Sequence[Turn]) -> Iterator[RunFinding]:
     """Yield C1 for each action that was done three times on one page, and C2 for each loop."""
-    keys = _keys(states)
-    if len(states) < TIMES or not any(keys):
+    keys = _keys(turns)
+    if len(turns) < TIMES or not any(keys):
         return
     loops = list(_loops(keys))
-    yield from _thrice(states, keys)
+    yield from _thrice(turns, keys)
     for first, length, end in loops:
-        steps = [state.index for state in states[first:end]]
+        steps = [turn.step.index for turn in turns[first:end]]
         cycle = set(keys[first : first + length])
-        lines = "; ".join(render_action(state.action) for state in states[first : first + length])
+        lines = "; ".join(render_action(turn.action) for turn in turns[first : first + length])
         yield found(
             "C2",
             steps[length:],
             recovered=any(key not in cycle for key in keys[end:]),
-            action=render_action(states[first + length].action),
-            url=states[first + length].url,
+            action=render_action(turns[first + length].action),
+            url=turns[first + length].step.url,
             note=f"steps {steps[0]} to {steps[-1]} go round {(end - first) // length} times: {lines}"[:400],
         )
 
 
-def _thrice(states: Sequence[State], keys: Sequence[Hashable | None]) -> Iterator[RunFinding]:
+def _thrice(turns: Sequence[Turn], keys: Sequence[Hashable | None]) -> Iterator[RunFinding]:
     places: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
-        if key is not None and not isinstance(states[place].action, _REPEATED):
+        if key is not None and not isinstance(turns[place].action, _REPEATED):
             places.setdefault(key, []).append(place)
     for several in places.values():
         if len(several) >= TIMES:
-            again = states[several[1]]
+            again, first = turns[several[1]], turns[several[0]].step.index
             yield found(
                 "C1",
-                [states[place].index for place in several[1:]],
+                [turns[place].step.index for place in several[1:]],
                 recovered=any(key != keys[several[0]] for key in keys[several[-1] + 1 :]),
                 action=render_action(again.action),
-                url=again.url,
-                note=f"done {len(several)} times on the same page, first at step {states[several[0]].index}",
+                url=again.step.url,
+                note=f"done {len(several)} times on the same page, first at step {first}",
             )
 
 
@@ -85,17 +85,17 @@ def _comes_again(keys: Sequence[Hashable | None], place: int, length: int) -> bo
     return is_known and keys[place + length : place + 2 * length] == cycle
 
 
-def _keys(states: Sequence[State]) -> list[Hashable | None]:
+def _keys(turns: Sequence[Turn]) -> list[Hashable | None]:
     """Return action and page of each step; None where the page was never there twice, or cannot be told."""
-    pages = [_page(state) for state in states]
+    pages = [_page(turn) for turn in turns]
     times = Counter(pages)
     return [
-        (render_action(state.action), page) if page is not None and times[page] > 1 else None
-        for state, page in zip(states, pages, strict=True)
+        (render_action(turn.action), page) if page is not None and times[page] > 1 else None
+        for turn, page in zip(turns, pages, strict=True)
     ]
 
 
-def _page(state: State) -> Hashable | None:
+def _page(turn: Turn) -> Hashable | None:
     """Return what tells the page acted on from others."""
-    before = state.before
-    return None if before is None or before.snapshot_id is None else (before.seen.url, before.snapshot_id)
+    snapshot = page_of(turn.before)
+    return None if snapshot is None or turn.before is None else (turn.before.url, snapshot)

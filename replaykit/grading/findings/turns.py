@@ -1,0 +1,49 @@
+"""What detectors see of each step: the pages before and after, and whether anything followed. One pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from replaykit.replay.player import Replay
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Step
+
+
+class Turn(NamedTuple):
+    """One step with what was seen around it."""
+
+    step: Step
+    """The step."""
+    after: Observation | None
+    """The last look at what followed."""
+    is_followed: bool
+    """A navigation, request, dialog or message came of it."""
+
+    @property
+    def action(self) -> Action:
+        """What was done."""
+        return self.step.action
+
+    @property
+    def before(self) -> Observation | None:
+        """The page acted on."""
+        return self.step.before
+
+
+def turns(replay: Replay) -> Iterator[Turn]:
+    """Yield every step in order."""
+    looks = {seen.of: seen for seen in replay.trajectory.of_type(Observation) if seen.role == "after"}
+    followed = {
+        event.step
+        for events in (replay.navigations, replay.exchanges, replay.dialogs, replay.messages)
+        for event in events
+    }
+    for step in replay.steps:
+        yield Turn(step, looks.get(step.index), step.index in followed)
+
+
+def page_of(seen: Observation | None) -> str | None:
+    """Return the snapshot of a look; None where there is none."""
+    return seen.snapshot if seen is not None and isinstance(seen.snapshot, str) else None
