@@ -67,6 +67,8 @@ class Sidecar(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one trace."""
     trace = load(run, candidate.file)
+    if candidate.file and _has_session(candidate.root):
+        run.warn("its session.md is a run of its own: `replaykit import playwright-mcp` reads it")
     for what, count in trace.unread.items():
         run.leave_out(what, count)
     sidecar = _sidecar(run, trace)
@@ -294,6 +296,11 @@ def _of_folder(folder: Path) -> Iterator[Candidate]:
         return
     for name in sorted(names, key=lambda name: (_wall(folder / name), name)):
         yield Candidate(name=name.removesuffix(TRACE), root=folder, file=name)
+
+
+def _has_session(folder: Path) -> bool:
+    """Whether the server that wrote the traces of a folder wrote a log of its session beside it."""
+    return any(next(one.glob("session-*/session.md"), None) for one in (folder, folder.parent))
 
 
 def _wall(file: Path) -> float:

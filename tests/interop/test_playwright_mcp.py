@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from replaykit.trajectory.action import (
 from replaykit.trajectory.exchange import Console, Rest
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
-from tests.interop.samples import MCP_PAGE, mcp_entries, mcp_entry, playwright_mcp, png, write
+from tests.interop.samples import MCP_PAGE, mcp_entries, mcp_entry, playwright_mcp, png, trace_events, write
 
 
 def test_calls_are_steps_and_a_form_is_one_for_each_field(tmp_path: Path, imported: Importing) -> None:
@@ -87,6 +88,16 @@ def test_what_is_not_beside_the_log_is_reported_once(tmp_path: Path) -> None:
     assert done.warnings == (
         "out/page-1.png is a screenshot that is not in the folder",
         "a/gone.log is a console log that is not in the folder",
+    )
+
+
+def test_a_trace_of_the_session_names_its_log(tmp_path: Path) -> None:
+    folder = playwright_mcp(tmp_path / "in")
+    lines = "\n".join(json.dumps(one) for one in trace_events())
+    write(folder, "traces/trace-1795595353400.trace", lines)
+    (done,) = import_runs("auto", [folder], tmp_path / "out")
+    assert (
+        done.warnings[0] == "its session.md is a run of its own: `replaykit import playwright-mcp` reads it"
     )
 
 
