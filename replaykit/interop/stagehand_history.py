@@ -10,6 +10,7 @@ from replaykit.interop.run import Run
 from replaykit.interop.stagehand_actions import actions_of, resolved_action, worded
 from replaykit.trajectory.action import Action, Goto, ToolCall
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.scalars import Threw
 
 METHODS = ("act", "extract", "observe", "navigate", "agent")
@@ -45,7 +46,8 @@ def read_history(run: Run, plain: list[dict[str, Any]], name: str) -> None:
     if base.start is not None:
         run.header.update(created=stamp(base.start), clock="source")
     answer = None
-    for place, one in enumerate(plain):
+    for place, said in enumerate(plain):
+        one = said if run.options.keeps_secrets else {**said, "parameters": hidden(said.get("parameters"))}
         result = one.get("result")
         # The time of an entry is that of its end.
         end = base.ms(moment(one.get("timestamp")))
@@ -61,6 +63,14 @@ def read_history(run: Run, plain: list[dict[str, Any]], name: str) -> None:
 
 
 _CALL = ("method", "parameters", "result", "timestamp")
+
+
+def hidden(parameters: Any) -> Any:
+    """Return parameters without the values of variables: they are there to keep secrets from models."""
+    given = parameters.get("variables") if isinstance(parameters, dict) else None
+    return (
+        {**parameters, "variables": dict.fromkeys(given, MASKED)} if isinstance(given, dict) else parameters
+    )
 
 
 def _call(run: Run, one: dict[str, Any], place: int, end: int | None) -> None:

@@ -161,6 +161,15 @@ def test_a_history(tmp_path: Path, imported: Importing) -> None:
     assert run.header.created == "2026-03-02T09:00:00.000Z"
 
 
+def test_values_of_variables_are_masked(tmp_path: Path, imported: Importing) -> None:
+    given = {"action": "type %pw% into it", "variables": {"pw": "tulip-4711", "who": "Ann"}}
+    path = write(tmp_path, "history.json", [entry("act", given, None, 0)])
+    (step,) = imported("stagehand", path).trajectory.steps
+    assert step.raw["parameters"]["variables"] == {"pw": "⟦masked⟧", "who": "⟦masked⟧"}
+    (kept,) = imported("stagehand", path, keeps_secrets=True).trajectory.steps
+    assert kept.raw["parameters"]["variables"]["pw"] == "tulip-4711"
+
+
 def result(**changes: Any) -> dict[str, Any]:
     actions = [
         {"type": "act", "reasoning": "Look.", "taskCompleted": False, "action": "click Mugs",
