@@ -18,7 +18,6 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import Unsupported
-from replaykit.recorder.capture import WORLD
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.recorder.running import record_command
 from replaykit.replay.blueprint import blueprint_of
@@ -271,7 +270,9 @@ def test_acts_in_a_frame_whose_world_is_older_than_its_document(
 
         def early() -> list[str]:
             kept = tab.worlds._contexts.values()
-            return [one.origin for one in kept if one.name == WORLD and one.frame != tab.frames.main]
+            return [
+                one.origin for one in kept if one.name == run.names.world and one.frame != tab.frames.main
+            ]
 
         page.goto(start, wait_until="commit")
         until(page, lambda: "/pay" in site.asked and len(early()) == 2)
