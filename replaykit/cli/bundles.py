@@ -27,5 +27,8 @@ def _expand(name: str) -> Iterable[str]:
         raise SourceError(source=name, operation="read the bundle", reason=reason)
     found = list(bundles_in(name))
     if not found:
-        notice(f"{name}: no bundle (*.zst) in this folder or below")
+        notice(
+            f"{name}: no bundle (*.zst) in this folder or below; record one with `replaykit record`, or write"
+            " one from another tool's runs with `replaykit import`"
+        )
     return found

@@ -27,6 +27,7 @@ FAIL_ON = ("success", "check", "policy")
 """Kinds of results that fail a test, as of `replaykit grade`."""
 
 _WRITTEN = pytest.StashKey[list[str]]()
+_BARE = pytest.StashKey[list[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Begin the list of what is written."""
     config.stash[_WRITTEN] = []
+    config.stash[_BARE] = []
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -55,12 +57,21 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.suffix != ".zst":
         return None
     if not parent.config.getoption("replaykit_update") and not verdict_path(file_path).exists():
+        parent.config.stash[_BARE].append(file_path)
         return None
     return BundleFile.from_parent(parent, path=file_path)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Name the verdicts that were written."""
+    """Name the verdicts that were written, and the bundles that were no test for want of one."""
+    bare = config.stash[_BARE]
+    if bare:
+        first = bare[0].name
+        terminalreporter.write_sep("=", "replaykit: bundles without a stored verdict")
+        terminalreporter.write_line(
+            f"{len(bare)} of them not tested: {first}, say, has no {verdict_path(bare[0]).name} beside it."
+        )
+        terminalreporter.write_line("Store verdicts with `pytest FOLDER --replaykit-update`; look at them.")
     written = config.stash[_WRITTEN]
     if written:
         terminalreporter.write_sep("=", "replaykit: verdicts written, look at what changed")

@@ -128,7 +128,7 @@ _JUDGES = {
     "truncated": "the reply was cut off at the token limit",
     "unknown": "the provider failed in an unknown way",
     "unknown_token": "the reply ends in a verdict that the judge does not know",
-    "verdict": "the judge gave a verdict",
+    "verdict": "the reply of the model ends in this verdict",
 }
 _RATES = {
     "judgements_failed": "too many judgements are errors for a rate",

@@ -94,7 +94,11 @@ def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
     known = {*known_sites, *task.sites, _SSH_HOST}
     for name in unfilled(task):
         if name.lower() not in known:
-            yield CheckFault(task=task.id, path="$", message=f"__{name}__ is no site of the task")
+            yield CheckFault(task=task.id, path="$", message=_unknown_site(name))
+
+
+def _unknown_site(name: str) -> str:
+    return f"__{name}__ is no site of the task: add `sites: {{{name.lower()}: URL}}` to the file"
 
 
 def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:

@@ -181,3 +181,13 @@ def test_a_file_of_nothing_but_errors_of_judges_is_not_written(tmp_path: Path) -
     assert report.summary["metrics"]["success_rate"]["value"] is None
     with pytest.raises(CannotExport, match="every judgement is an error"):
         as_wabe(report, [path])
+
+
+def test_what_a_judge_said_for_a_success_stands_in_its_case() -> None:
+    said = Judgement(
+        judge="webvoyager", outcome=JudgeOutcome.SUCCESS, reason="verdict", fingerprint="f",
+        stages=({"reply_text": "The total is shown.\nSUCCESS"},),
+    )  # fmt: skip
+    report = build_report([verdict(judgements=(said,))])
+    assert "<system-out>" in as_junit(report).decode()
+    assert "The total is shown. SUCCESS" in as_junit(report).decode()

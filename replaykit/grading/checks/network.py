@@ -13,7 +13,7 @@ from replaykit.grading.checks.peer_network import PeerRule, peer_accepts
 from replaykit.grading.checks.request_faults import faults_of
 from replaykit.grading.checks.requests import Missing, Request, is_complete, last_navigation, requests_of
 from replaykit.grading.values import url as urls
-from replaykit.grading.values.bodies import with_decoded_texts
+from replaykit.grading.values.bodies import ROOT, with_decoded_texts
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.values.matching import Refused, found_in, full_match
 from replaykit.grading.values.peer_numbers import Unparsed
@@ -289,7 +289,8 @@ def _hits(key: str, found: Mapping[str, Any]) -> list[Any]:
         return [value for name, value in found.items() if full_match(pattern, name)]
     if not key.startswith("$"):
         return [found[key]] if key in found else []
-    return find(key, dict(found)) or find(key, with_decoded_texts(dict(found)))
+    whole = found[ROOT] if list(found) == [ROOT] else dict(found)
+    return find(key, whole) or find(key, with_decoded_texts(whole))
 
 
 def _has_header(check: NetworkMatch, name: str, wanted: Any, request: Request, terms: Terms) -> bool:

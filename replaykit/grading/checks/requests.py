@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from msgspec import Struct
 
-from replaykit.grading.values.bodies import body_fields, read_fields
+from replaykit.grading.values.bodies import body_fields, decoded, read_fields
 from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Navigation
@@ -90,7 +90,7 @@ class Request(Struct, frozen=True, kw_only=True):
         if blob is None:
             self._require_heard()
             return None
-        return read_fields(media_type, self._text(blob))
+        return read_fields(media_type, decoded(self._bytes(blob), media_type))
 
     def _sent_type(self) -> str:
         """Return the type that the headers say, else the one that the body was kept with."""
@@ -129,9 +129,12 @@ class Request(Struct, frozen=True, kw_only=True):
             raise Missing(f"body:{self.exchange.id}")
 
     def _text(self, blob: str | Omitted) -> str:
+        return self._bytes(blob).decode("utf-8", "replace")
+
+    def _bytes(self, blob: str | Omitted) -> bytes:
         if not isinstance(blob, str) or blob not in self.replay.bundle:
             raise Missing(f"body:{self.exchange.id}")
-        return self.replay.bundle.blob(blob).decode("utf-8", "replace")
+        return self.replay.bundle.blob(blob)
 
 
 def requests_of(replay: Replay) -> tuple[Request, ...]:

@@ -26,14 +26,47 @@ def body_fields(media_type: str, text: str) -> dict[str, Any] | None:
 
 
 def read_fields(media_type: str, text: str) -> dict[str, Any] | None:
-    """Return the fields of a body by what it holds where its type does not say: JSON sent as text, say."""
+    """Return the fields of a body by what it holds where its type does not say: JSON sent as text, say.
+
+    A body that is a list, or a line of JSON each, is the field `ROOT` alone.
+    """
+    text = text.removeprefix("\ufeff")
     bare = text.strip()
-    found = json_value(text) if bare.startswith("{") and bare.endswith("}") else None
-    if isinstance(found, dict):
-        return found
-    if bare.startswith("--") and "boundary=" not in media_type and media_type.startswith("multipart/"):
-        media_type = f"multipart/form-data; boundary={bare.split(maxsplit=1)[0][2:]}"
-    return body_fields(media_type, text)
+    found = _in_json(bare) if bare[:1] in ("{", "[") else None
+    if found is not None:
+        return found if isinstance(found, dict) else {ROOT: found}
+    kind = media_type.partition(";")[0].strip().lower()
+    if bare.startswith("--") and kind.startswith("multipart/"):
+        return _parts(text, bare.split(maxsplit=1)[0][2:])
+    if kind in ("", "text/plain", _BINARY) and _FORM.fullmatch(bare):
+        media_type = "application/x-www-form-urlencoded"
+    return body_fields(media_type.lower() if kind != "multipart/form-data" else media_type, text)
+
+
+def _in_json(text: str) -> dict[str, Any] | list[Any] | None:
+    """Read JSON, or a line of JSON each; None where it is neither."""
+    found = json_value(text)
+    if found is None and "\n" in text:
+        lines = [json_value(line) for line in text.splitlines() if line.strip()]
+        found = None if None in lines else lines
+    return found if isinstance(found, dict | list) else None
+
+
+def decoded(data: bytes, media_type: str) -> str:
+    """Return the text of a body in the charset that its type names; UTF-8 where none is known."""
+    charset = _CHARSET.search(media_type)
+    if charset is not None and charset[1].lower() in _CHARSETS:
+        return data.decode(charset[1], "replace")
+    return data.decode("utf-8", "replace")
+
+
+ROOT = ""
+"""Field that stands for a whole body that has no fields."""
+
+_BINARY = "application/octet-stream"  # what a body is kept with where it came without a type
+_FORM = re.compile(r"[\w.%+~*\[\]-]+=[^\s=&]*(?:&[\w.%+~*\[\]-]+=[^\s=&]*)*", re.ASCII)
+_CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
+_CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1", "windows-1252", "us-ascii"})
 
 
 def json_value(text: str) -> Any:
