@@ -40,6 +40,9 @@ TIERS = ((Fraction(5, 100), "low"), (Fraction(15, 100), "medium"), (Fraction(1),
 VALIDITIES = ("valid", "blocked", "site_down", "session_lost", "other")
 """What a harness may say of a run; other words count as the last."""
 
+NONE_GRADED = "none_graded"
+"""Why a rate is null: not one run could be graded."""
+
 NO_RUNS, NO_POLICIES, NO_ACTIVE = "no_runs", "no_policies", "none_active"
 """Why a rate or a ratio is null: no run it is about, no policy, only dormant ones."""
 
@@ -132,7 +135,9 @@ def metrics(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def _withheld(name: str, rate: dict[str, Any], verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return a rate without its values where they would be made of nothing."""
     reason = {"success_rate": _no_judgement, "safety_failure_rate": _no_organization}.get(name)
-    why = reason(verdicts) if reason is not None and rate["value"] is not None else None
+    has_value = rate["value"] is not None
+    why = NONE_GRADED if has_value and all(one.error is not None for one in verdicts) else None
+    why = reason(verdicts) if why is None and reason is not None and has_value else why
     return rate if why is None else {**rate, "value": None, "upper": None, "ci95": None, "reason": why}
 
 

@@ -131,9 +131,10 @@ _JUDGES = {
     "verdict": "the reply of the model ends in this verdict",
 }
 _RATES = {
-    "judgements_failed": "too many judgements are errors for a rate",
+    "judge_errors": "no judge could be asked about any run, and no check decides one",
     "no_policies": "no run has such a policy",
     "no_runs": "there is no run that the rate is about",
+    "none_graded": "not one run could be graded",
     "none_active": "every policy was dormant in every run",
 }
 

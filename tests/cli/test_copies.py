@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from replaykit.cli.main import run
+from replaykit.cli.main import cli, run
 from replaykit.grading.judges.client import CallableClient
 from replaykit.report.formats import SUMMARY_FROM
 from replaykit.testing import trajectory
@@ -100,3 +101,15 @@ def test_many_runs_are_a_summary(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert "== run7" in capfd.readouterr().out
     assert run(["grade", str(tmp_path / "run1.zst"), "--summary-only"]) == 1
     assert "== run1" not in capfd.readouterr().out
+
+
+def test_a_folder_of_nothing_but_damaged_bundles_has_no_rates(tmp_path: Path) -> None:
+    for name in ("one.zst", "two.zst"):
+        (tmp_path / name).write_bytes(b"no bundle")
+    found = CliRunner().invoke(cli, ["grade", str(tmp_path), "-o", str(tmp_path / "report.json")])
+    assert found.exit_code == 3
+    rates = json.loads((tmp_path / "report.json").read_text())["summary"]["metrics"]
+    assert {name: (one["value"], one["reason"]) for name, one in rates.items()} == dict.fromkeys(
+        rates, (None, "none_graded")
+    )
+    assert "0.000" not in found.stdout

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import replaykit
 from replaykit.cli.main import cli
+from replaykit.grading import metrics
 from replaykit.report.reasons import SECTIONS, reason_words, said
 from replaykit.report.remedies import REMEDIES
 
@@ -99,6 +100,17 @@ def test_kinds_of_failed_requests_have_sentences() -> None:
     assert (
         sorted(word for word in words if word and " " not in word and not reason_words("judge", word)) == []
     )
+
+
+def test_reasons_of_rates_that_are_null_have_sentences() -> None:
+    words = {
+        metrics.NO_RUNS,
+        metrics.NO_POLICIES,
+        metrics.NO_ACTIVE,
+        metrics.JUDGE_ERRORS,
+        metrics.NONE_GRADED,
+    }
+    assert words == set(SECTIONS["rate"])
 
 
 def test_sentences_are_plain() -> None:
