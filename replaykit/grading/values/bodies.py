@@ -38,8 +38,6 @@ def read_fields(media_type: str, text: str) -> dict[str, Any] | None:
     kind = media_type.partition(";")[0].strip().lower()
     if bare.startswith("--") and kind.startswith("multipart/"):
         return _parts(text, bare.split(maxsplit=1)[0][2:])
-    if kind in ("", "text/plain", _BINARY) and _FORM.fullmatch(bare):
-        media_type = "application/x-www-form-urlencoded"
     return body_fields(media_type.lower() if kind != "multipart/form-data" else media_type, text)
 
 
@@ -63,8 +61,6 @@ def decoded(data: bytes, media_type: str) -> str:
 ROOT = ""
 """Field that stands for a whole body that has no fields."""
 
-_BINARY = "application/octet-stream"  # what a body is kept with where it came without a type
-_FORM = re.compile(r"[\w.%+~*\[\]-]+=[^\s=&]*(?:&[\w.%+~*\[\]-]+=[^\s=&]*)*", re.ASCII)
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1", "windows-1252", "us-ascii"})
 
