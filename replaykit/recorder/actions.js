@@ -1,6 +1,7 @@
 // What truly happened in the page: listeners in the capture phase, before any handler of the page.
 
 const PASSIVE = { capture: true, passive: true };
+const ANSWERING = { capture: true, passive: false };
 const REPORTED = [
   'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
   'change', 'submit', 'focusin', 'compositionend', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle', 'pageshow',
@@ -26,7 +27,9 @@ const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
 const early = guarded(pushEarly);
-const framesChanged = guarded(() => watchFrames(document, []));
+const adopted = guarded(adopt);
+const left = guarded(leave);
+const cameBack = guarded(comeBack);
 const travelled = guarded(travel);
 const keyFollowed = guarded(followKey);
 const pointerFollowed = guarded(followPointer);
@@ -36,19 +39,24 @@ const armed = [];
 function listen(inner) {
   const view = documentWindow(inner);
   if (view === null) return;
-  openAccount(view, inner === document);
+  openAccount(view);
   for (const name of REPORTED) on(view, name, reported);
   for (const name of STIRRING) on(view, name, stirred);
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
   for (const name of ['pointerover', 'focusin']) on(view, name, approached);
-  if (inner === document) on(view, 'load', () => void later(early));
-  if (inner === document && globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
+  if (inner === document) listenToOwn(view);
   // Events of a document itself and `load` of its elements pass no window.
   for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
   on(inner, 'load', loaded);
-  on(inner, OPTIONS.nonce, framesChanged);
+  on(inner, OPTIONS.nonce, adopted, ANSWERING);
+}
+
+function listenToOwn(view) {
+  on(view, 'load', () => void later(early));
+  if (globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
+  for (const name of ['beforeunload', 'pagehide']) on(view, name, left);
 }
 
 function listenInShadow(root) {
@@ -56,12 +64,13 @@ function listenInShadow(root) {
   for (const name of ['load', 'transitionend', 'animationend']) on(root, name, stirred);
 }
 
-function on(from, name, listener) {
-  addListener(from, name, listener, PASSIVE);
+function on(from, name, listener, how = PASSIVE) {
+  addListener(from, name, listener, how);
   if (armed.length < 10000) armed.push([from, name, listener]);
 }
 
 function retire() {
+  tellClose();
   retired = true;
   cancelRepeat(auditing);
   observer.disconnect();
@@ -75,7 +84,7 @@ let auditing = 0;
 // empty document.
 function publish() {
   const next = { api, retire, nonce: OPTIONS.nonce };
-  auditing = repeat(guarded(audit), AUDIT_MS);
+  auditing = repeat(guarded(keepBooks), AUDIT_MS);
   if (globalThis[OPTIONS.api] !== undefined) return void (globalThis[OPTIONS.api] = next);
   let current = api;
   let retireIt = retire;
@@ -90,18 +99,20 @@ function publish() {
   });
 }
 
-// A window outlives its first, empty document. In a frame that its parent can read, the outermost document's script
-// watches; it is told by an event that nobody else knows the name of.
+// A window outlives its first, empty document.
 function install() {
   if (globalThis[OPTIONS.api]?.document === document) return;
+  addListener(globalThis, 'pageshow', cameBack, PASSIVE);
   const owner = globalThis.frameElement;
-  if (owner !== null) return void dispatch(ownerDocument(owner), new Event(OPTIONS.nonce));
-  api.touched = wasTouched();
+  if (owner !== null && isReadable(owner)) return void openPart(owner);
   publish();
-  if (globalThis.parent !== globalThis) hello(api.touched);
-  else arrive();
+  ledger.isArriving = true;
   watchDocument(document, []);
-  framesChanged();
+  watchFrames(document, []);
+  ledger.isArriving = false;
+  api.touched = wasTouched();
+  tellOpen(globalThis.parent === globalThis ? 'main' : 'frame', api.touched);
+  if (role === 'main') arrive();
 }
 
 // ---- Events ----------------------------------------------------------------------------------------------------

@@ -5,9 +5,7 @@ const COUNTED = ['pointerdown', 'keydown', 'beforeinput', 'input', 'dragstart', 
 
 // Drivers choose options without any event that is counted: that a choice is not the document's own tells.
 function wasTouched() {
-  const counts = performance.eventCounts;
-  if (COUNTED.some((name) => counts?.get(name) > 0)) return true;
-  return [...queryDocument(document, 'select,input')].some(isChosen);
+  return hasHistory() || [...queryDocument(document, 'select,input')].some(isChosen);
 }
 
 function isChosen(field) {
@@ -37,15 +35,10 @@ function arrive() {
 function travel(event) {
   const isTravel = event.isTrusted && event.navigationType === 'traverse';
   if (isTravel) tell('travelled', { asked: event.userInitiated });
+  if (event.isTrusted && !event.destination.sameDocument) leave();
 }
 
 function tell(name, data) {
   const at = performance.timeOrigin + now();
   post({ k: 'event', seq: sequence++, at, name, trusted: true, element: null, data }, 'browser');
-}
-
-// In a frame that its parent cannot read: somebody has to find out whose it is. Whoever acted in it before this
-// script came was not seen.
-function hello(touched) {
-  transmit(toJSON({ k: 'hello', seq: sequence++, touched }));
 }

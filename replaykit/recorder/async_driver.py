@@ -16,14 +16,7 @@ from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.commands import Command
 from replaykit.recorder.deadlines import hear_async, send_async
-from replaykit.recorder.driver import (
-    BEGIN_MAX_S,
-    CLOSING_MAX_S,
-    ENDING_MAX_S,
-    SETTLING_MAX_S,
-    Driver,
-    log,
-)
+from replaykit.recorder.driver import Driver, log
 from replaykit.recorder.driver_log import own_calls
 from replaykit.recorder.effects import (
     COMMAND_MAX_MS,
@@ -44,6 +37,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.messages import Pause
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
+from replaykit.recorder.waits import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
 from replaykit.recorder.wrapping import Wrapper, context_of, holds, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser

@@ -60,6 +60,7 @@ SCRIPTS = (
     "rest.js",
     "element.js",
     "ledger.js",
+    "closing.js",
     "naming.js",
     "arriving.js",
     "pointing.js",
@@ -184,13 +185,36 @@ class PageFrame(Struct, frozen=True, kw_only=True):
     """Where its content begins: left, top in CSS px of the pushing document."""
 
 
-class PageHello(Struct, frozen=True, kw_only=True):
-    """The script is in a frame that its parent cannot read."""
+class PageOpen(Struct, frozen=True, kw_only=True):
+    """The script is in a document."""
 
     seq: N
     """The document's own message counter, from 0."""
+    at: float
+    """Page time, epoch ms."""
+    role: str
+    """Who hears what happens in it: `main frame part none`.
+
+    Its own script: as the page, or as a frame that its parent cannot read; the script of the document around
+    it; or nobody.
+    """
     touched: bool = False
     """Somebody had acted in it before."""
+
+
+class PageClose(Struct, frozen=True, kw_only=True):
+    """A document may be leaving, or has been asked: what the browser counted, and what was heard of it."""
+
+    seq: N
+    """The document's own message counter, from 0."""
+    at: float
+    """Page time, epoch ms."""
+    windows: N
+    """Windows that it listened to."""
+    heard: N
+    """Input events heard."""
+    missed: N
+    """Input events that the browser counted besides; each was told as a gap."""
 
 
 class PagePart(Struct, frozen=True, kw_only=True):
@@ -219,12 +243,13 @@ class PageGap(Struct, frozen=True, kw_only=True):
     """The error's text."""
 
 
-PageText: TypeAlias = PageEvent | PagePush | PageHello | PagePart | PageGap
+PageText: TypeAlias = PageEvent | PagePush | PageOpen | PageClose | PagePart | PageGap
 
 _TYPES: dict[str, type[PageText]] = {
     "event": PageEvent,
     "push": PagePush,
-    "hello": PageHello,
+    "open": PageOpen,
+    "close": PageClose,
     "part": PagePart,
     "gap": PageGap,
 }

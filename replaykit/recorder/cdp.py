@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from replaykit.recorder.capture import Names, PageNode, PagePush
+from replaykit.recorder.cdp_documents import Documents
 from replaykit.recorder.cdp_frames import (
     DEPTH_MAX,
     PAGES,
@@ -109,6 +110,10 @@ class Tab:
         """Frames in processes of their own, and workers."""
         self.errands: list[Target | str] = []
         """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
+        self.documents = Documents(self._miss, is_armed=self._is_armed)
+        """The documents that it shows."""
+        self.is_noting = False
+        """What is translated now is translated once more later."""
         self.worlds = Worlds(self, clock)
         """The JavaScript worlds of its documents."""
         self.moves = Moves(self, clock)
@@ -202,8 +207,10 @@ class Tab:
     def note(self, method: str, params: Params) -> None:
         """Take in what is needed to speak to the tab, from an event that is translated later."""
         if method in _NOTED:
+            self.is_noting = True
             for _ in self.translate(method, params):
                 pass
+            self.is_noting = False
 
     def translate(self, method: str, params: Params, via: Via = ()) -> Iterator[Input]:
         """Yield what a protocol event means to the session; `via`: the target below that tells of it."""
@@ -260,11 +267,21 @@ class Tab:
         for one in [one for one in self.targets if one[: len(gone)] == gone]:
             self.part(self.targets.pop(one))
         yield from self.worlds.forget_below(gone, "left")
+        self.documents.gone(gone)
 
     def _target_crashed(self, params: Params, via: Via) -> Iterator[Input]:
         if via:
             self.gaps.append(("snapshots", "frame.crashed", 1))
+            self.documents.crashed(via)
             yield from self.worlds.forget_below(via, "crashed")
+
+    def _miss(self, why: str) -> None:
+        if self.actor == "agent":
+            self.gaps.append(("actions", why, 1))
+
+    def _is_armed(self, via: Via) -> bool:
+        target = self.targets.get(via)
+        return self.is_watched if not via else target is not None and target.is_armed
 
     def _loaded(self, params: Params, via: Via) -> Iterator[Input]:
         if via in self.targets:

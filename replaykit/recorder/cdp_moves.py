@@ -50,6 +50,7 @@ class Moves:
         return iter(())
 
     def _detached(self, params: Params, via: Via) -> Iterator[Input]:
+        self._tab.documents.detached(via, params["frameId"])
         # `swap`: the frame lives on in another process, and keeps its place among its siblings.
         if params.get("reason") == "swap":
             return
@@ -73,6 +74,7 @@ class Moves:
 
     def _committed(self, params: Params, via: Via) -> Iterator[Input]:
         frame, tab = params["frame"], self._tab
+        tab.documents.committed(via, frame["id"], self._clock.arrived())
         is_main = not via and frame.get("parentId") is None
         if is_main and frame["loaderId"] == tab.loader:
             return  # already in the frame tree that was read while this event was on its way

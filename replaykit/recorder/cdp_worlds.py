@@ -10,15 +10,17 @@ from msgspec.structs import replace
 
 from replaykit.errors import RecorderError
 from replaykit.recorder.capture import (
+    PageClose,
     PageEvent,
     PageGap,
-    PageHello,
+    PageOpen,
     PagePart,
     PagePush,
     Parts,
     decode_message,
     split_number,
 )
+from replaykit.recorder.cdp_documents import Place
 from replaykit.recorder.cdp_frames import Flood, Via
 from replaykit.recorder.clock import Clock
 from replaykit.recorder.messages import MAIN, FrameLeft, Input, PageMessage, Pushed, Source
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from replaykit.recorder.cdp import Tab
 
 Params: TypeAlias = dict[str, Any]
-Place: TypeAlias = tuple[Via, int]
-"""Target and number of a context in it."""
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -50,14 +50,15 @@ class Numbers:
     """Numbers of what one world says: each one more than the one before, from 0 in each document."""
 
     def __init__(self) -> None:
-        self._next = 0
+        self.next = 0
+        """The one that is due."""
 
     def misses(self, number: int | None) -> int:
         """Take a number in; return how many messages are missing before it, one for a number out of place."""
         if number is None:
             return 0
-        missing = number - self._next if number > 0 else 0
-        self._next = number + 1
+        missing = number - self.next if number > 0 else 0
+        self.next = number + 1
         return missing if missing >= 0 else 1
 
 
@@ -71,6 +72,11 @@ class Worlds:
         self._contexts: dict[Place, Context] = {}
         self._parts: dict[Place, Parts] = {}
         self._numbers: dict[Place, Numbers] = {}
+
+    def heard(self, place: Place) -> int:
+        """Return how many messages of a context have come."""
+        numbers = self._numbers.get(place)
+        return numbers.next if numbers is not None else 0
 
     def place(self, name: str | None = None, frame: str | None = None) -> Place | None:
         """Return a frame's context of a world, `""` being the page's own; default: ours, the main frame."""
@@ -98,6 +104,8 @@ class Worlds:
             yield from self._forget(place, why)
 
     def _forget(self, place: Place, why: str = "left") -> Iterator[Input]:
+        if not self._tab.is_noting:
+            self._tab.documents.left(place)
         context = self._contexts.pop(place, None)
         self._parts.pop(place, None)
         self._numbers.pop(place, None)
@@ -114,6 +122,8 @@ class Worlds:
         about = context.get("auxData", {})
         frame, is_own = about.get("frameId", ""), about.get("isDefault", False)
         name = "" if is_own else context["name"] or "?"
+        if is_own and not self._tab.is_noting:
+            self._tab.documents.begun(via, frame, self._clock.arrived())
         number = self._tab.frames.renew(frame) if name == self._tab.names.world else 0
         source = self._tab.frames.source(frame, number)
         document = self._tab.document
@@ -138,6 +148,7 @@ class Worlds:
         missing = self._numbers.setdefault(place, Numbers()).misses(number)
         if missing and self._tab.actor == "agent":
             self._tab.gaps.append(("actions", "seq.broken", missing))
+        self._tab.documents.said(place)
         if self._admits(context, text):
             yield from self._said(place, context, text)
 
@@ -162,8 +173,10 @@ class Worlds:
             yield from self._said(place, context, whole)
         elif isinstance(message, PagePush):
             yield from self._pushed(message, context, place[0])
-        elif isinstance(message, PageHello):
-            self._greeted(context, message, place[0])
+        elif isinstance(message, PageOpen):
+            self._opened(context, message, place)
+        elif isinstance(message, PageClose):
+            self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is nobody's act.
             at = self._page_time(message.at, place[0])
@@ -194,7 +207,13 @@ class Worlds:
     def _joined(self, place: Place, part: PagePart) -> str | None:
         return self._parts.setdefault(place, Parts()).add(part)
 
-    def _greeted(self, context: Context, hello: PageHello, via: Via) -> None:
+    def _opened(self, context: Context, message: PageOpen, place: Place) -> None:
+        at = self._page_time(message.at, place[0])
+        self._tab.documents.opened(place, context.frame, message, at)
+        if message.role == "frame":
+            self._greeted(context, place[0], is_touched=message.touched)
+
+    def _greeted(self, context: Context, via: Via, *, is_touched: bool) -> None:
         tab = self._tab
         if not tab.frames.knows(context.frame):
             return
@@ -202,7 +221,7 @@ class Worlds:
         if context.frame not in tab.frames.owned:
             tab.errands.append(context.frame)
         target = tab.targets.get(via)
-        if hello.touched and tab.actor == "agent" and target is not None and not target.is_existing:
+        if is_touched and tab.actor == "agent" and target is not None and not target.is_existing:
             tab.gaps.append(("actions", "target.late", 1))
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:

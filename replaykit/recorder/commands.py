@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from secrets import token_hex
@@ -26,14 +27,26 @@ from replaykit.recorder.effects import (
     ask,
     evaluate,
 )
-from replaykit.recorder.framing import file_contents, send_frames, snapshot, stir
+from replaykit.recorder.framing import close, file_contents, send_frames, snapshot, stir
 from replaykit.recorder.ledger import Blob
-from replaykit.recorder.messages import Body, Close, Http, Open, Pause, Post, ReadLog, ReadPage, Screenshot
+from replaykit.recorder.messages import (
+    Body,
+    Close,
+    CloseDocuments,
+    Http,
+    Open,
+    Pause,
+    Post,
+    ReadLog,
+    ReadPage,
+    Screenshot,
+)
 from replaykit.recorder.net_log import NetLog, Sent
 from replaykit.recorder.outlines import outline
 from replaykit.recorder.paint import blacken
 from replaykit.recorder.probes import open_page, prepare, reads, request
 from replaykit.recorder.shadows import reveal
+from replaykit.recorder.witnessing import OF_PAGES, Watching
 from replaykit.trajectory.scalars import Box
 
 PIXELS_MAX = 8_000_000
@@ -45,7 +58,9 @@ MARKERS_MAX = 12
 CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause
+Command: TypeAlias = (
+    ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open | Close | Pause
+)  # fmt: skip
 """Outputs of the session that get a reply."""
 
 
@@ -57,6 +72,8 @@ class Commands:
         self._clock = clock
         self.net_log: NetLog | None = None
         """Of the browser, where it writes one."""
+        self.watching = Watching()
+        """What the witnesses in the pages have missed so far."""
 
     def start(self, command: Command) -> Carried:
         """Return the generator that carries the command out; nothing happens before its first step."""
@@ -69,6 +86,8 @@ class Commands:
                 return self._body(command)
             case Post():
                 return self._post(command)
+            case CloseDocuments():
+                return self._close_documents()
             case ReadLog():
                 return self._log()
             case Open():
@@ -174,6 +193,16 @@ class Commands:
             # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
             # of what a frame's process was given before anybody listened.
             raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
+
+    def _close_documents(self) -> Carried:
+        tabs = [tab for tab in self._tabs.values() if tab.actor == "agent"]
+        for tab in tabs:
+            yield from close(tab, self._clock)
+            self.watching.take(tab.gaps)
+        at, counts = self._clock.now(), Counter[str]()
+        for tab in tabs:
+            counts.update(tab.documents.counts)
+        return [self.watching.of(witness, at, counts) for witness in OF_PAGES]
 
     def _open(self, command: Open) -> Carried:
         probes = (tab for tab in self._tabs.values() if tab.actor == "probe" and not tab.is_gone)

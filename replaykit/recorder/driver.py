@@ -45,7 +45,8 @@ from replaykit.recorder.relay import RECEIVED, Heard
 from replaykit.recorder.relaying import Relaying
 from replaykit.recorder.roster import Found, Roster
 from replaykit.recorder.targets import Targets
-from replaykit.recorder.testifying import testimonies
+from replaykit.recorder.testifying import input_at, testimonies
+from replaykit.recorder.witnessing import Commanded
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -58,18 +59,6 @@ PROBE = -1
 
 CRASHED = "Inspector.targetCrashed"
 """Of a tab's own session; Playwright's event of that name also comes when only a frame has crashed."""
-
-CLOSING_MAX_S = 1.5
-"""Longest wait for last looks before a page, context or browser is closed."""
-
-BEGIN_MAX_S = 130.0
-"""Longest wait for what comes before the agent's first act: first looks, probes (at most 120 s)."""
-
-SETTLING_MAX_S = 1.5
-"""Longest wait for tabs and frames that are being armed when the agent has ended."""
-
-ENDING_MAX_S = 180.0
-"""Longest wait for the end of a recording: last looks, probes (at most 120 s), seal."""
 
 
 class Driver(Relaying):
@@ -126,6 +115,8 @@ class Driver(Relaying):
         self._contexts: set[Any] = set()
         self._has_crashed = False
         self._existing: set[int] = set()
+        self.inputs: dict[int | None, float] = {}
+        """When the agent asked for input last, by tab, ms; a proxy does not say in which."""
         self._backlog: dict[int, list[Heard]] = {}
         self._lost: list[Tab] = []
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
@@ -174,6 +165,8 @@ class Driver(Relaying):
 
     def feed(self, item: Input) -> None:
         """Give the session an input; what it writes is stored at once, what it asks for is queued."""
+        if isinstance(item, Commanded) and item.kind == "input":
+            self.inputs[item.page] = item.at
         if self._core is None:
             self._early.append(item)
         if self._core is None or self.is_sealed:
@@ -201,6 +194,7 @@ class Driver(Relaying):
 
     def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
         """Say that something was missed."""
+        self.commands.watching.take([(channel, why, count)])
         event = Gap(t=int(self.clock.now()), page=page, channel=channel, why=why, count=count)
         if self._core is not None and not self.is_sealed:
             self._write(Write(event=event))
@@ -252,6 +246,7 @@ class Driver(Relaying):
             census=census,
         )
         tab.on_heard = lambda: self._armed(tab)
+        tab.documents.input_at = lambda: input_at(self, page)
         if self.is_attaching:
             self._existing.add(page)
         self._backlog[page] = []
@@ -305,6 +300,8 @@ class Driver(Relaying):
     def _hear(self, tab: Tab, said: Heard) -> None:
         waiting = self._backlog.get(tab.page)
         if said.method == CRASHED and not said.via:
+            tab.documents.crashed(())
+            self.tell(tab)
             self.gone(tab, is_crash=True)
         elif waiting is None:
             self._heed(tab, said)

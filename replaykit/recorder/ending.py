@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from replaykit.recorder.acting import Acting
 from replaykit.recorder.events import ms
 from replaykit.recorder.ledger import Asking, Flow, Ledger
-from replaykit.recorder.messages import Disarm, End, Pause, ReadLog, Seal
+from replaykit.recorder.messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.network import Network
 from replaykit.recorder.noting import Noting
 from replaykit.recorder.probing import Probing
@@ -70,6 +70,7 @@ class Closing:
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
         yield from self._settle()
+        yield from self._close_documents()
         active = self._tabs.get(self._tabs.active)
         last: Shown | None = None
         for tab in self._tabs.open:
@@ -84,6 +85,13 @@ class Closing:
         yield from self._read_log(max(end.at, self._acting.now))
         yield from self._probing.elsewhere("post", max(end.at, self._acting.now))
         self._finish(end)
+
+    def _close_documents(self) -> Flow:
+        """Before the last looks: from now on nobody acts."""
+        if "page" in self.owes:
+            reply = yield CloseDocuments(id=0)
+            for said in reply.value if isinstance(reply.value, list) else ():
+                self.witnessed(said)
 
     def _read_log(self, now: float) -> Flow:
         """Before the probes, whose requests are not the agent's."""

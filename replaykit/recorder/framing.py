@@ -8,14 +8,22 @@ from collections.abc import Generator
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from replaykit.decoders import convert
+from replaykit.decoders import convert, decode
 from replaykit.recorder.arming import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
 from replaykit.recorder.capture import PagePush, decode_message
 from replaykit.recorder.cdp import Tab
+from replaykit.recorder.cdp_documents import Place
 from replaykit.recorder.cdp_frames import PAGES, Target, TargetFacts
 from replaykit.recorder.clock import Clock, offset
 from replaykit.recorder.effects import Effect, Refused, Send, Sleep, Together, ask, evaluate
+
+CLOSING_MAX_MS = 3000
+"""The documents of a page get so long for their last words."""
+
+OPENING_MAX_MS = 500
+"""A document that is there already gets so long for its first."""
 
 FRAMES_MAX = 64
 """Frames that are asked with one page."""
@@ -30,6 +38,14 @@ TREE = "Page.getFrameTree"
 
 POLL_MS = 10
 """Between two questions whether they are."""
+
+
+class LastWords(Struct, frozen=True, kw_only=True):
+    """What a document says when it is asked for its last words; the rest is in its messages."""
+
+    sent: int
+    """Messages that it has sent."""
+
 
 _FACTS = (
     "[performance.timeOrigin + performance.now(), globalThis.document?.readyState ?? '',"
@@ -127,6 +143,33 @@ def file_contents(tab: Tab, frame: str, key: int) -> Generator[Effect, Any, byte
     """Return the bytes of a file that a document (empty = the main frame's) was given."""
     found = yield from evaluate(tab, f"{tab.names.api}.contents({key})", frame=frame or None)
     return base64.b64decode(found) if isinstance(found, str) else None
+
+
+def close(tab: Tab, clock: Clock) -> Generator[Effect, Any, None]:
+    """Ask all documents of a page for their last words: what has none by then is a gap."""
+    due, asked = clock.now() + CLOSING_MAX_MS, set[Place]()
+    for _ in range(OPENING_MAX_MS // POLL_MS):
+        if tab.is_gone or not tab.documents.is_opening:
+            break
+        yield Sleep(ms=POLL_MS)
+    while clock.now() < due and (waiting := [one for one in tab.documents.open() if one not in asked]):
+        for place in waiting:
+            asked.add(place)
+            yield from _close(tab, place)
+    tab.documents.finish()
+
+
+def _close(tab: Tab, place: Place) -> Generator[Effect, Any, None]:
+    via, context = place
+    call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
+    try:
+        found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
+        said = decode(found["result"].get("value") or "", LastWords)
+    except (Refused, msgspec.DecodeError):
+        return  # it is stuck, behind a dialog, or gone
+    tab.documents.answered(place)
+    if tab.worlds.heard(place) < said.sent and tab.actor == "agent":
+        tab.gaps.append(("actions", "seq.broken", said.sent - tab.worlds.heard(place)))
 
 
 def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:

@@ -8,23 +8,33 @@ const ACCOUNTS = [
 const WINDOWS_MAX = 2000;
 const AUDIT_MS = 250;
 
-// By window. A frame that is removed takes its counts with it, unless they were taken before.
+// By the counts of a window: one that goes elsewhere has others afterwards, though it is the same object. A frame that
+// is removed takes its counts with it, unless they were taken before.
 const accounts = new Map();
 const accountOf = new WeakMap();
-const ledger = { windows: 0, counted: 0, heard: 0, isFull: false };
+const ledger = { windows: 0, heard: 0, missed: 0, isFull: false, isArriving: false };
 
-function openAccount(view, isOwn) {
+function openAccount(view) {
   const inner = view.document;
-  if (accounts.has(view)) return void accountOf.set(inner, accounts.get(view));
-  if (accounts.size >= WINDOWS_MAX) return void tellFull();
   const counts = view.performance.eventCounts;
-  const account = { counts, heard: {} };
-  // What came before the first script is told as `touched`; what came before a later window was met was not heard.
-  for (const type of ACCOUNTS) account.heard[type] = isOwn ? countOf(counts, type) : 0;
-  accounts.set(view, account);
+  const account = accounts.get(counts) ?? newAccount(counts);
+  if (account === null) return void tellFull();
+  account.inner = inner;
   accountOf.set(inner, account);
-  ledger.windows += 1;
 }
+
+// What came before the first script is told as `touched`; what came before a later window was met was not heard.
+function newAccount(counts) {
+  if (accounts.size >= WINDOWS_MAX) return null;
+  const account = { counts, heard: {} };
+  for (const type of ACCOUNTS) account.heard[type] = ledger.isArriving ? countOf(counts, type) : 0;
+  accounts.set(counts, account);
+  ledger.windows += 1;
+  return account;
+}
+
+// Whether somebody acted in a window that was there before this script.
+const hasHistory = () => [...accounts.values()].some(({ heard }) => COUNTED.some((type) => heard[type] > 0));
 
 function tellFull() {
   if (!ledger.isFull) gap('ledger.full', 1);
@@ -37,20 +47,26 @@ const countOf = (counts, type) => (counts === undefined ? 0 : (readCount(counts,
 function enterInLedger(event, inner) {
   const account = accountOf.get(inner);
   if (account === undefined || !event.isTrusted || !('view' in event)) return;
-  if (account.heard[event.type] !== undefined) account.heard[event.type] += 1;
+  if (account.heard[event.type] === undefined) return;
+  account.heard[event.type] += 1;
   ledger.heard += 1;
 }
 
 // More heard than counted must not make up for what is not heard later.
 function audit() {
-  for (const [view, account] of accounts) {
+  for (const [key, account] of accounts) {
     for (const type of ACCOUNTS) {
       const counted = countOf(account.counts, type);
       const missed = counted - account.heard[type];
       if (missed === 0) continue;
       account.heard[type] = counted;
-      if (missed > 0) gap('events.unheard', missed, type);
+      if (missed > 0) tellMissed(missed, type);
     }
-    if (view.closed && view !== globalThis) accounts.delete(view);
+    if (documentWindow(account.inner) === null) accounts.delete(key);
   }
+}
+
+function tellMissed(count, type) {
+  ledger.missed += count;
+  gap('events.unheard', count, type);
 }

@@ -18,6 +18,7 @@ from replaykit.recorder.messages import (
     MAIN,
     Body,
     Close,
+    CloseDocuments,
     Http,
     Open,
     Output,
@@ -34,7 +35,9 @@ from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Event, Header
 
-Command: TypeAlias = ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause
+Command: TypeAlias = (
+    ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open | Close | Pause
+)  # fmt: skip
 """An output that gets a reply."""
 
 Flow: TypeAlias = Generator[Command, Reply, None]

@@ -427,6 +427,12 @@ class ReadLog(Struct, frozen=True, kw_only=True):
     id: int
 
 
+class CloseDocuments(Struct, frozen=True, kw_only=True):
+    """Ask every document that is still there for its last words. Reply value: list[Witnessed]."""
+
+    id: int
+
+
 class Post(Struct, frozen=True, kw_only=True):
     """Fetch the body of a request that was not told with it. Reply value: bytes."""
 
@@ -470,7 +476,8 @@ class Seal(Struct, frozen=True, kw_only=True):
 
 
 Output: TypeAlias = (
-    Write | Arm | Disarm | ReadPage | Screenshot | Body | Post | ReadLog | Http | Open | Close | Pause | Seal
+    Write | Arm | Disarm | ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open
+    | Close | Pause | Seal
 )  # fmt: skip
 
 

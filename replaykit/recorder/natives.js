@@ -88,6 +88,7 @@ const selectValue = getter(HTMLSelectElement.prototype, 'value');
 const selectOptions = getter(HTMLSelectElement.prototype, 'options');
 const isSelected = getter(HTMLOptionElement.prototype, 'selected');
 const buttonType = getter(HTMLButtonElement.prototype, 'type');
+const shadowMode = getter(ShadowRoot.prototype, 'mode');
 const slotAssignment = getter(ShadowRoot.prototype, 'slotAssignment');
 const assignedNodes = method(HTMLSlotElement.prototype, 'assignedNodes');
 const templateContent = getter(HTMLTemplateElement.prototype, 'content');

@@ -29,7 +29,7 @@ from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
 from replaykit.recorder.capture import Names, PageOptions, page_script
 from replaykit.recorder.declared import Said as Declared
-from replaykit.recorder.driver import CLOSING_MAX_S, Driver
+from replaykit.recorder.driver import Driver
 from replaykit.recorder.messages import Begin, Speaking, Write
 from replaykit.recorder.net_log import NetLog
 from replaykit.recorder.redact import Redactor
@@ -45,6 +45,7 @@ from replaykit.recorder.settings import (
 )
 from replaykit.recorder.stopping import patient
 from replaykit.recorder.testifying import has_census
+from replaykit.recorder.waits import CLOSING_MAX_S
 from replaykit.tasks.task import Sites, Task, decode_task
 from replaykit.trajectory.step import Ending, Environment, Header
 
@@ -174,7 +175,10 @@ class _Recording(Run):
 
     def _witnesses(self) -> tuple[str, ...]:
         is_logged = self._driver.commands.net_log is not None and self._driver.has_network
+        has_pages = bool(self._driver.tabs)
         there = {
+            "page": has_pages,
+            "ledger": has_pages,
             "census": has_census(self._driver),
             "commands": self._driver.log.is_whole or self.is_proxied,
             "netlog": is_logged,

@@ -54,14 +54,20 @@ const binding = globalThis[OPTIONS.binding];
 let sent = 0;
 
 function transmit(text) {
-  if (retired || typeof binding !== 'function') return;
+  if (!canSay()) return;
   if (text.length <= PART) return send(text);
   const pieces = splitText(text);
   const id = parts++;
   pieces.forEach((piece, i) => send(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
 }
 
-const send = (text) => void binding(`${sent++} ${text}`);
+const canSay = () => !retired && typeof binding === 'function';
+const say = (text) => void binding(`${sent++} ${text}`);
+
+function send(text) {
+  say(text);
+  if (books.isLeaving) tellClose();
+}
 
 function splitText(text) {
   const pieces = [];
@@ -242,7 +248,7 @@ function noteMutations(records) {
 
 function watchDocument(inner, path) {
   framePaths.set(inner, path);
-  if (watchedRoots.has(inner)) return;
+  if (watchedRoots.has(inner) || hearsItself(inner)) return;
   watchRoot(inner);
   listen(inner);
   activity();
@@ -278,6 +284,7 @@ const VISITS_MAX = 100000;
 
 const api = {
   document,
+  close: closeBooks,
   push: (purpose) => {
     tellDropped();
     return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));

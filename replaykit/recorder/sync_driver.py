@@ -15,7 +15,7 @@ from playwright.sync_api import TimeoutError as LateError
 from replaykit.recorder.arming import arm, remember_history
 from replaykit.recorder.cdp import Tab
 from replaykit.recorder.deadlines import hear, send
-from replaykit.recorder.driver import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S, log
+from replaykit.recorder.driver import log
 from replaykit.recorder.driver_log import own_calls
 from replaykit.recorder.effects import (
     COMMAND_MAX_MS,
@@ -35,6 +35,7 @@ from replaykit.recorder.framing import snapshot
 from replaykit.recorder.greenlets import Greenlets
 from replaykit.recorder.probes import dismiss
 from replaykit.recorder.roster import FOUND
+from replaykit.recorder.waits import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
 from replaykit.recorder.wrapping import Wrapper, context_of, holds, moving_in_history, require
 
 Target: TypeAlias = Page | BrowserContext | Browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from replaykit.recorder.witnessing import Logged, Witnessed
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 def has_census(driver: Driver) -> bool:
     """Whether every page, frame and worker of the browser waits for the recorder, or for the driver."""
     return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
+
+
+def input_at(driver: Driver, page: int) -> float:
+    """Return when the agent asked for input in a tab last, ms; infinity where nobody would know."""
+    if not (driver.log.is_whole or driver.is_proxied):
+        return inf
+    return max(driver.inputs.get(page, -inf), driver.inputs.get(None, -inf))
 
 
 def testimonies(driver: Driver) -> Iterator[Logged | Witnessed]:

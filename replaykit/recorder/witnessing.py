@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from msgspec import Struct
 
 from replaykit.recorder.net_log import Sent
+
+OF_PAGES = {
+    "page": (
+        frozenset({
+            "document.unopened", "document.unclosed", "document.crashed", "seq.broken", "flood", "failed",
+            "message.invalid", "recorder.failed",
+        }),
+        ("documents", "closed"),
+    ),
+    "ledger": (frozenset({"events.unheard", "ledger.full"}), ("windows", "counted", "heard")),
+}  # fmt: skip
+"""Witnesses in the pages: which gaps of the actions are theirs, and what each counts."""
 
 
 class Commanded(Struct, frozen=True, kw_only=True):
@@ -70,3 +84,20 @@ class Witnessed(Struct, frozen=True, kw_only=True):
     lacks: tuple[str, ...] = ()
     """Codes of gaps; none = it missed nothing."""
     counts: dict[str, int] = {}
+
+
+class Watching:
+    """What the witnesses in the pages have missed."""
+
+    def __init__(self) -> None:
+        self._missed: set[str] = set()
+
+    def take(self, gaps: Iterable[tuple[str, str, int]]) -> None:
+        """Take in gaps: channel, reason, count."""
+        self._missed |= {why for channel, why, _ in gaps if channel == "actions"}
+
+    def of(self, witness: str, at: float, counts: Mapping[str, int]) -> Witnessed:
+        """Return what a witness of OF_PAGES says in the end; `counts` are those of all pages."""
+        codes, names = OF_PAGES[witness]
+        counted = {name: counts.get(name, 0) for name in names}
+        return Witnessed(at=at, witness=witness, lacks=tuple(sorted(self._missed & codes)), counts=counted)

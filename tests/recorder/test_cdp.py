@@ -249,7 +249,7 @@ def test_message_and_navigation_of_a_frame_say_which() -> None:
 
 ABOUT = {"type": "iframe", "targetId": "A", "parentFrameId": "M", "url": ""}
 FRAME = {"sessionId": "S", "targetInfo": ABOUT}
-HELLO = {"k": "hello", "seq": 0}
+HELLO = {"k": "open", "seq": 0, "at": EPOCH_MS, "role": "frame"}
 
 
 def below(tab: Tab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
@@ -314,7 +314,9 @@ def test_frame_that_goes_is_told(event: tuple[str, dict[str, Any]], via: tuple[s
     assert isinstance(left, FrameLeft)
     assert (left.source, left.why) == (("A", 0), why)
     assert tab.frames.speakers == {}
-    assert tab.gaps == ([("snapshots", "frame.crashed", 1)] if why == "crashed" else [])
+    crashed = [("snapshots", "frame.crashed", 1), ("actions", "document.crashed", 1)]
+    unclosed = [("actions", "document.unclosed", 1)] if event[0] == "Target.detachedFromTarget" else []
+    assert tab.gaps == (crashed if why == "crashed" else unclosed)
 
 
 LATE = ("network", "target.late", 1)

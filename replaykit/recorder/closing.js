@@ -1,0 +1,88 @@
+// The first and the last words of a document, each with the state of the ledger. How a document goes decides which of
+// its events is the last that is still heard: so every message of one that may be leaving is followed by a closing.
+
+const books = { isLeaving: false, told: 0 };
+
+// Who hears a document: its own script (`main`, or `frame` where its parent cannot read it), the one of a document
+// around it (`part`), or `none`.
+let role = '';
+
+function tellOpen(found, touched = false) {
+  role = found;
+  transmit(toJSON({ k: 'open', seq: sequence++, at: epoch(), role, touched }));
+}
+
+function leave() {
+  books.isLeaving = true;
+  tellClose();
+}
+
+// `told` keeps the closing itself from being followed by another.
+function tellClose() {
+  audit();
+  books.told = ledger.heard;
+  if (canSay()) say(toJSON({ k: 'close', at: epoch(), seq: sequence++, ...balance() }));
+}
+
+const balance = () => ({ windows: ledger.windows, heard: ledger.heard, missed: ledger.missed });
+
+// Of a document that goes without a word this is the last that is known.
+function keepBooks() {
+  audit();
+  if (ledger.heard !== books.told) tellClose();
+}
+
+function closeBooks() {
+  leave();
+  return toJSON({ sent, ...balance() });
+}
+
+// A document that comes out of the cache of the browser begins anew: its world is told of once more.
+function comeBack({ persisted }) {
+  if (!persisted) return;
+  books.isLeaving = false;
+  sent = 0;
+  tellOpen(role);
+}
+
+// ---- Frames that a parent can read -----------------------------------------------------------------------------
+
+const ASKED_AGAIN = [0, 50, 250];
+
+// The outermost document's script watches; it is told by an event that nobody else knows the name of. While its page
+// is written anew it may be deaf for a moment.
+function openPart(owner, tries = 0) {
+  if (isAnswered(owner)) return void tellOpen('part');
+  if (tries === ASKED_AGAIN.length) return void tellOpen('none');
+  later(guarded(() => openPart(owner, tries + 1)), ASKED_AGAIN[tries]);
+}
+
+function isAnswered(owner) {
+  const question = new Event(OPTIONS.nonce, { cancelable: true, composed: true });
+  return !dispatch(owner, question);
+}
+
+// Whether the script around it finds a frame by itself: it looks for no other elements, nor into closed roots.
+function isReadable(owner) {
+  if (!isFrame(owner)) return false;
+  for (let root = rootNode(owner); isShadowRoot(root); root = rootNode(shadowHost(root))) {
+    if (shadowMode(root) === 'closed') return false;
+  }
+  return true;
+}
+
+// Of a document that the browser has shown all the same.
+const hearsItself = (inner) => inner !== document && !dispatch(inner, new Event(OPTIONS.nonce, { cancelable: true }));
+
+// In the parent: a frame of its own asks to be watched; in a document that hears itself, whether it does.
+function adopt(event) {
+  const [element] = event.composedPath();
+  if (element === document) return void event.preventDefault();
+  watchFrames(document, []);
+  if (!isFrame(element)) return;
+  const inner = frameDocuments[localName(element)](element);
+  if (inner === null) return;
+  // One in a shadow tree has its place in the next snapshot.
+  if (!watchedRoots.has(inner)) watchDocument(inner, [...(framePaths.get(ownerDocument(element)) ?? []), 0]);
+  event.preventDefault();
+}

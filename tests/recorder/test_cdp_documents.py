@@ -1,0 +1,198 @@
+"""Documents of a tab: every one is opened and closed, or there is a gap."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.recorder.capture import PageClose, PageOpen
+from replaykit.recorder.cdp_documents import Documents
+
+HERE = ((), 1)
+NEXT = ((), 2)
+
+
+class Hands:
+    """Documents of a tab, and what is said of them."""
+
+    def __init__(self, input_at: float = inf, *, is_armed: bool = True) -> None:
+        self.gaps: list[str] = []
+        self.documents = Documents(self.gaps.append, is_armed=lambda via: is_armed)
+        self.documents.input_at = lambda: input_at
+
+    def commit(self, frame: str = "M", at: float = 0) -> None:
+        self.documents.committed((), frame, at)
+
+    def open(self, place: Any = HERE, frame: str = "M", role: str = "main", at: float = 0) -> None:
+        self.documents.opened(place, frame, PageOpen(seq=0, at=at, role=role), at)
+
+    def close(self, place: Any = HERE, at: float = 0, heard: int = 0, missed: int = 0) -> None:
+        self.documents.said(place)
+        message = PageClose(seq=1, at=at, windows=1, heard=heard, missed=missed)
+        self.documents.closed(place, message, at)
+
+
+def test_document_that_opens_and_closes_leaves_no_gap() -> None:
+    hands = Hands()
+    hands.commit()
+    hands.open()
+    hands.close(heard=3, missed=1)
+    hands.documents.left(HERE)
+    hands.commit()
+    hands.open(NEXT)
+    hands.close(NEXT, heard=2)
+    hands.documents.finish()
+    assert hands.gaps == []
+    assert hands.documents.counts == {"documents": 2, "closed": 2, "windows": 2, "counted": 6, "heard": 5}
+
+
+@pytest.mark.parametrize("end", ["commit", "detach", "finish", "target"])
+def test_document_without_opening_is_a_gap(end: str) -> None:
+    hands = Hands()
+    hands.commit()
+    _end(hands, end)
+    hands.documents.crashed(())  # of the next one, where there is one
+    assert hands.gaps[:1] == ["document.unopened"]
+
+
+@pytest.mark.parametrize("end", ["detach", "finish", "target", "world"])
+def test_document_that_is_not_closed_is_a_gap(end: str) -> None:
+    hands = Hands()
+    hands.commit()
+    hands.open()
+    hands.close()
+    hands.documents.said(HERE)
+    _end(hands, end)
+    assert hands.gaps == ["document.unclosed"]
+
+
+def _end(hands: Hands, how: str) -> None:
+    documents = hands.documents
+    match how:
+        case "commit":
+            hands.commit()
+        case "detach":
+            documents.detached((), "M")
+        case "finish":
+            documents.finish()
+        case "target":
+            documents.gone(())
+        case "world":
+            documents.left(HERE)
+
+
+@pytest.mark.parametrize(("input_at", "gaps"), [(5.0, []), (15.0, ["document.unclosed"])])
+def test_document_that_nobody_acted_in_since_needs_no_closing(input_at: float, gaps: list[str]) -> None:
+    hands = Hands(input_at)
+    hands.commit()
+    hands.open(at=10)
+    hands.documents.left(HERE)
+    assert hands.gaps == gaps
+
+
+@pytest.mark.parametrize(("input_at", "gaps"), [(5.0, []), (15.0, ["document.unopened"])])
+def test_document_that_nobody_acted_in_needs_no_opening(input_at: float, gaps: list[str]) -> None:
+    hands = Hands(input_at)
+    hands.commit(at=10)
+    hands.documents.detached((), "M")
+    assert hands.gaps == gaps
+
+
+def test_world_that_outlives_an_empty_document_keeps_its_books() -> None:
+    hands = Hands()
+    hands.open()
+    hands.commit()
+    assert hands.documents.open() == [HERE]
+    hands.close()
+    hands.documents.finish()
+    assert hands.gaps == []
+
+
+def test_part_of_a_page_is_closed_by_the_document_around_it() -> None:
+    hands = Hands()
+    hands.commit("F")
+    hands.open(frame="F", role="part")
+    hands.documents.detached((), "F")
+    assert hands.gaps == []
+
+
+def test_document_that_nobody_hears_is_a_gap() -> None:
+    hands = Hands()
+    hands.open(role="none")
+    assert hands.gaps == ["document.unopened"]
+
+
+def test_document_before_the_script_came_owes_nothing() -> None:
+    hands = Hands(is_armed=False)
+    hands.documents.begun((), "M", 0)
+    hands.commit()
+    assert hands.gaps == []
+
+
+def test_document_out_of_the_cache_has_opened_before_it_is_told_of() -> None:
+    hands = Hands()
+    hands.documents.begun((), "M", 0)
+    hands.open()
+    hands.commit()
+    hands.close()
+    hands.documents.finish()
+    assert hands.gaps == []
+
+
+def test_crash_is_a_gap_for_each_document() -> None:
+    hands = Hands()
+    hands.open()
+    hands.close()
+    hands.open(NEXT, frame="F", role="part")
+    hands.documents.crashed(())
+    hands.documents.finish()
+    assert hands.gaps == ["document.crashed", "document.crashed"]
+
+
+def test_document_that_gave_its_last_words_may_go_on() -> None:
+    hands = Hands()
+    hands.open()
+    hands.close()
+    hands.documents.answered(HERE)
+    hands.documents.said(HERE)
+    assert hands.documents.open() == []
+    hands.documents.finish()
+    assert hands.gaps == []
+
+
+_STEPS = st.sampled_from(["commit", "open", "close", "say", "detach", "world", "begin"])
+
+
+@given(st.lists(_STEPS, max_size=20))
+def test_closing_every_document_at_its_end_is_the_only_way_without_a_gap(steps: list[str]) -> None:
+    hands = Hands()
+    is_open = is_closed = is_there = False
+    owed = 0
+    for step in [*steps, "finish"]:
+        is_end = step in ("detach", "finish") or step == ("world" if is_open else "commit")
+        if is_end and is_there:
+            owed += not (is_open and is_closed)
+            is_there = is_open = is_closed = False
+        match step:
+            case "commit":
+                hands.commit()
+                is_there = True
+            case "begin":
+                hands.documents.begun((), "M", 0)
+                is_there = True
+            case "open":
+                hands.open()
+                is_there, is_open, is_closed = True, True, False
+            case "close":
+                hands.close()
+                is_closed = is_open
+            case "say":
+                hands.documents.said(HERE)
+                is_closed = False
+            case _:
+                _end(hands, step)
+    assert len(hands.gaps) == owed
