@@ -29,7 +29,7 @@ from bench.corpus import RECORDINGS, STEPS, Run, apps, document, recorded
 from bench.figure import Figure, cpu, mean, report
 from bench.reading import counted
 from replaykit.bundle.blobs import blob_id, png
-from replaykit.bundle.format import KIB
+from replaykit.bundle.bundle_format import KIB
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, NewBlob, seal
 

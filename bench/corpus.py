@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.bundle.format import PIXMAP
+from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.story import Line
+from replaykit.bundle.story_lines import Line
 from replaykit.bundle.writer import Journal, NewBlob, seal
-from replaykit.snapshot.format import MEDIA_TYPE
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Click, Element
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation, TabView

@@ -25,8 +25,8 @@ from playwright.sync_api import Page, sync_playwright
 from fixtures.agents.pairs import TASKS, Pair, load_pairs
 from replaykit.browser import find_browser
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.checks.check import grade_checks
-from replaykit.recorder.running import record_agent
+from replaykit.grading.checks.check_grading import grade_checks
+from replaykit.recorder.agent_runs import record_agent
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, PageCheck, StringMatch, UrlMatch, texts
 from replaykit.tasks.suite import load_suite

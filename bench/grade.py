@@ -21,13 +21,13 @@ from bench.corpus import RECORDINGS, Run, apps, recorded
 from bench.figure import Figure, cpu, main
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_many
-from replaykit.grading.farm.messages import Item
-from replaykit.grading.farm.work import grade_item
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
-from replaykit.replay import doms
+from replaykit.grading.workers.worker import grade_item
+from replaykit.grading.workers.worker_messages import Item
+from replaykit.replay import page_cache
 from replaykit.replay.player import Replay
-from replaykit.replay.prefilter import Prefilter
+from replaykit.replay.selectors.prefilter import Prefilter
 from replaykit.tasks.task import Task, decode_task
 
 
@@ -58,7 +58,7 @@ def each(sources: list[str], work: Callable[[str], object]) -> Callable[[], None
     """Return a pass over all sources that knows none of their pages yet."""
 
     def run() -> None:
-        with mock.patch.object(doms, "_KEPT", doms.Kept()):
+        with mock.patch.object(page_cache, "_KEPT", page_cache.Kept()):
             for source in sources:
                 work(source)
 
@@ -81,7 +81,7 @@ def every_page(source: str) -> object:
 def every_page_plainly(source: str) -> object:
     """Do the same, every page parsed and none kept."""
     with (
-        mock.patch.object(doms, "_KEPT", doms.Kept(limit=0)),
+        mock.patch.object(page_cache, "_KEPT", page_cache.Kept(limit=0)),
         mock.patch.object(Prefilter, "excludes", lambda *_: False),
     ):
         return every_page(source)

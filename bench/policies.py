@@ -15,7 +15,7 @@ import msgspec
 from bench.figure import Figure, cpu, main
 from bench.grade import as_one_json, each
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task, decode_task
 from replaykit.testing import trajectory

@@ -30,9 +30,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.figure import Figure, report
 from replaykit.browser import launch
-from replaykit.recorder import arming, framing
-from replaykit.recorder.proxy import Proxy
-from replaykit.recorder.running import record_command
+from replaykit.recorder.agent_runs import record_command
+from replaykit.recorder.browser import frames_and_workers, instrumentation
+from replaykit.recorder.proxy.cdp_proxy import Proxy
 from replaykit.tasks.task import decode_task
 
 COMMAND_GOAL_MS = 1.0
@@ -142,7 +142,10 @@ def unheld(port: int, folder: Path) -> Spent:
     def following(tab: Any) -> dict[str, Any]:
         return {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": False}
 
-    with patch.object(arming, "following", following), patch.object(framing, "following", following):
+    with (
+        patch.object(instrumentation, "following", following),
+        patch.object(frames_and_workers, "following", following),
+    ):
         return recorded(port, folder)
 
 

@@ -9,11 +9,11 @@ import resource
 import sys
 from pathlib import Path
 
-from replaykit.bundle.format import Limits
+from replaykit.bundle.bundle_format import Limits
+from replaykit.bundle.byte_source import LocalSource, Source
 from replaykit.bundle.opening import read_container
 from replaykit.bundle.reader import Bundle
-from replaykit.bundle.source import LocalSource, Source
-from replaykit.snapshot.format import MEDIA_TYPE
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 
 ROUNDS = 20
 

@@ -28,9 +28,9 @@ from bench.grade import BADGE, each, every_page, last_page
 from bench.plot import Bar, Series, bars, lines
 from bench.reading import peak
 from replaykit.grading.engine import iter_grades
-from replaykit.grading.farm.messages import Item
-from replaykit.grading.farm.work import grade_item
 from replaykit.grading.options import GradeOptions
+from replaykit.grading.workers.worker import grade_item
+from replaykit.grading.workers.worker_messages import Item
 from replaykit.tasks.suite import SCHEMA, Suite
 from replaykit.tasks.task import Task, decode_task
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recordings.frozen_run import CLEAN, Commit, NewBlob, new_blob, noise, picture_run, snapshot, whole_run
-from replaykit.bundle.format import Limits, Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.bundle_format import Limits, Preamble
 from replaykit.bundle.index import Frames, parse_seek_table, seek_table
-from replaykit.bundle.manifest import trajectory_digest
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.writer import Journal, seal
+from replaykit.bundle.zstd_frames import compress
 
 FUTURE = 65_535
 """The last version that a preamble can name: never to be read."""

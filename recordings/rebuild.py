@@ -20,10 +20,10 @@ from fixtures.agents.pairs import Pair, load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.planning import plan
-from replaykit.grading.judges.tape import append_reply
-from replaykit.grading.request import ModelReply
-from replaykit.recorder.running import record_agent
+from replaykit.grading.judges.request_plan import plan
+from replaykit.grading.judges.tape.tape import append_reply
+from replaykit.grading.model_request import ModelReply
+from replaykit.recorder.agent_runs import record_agent
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import fill_task
 

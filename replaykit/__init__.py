@@ -34,31 +34,31 @@ if TYPE_CHECKING:
         TaskError,
     )
     from replaykit.grading.calibration import agree
-    from replaykit.grading.checks.item import Ruling
-    from replaykit.grading.checks.plugins import Check
+    from replaykit.grading.checks.check_plugins import Check
+    from replaykit.grading.checks.requirement import Ruling
     from replaykit.grading.engine import grade_many, iter_grades
-    from replaykit.grading.farm.ray_executor import RayExecutor
-    from replaykit.grading.farm.rows import merge
-    from replaykit.grading.farm.shards import read_rows
     from replaykit.grading.grader import grade, grade_async
+    from replaykit.grading.judge_run import plan_judges, run_judges
     from replaykit.grading.judges.judge import Judge
-    from replaykit.grading.judges.packing import pack
-    from replaykit.grading.judging import plan_judges, run_judges
+    from replaykit.grading.judges.tape.packed_tape import pack
     from replaykit.grading.metrics import summarize
-    from replaykit.grading.policies.finding import Finding
-    from replaykit.grading.policies.plugins import Policy
-    from replaykit.grading.trials import try_policies
+    from replaykit.grading.policies.policy_plugins import Policy
+    from replaykit.grading.policies.rule_finding import Finding
+    from replaykit.grading.policy_trials import try_policies
     from replaykit.grading.verdict import Evidence, Outcome, PolicyOutcome, Report, Verdict
+    from replaykit.grading.workers.ray_executor import RayExecutor
+    from replaykit.grading.workers.shards import read_rows
+    from replaykit.grading.workers.stored_verdicts import merge
+    from replaykit.http_replay.http_server import serve
     from replaykit.interop.exporting import export_run
     from replaykit.interop.importing import import_run
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
-    from replaykit.redaction.redact import redact
-    from replaykit.replay.page import OfflinePage
+    from replaykit.redaction.bundle_redaction import redact
+    from replaykit.replay.offline_page.offline_page import OfflinePage
     from replaykit.replay.player import Replay
-    from replaykit.report.diff import diff
+    from replaykit.report.report_diff import diff
     from replaykit.report.write import write_report
-    from replaykit.rerunning.rerun import rerun
-    from replaykit.serving.server import serve
+    from replaykit.reruns.live_rerun import rerun
     from replaykit.tasks.suite import load_policies, load_tasks
     from replaykit.tasks.task import AgentTask, Task
 
@@ -130,31 +130,31 @@ _HOMES = {
     "AsyncRecorder": "replaykit.recorder.recorder",
     "Bundle": "replaykit.bundle.reader",
     "BundleError": _ERRORS,
-    "Check": "replaykit.grading.checks.plugins",
+    "Check": "replaykit.grading.checks.check_plugins",
     "EngineError": _ERRORS,
     "Evidence": "replaykit.grading.verdict",
-    "Finding": "replaykit.grading.policies.finding",
+    "Finding": "replaykit.grading.policies.rule_finding",
     "InteropError": _ERRORS,
     "Judge": "replaykit.grading.judges.judge",
     "JudgeError": _ERRORS,
-    "OfflinePage": "replaykit.replay.page",
+    "OfflinePage": "replaykit.replay.offline_page.offline_page",
     "Outcome": "replaykit.grading.verdict",
-    "Policy": "replaykit.grading.policies.plugins",
+    "Policy": "replaykit.grading.policies.policy_plugins",
     "PolicyOutcome": "replaykit.grading.verdict",
-    "RayExecutor": "replaykit.grading.farm.ray_executor",
+    "RayExecutor": "replaykit.grading.workers.ray_executor",
     "Recorder": "replaykit.recorder.recorder",
     "RecorderError": _ERRORS,
     "Replay": "replaykit.replay.player",
     "ReplayError": _ERRORS,
     "ReplaykitError": _ERRORS,
     "Report": "replaykit.grading.verdict",
-    "Ruling": "replaykit.grading.checks.item",
+    "Ruling": "replaykit.grading.checks.requirement",
     "TapeError": _ERRORS,
     "Task": "replaykit.tasks.task",
     "TaskError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
     "agree": "replaykit.grading.calibration",
-    "diff": "replaykit.report.diff",
+    "diff": "replaykit.report.report_diff",
     "export_run": "replaykit.interop.exporting",
     "extract": "replaykit.bundle.extraction",
     "find_browser": "replaykit.browser",
@@ -165,19 +165,19 @@ _HOMES = {
     "iter_grades": "replaykit.grading.engine",
     "load_policies": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
-    "merge": "replaykit.grading.farm.rows",
+    "merge": "replaykit.grading.workers.stored_verdicts",
     "open_bundle": "replaykit.bundle.reader",
-    "pack": "replaykit.grading.judges.packing",
-    "plan_judges": "replaykit.grading.judging",
-    "read_rows": "replaykit.grading.farm.shards",
-    "redact": "replaykit.redaction.redact",
-    "rerun": "replaykit.rerunning.rerun",
-    "run_judges": "replaykit.grading.judging",
+    "pack": "replaykit.grading.judges.tape.packed_tape",
+    "plan_judges": "replaykit.grading.judge_run",
+    "read_rows": "replaykit.grading.workers.shards",
+    "redact": "replaykit.redaction.bundle_redaction",
+    "rerun": "replaykit.reruns.live_rerun",
+    "run_judges": "replaykit.grading.judge_run",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
-    "serve": "replaykit.serving.server",
+    "serve": "replaykit.http_replay.http_server",
     "summarize": "replaykit.grading.metrics",
-    "try_policies": "replaykit.grading.trials",
+    "try_policies": "replaykit.grading.policy_trials",
     "verify": "replaykit.bundle.verification",
     "write_report": "replaykit.report.write",
 }

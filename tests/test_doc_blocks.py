@@ -18,15 +18,15 @@ import pytest
 import replaykit
 from bench.__main__ import NAMES as BENCHMARKS
 from replaykit.cli.main import run
-from replaykit.grading.judges.comparing import asking_of
+from replaykit.grading.judges.check_comparisons import asking_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import named_judge
-from replaykit.grading.request import Asking
-from replaykit.recorder.user import load_user
+from replaykit.grading.model_request import Asking
+from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.suite import load_policies, load_tasks
 from replaykit.testing import trajectory
 from tests.blocks import ROOT, block, blocks_of
-from tests.grading.farm.stand_in import Ray
+from tests.grading.workers.stand_in import Ray
 
 BUNDLES = ("order-total--good", "refund-order--no_consent")
 COMPARING = """
@@ -236,7 +236,7 @@ def test_the_comparison_of_the_page_on_reports_is_real(
 
 
 def test_the_page_on_many_runs_with_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = Ray()  # stands in; tests/grading/farm/test_clusters.py has Ray itself where it is installed
+    ray = Ray()  # stands in; tests/grading/workers/test_clusters.py has Ray itself where it is installed
     monkeypatch.setitem(sys.modules, "ray", ray)
     script = block("docs/engine.md", "from replaykit import RayExecutor").text
     said = done(script, paths=["runs"], grade_many=replaykit.grade_many)

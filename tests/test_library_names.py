@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import replaykit
-from replaykit.grading.judges.evidence import JudgeEvidence, Wants
 from replaykit.grading.judges.judge import Replies, Round, unasked
-from replaykit.grading.judges.selection import image_policy
-from replaykit.grading.policies.finding import Witness
-from replaykit.grading.policies.window import Window
+from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.screenshot_choice import image_policy
+from replaykit.grading.policies.rule_finding import Witness
+from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.testing import trajectory
 
@@ -116,7 +116,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
             return [point] if (group, name) == (wanted, "ours") else []
 
         monkeypatch.setattr("importlib.metadata.entry_points", points)
-        monkeypatch.setattr("replaykit.grading.checks.plugins.entry_points", points)
+        monkeypatch.setattr("replaykit.grading.checks.check_plugins.entry_points", points)
 
     return installed
 

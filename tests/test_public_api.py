@@ -66,7 +66,9 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_grade_loads_neither_driver_nor_model_client() -> None:
     code = "from replaykit.cli.main import run; assert run(['grade', 'no-such-file.zst']) == 3"
-    assert loaded_by(code, ("playwright", "anthropic", "openai", "replaykit.recorder.session")) == set()
+    assert (
+        loaded_by(code, ("playwright", "anthropic", "openai", "replaykit.recorder.session.session")) == set()
+    )
 
 
 def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> None:
@@ -74,7 +76,7 @@ def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> N
     code = f"from replaykit.cli.main import run; assert run(['grade', {str(bundle)!r}]) == 0"
     readers = ("yaml", "tomllib", "importlib.metadata", "html.parser", "xml.sax.saxutils")
     others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
-    graders = ("replaykit.grading.judges.pump", "replaykit.grading.checks.network")
+    graders = ("replaykit.grading.judges.tape.tape_player", "replaykit.grading.checks.network_check")
     assert loaded_by(code, (*HEAVY, *readers, *others, *graders)) == set()
 
 

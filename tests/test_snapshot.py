@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from replaykit import testing
 from replaykit.errors import SnapshotInvalid
-from replaykit.snapshot import codec, rows
+from replaykit.snapshot import codec, token_rows
 from replaykit.snapshot.codec import Lines, decode, encode
-from replaykit.snapshot.format import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT
+from replaykit.snapshot.snapshot_format import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT
 from tests.blocks import ROOT, blocks_of
 
 HEAD = {
@@ -169,7 +169,7 @@ def test_wrong_lines_are_refused_with_their_place(data: bytes, place: str) -> No
 
 
 def test_limits_bound_bytes_and_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "NODES_MAX", 3)
+    monkeypatch.setattr(token_rows, "NODES_MAX", 3)
     assert len(decode(lines(["=a", "=b"])).kind) == 3
     with pytest.raises(SnapshotInvalid, match="more than 3 nodes"):
         decode(lines(["=a", "=b", "=c"]))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from replaykit.bundle.blobs import class_of
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import CLASSES, FRAME_RAW_MAX, SEGMENT_RAW, BlobClass
+from replaykit.bundle.bundle_format import CLASSES, FRAME_RAW_MAX, SEGMENT_RAW, BlobClass
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.records import blob_line
 
 _ID = re.compile(rb'"([0-9a-f]{64})(?=")')

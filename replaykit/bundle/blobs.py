@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 
-from replaykit.bundle.format import IMAGE_PIXELS_MAX, PIXMAP, SNAPSHOT, BlobClass, Place
+from replaykit.bundle.bundle_format import IMAGE_PIXELS_MAX, PIXMAP, SNAPSHOT, BlobClass, Place
 from replaykit.errors import BundleDamaged
 
 _MARKUP = (SNAPSHOT, "text/html", "application/xhtml+xml", "image/svg+xml")

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import MIB, Layout, Limits, Place
-from replaykit.bundle.frames import decode
+from replaykit.bundle.bundle_format import MIB, Layout, Limits, Place
+from replaykit.bundle.byte_source import Source
+from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.index import Frames
-from replaykit.bundle.manifest import trajectory_digest
 from replaykit.bundle.records import LF, Record, records, story_lines
-from replaykit.bundle.source import Source
+from replaykit.bundle.trajectory_digest import trajectory_digest
+from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BlobMissing, DigestMismatch
 
 _HONEST_RAW = 8 * MIB

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.bundle.blobs import png
-from replaykit.bundle.format import PIXMAP, SNAPSHOT
+from replaykit.bundle.bundle_format import PIXMAP, SNAPSHOT
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.bundle.story import Line, decode_line
+from replaykit.bundle.story_lines import Line, decode_line
 from replaykit.errors import BundleDamaged, BundleError, EventInvalid, UsageError
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import (
+from replaykit.bundle.bundle_format import (
     FORMAT_VERSION,
     PREAMBLE_SIZE,
     SEALED_LEVELS,
@@ -24,7 +23,8 @@ from replaykit.bundle.format import (
     check_format,
     is_media_type,
 )
-from replaykit.bundle.frames import LIBZSTD, bound
+from replaykit.bundle.content_tables import BlobPlace, StoryFrame
+from replaykit.bundle.zstd_frames import LIBZSTD, bound
 from replaykit.decoders import decoder
 from replaykit.errors import BundleTruncated
 from replaykit.trajectory.scalars import N

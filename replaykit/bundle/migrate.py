@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec import ValidationError
 
-from replaykit.bundle.format import FORMAT_VERSION
+from replaykit.bundle.bundle_format import FORMAT_VERSION
 from replaykit.bundle.repair import numbers_fit
 
 Event: TypeAlias = dict[str, Any]

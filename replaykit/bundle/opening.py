@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from replaykit.bundle.bundle_format import PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
+from replaykit.bundle.byte_source import Source, open_source
 from replaykit.bundle.container import Container
-from replaykit.bundle.format import PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
 from replaykit.bundle.scan import open_journal
-from replaykit.bundle.sealed import open_sealed
-from replaykit.bundle.source import Source, open_source
+from replaykit.bundle.sealed_file import open_sealed
 from replaykit.bundle.tail import TailSource
 
 _TAIL = SUFFIX - PREAMBLE_SIZE

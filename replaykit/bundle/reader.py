@@ -7,11 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import cast
 
+from replaykit.bundle.bundle_format import Layout, Limits
 from replaykit.bundle.container import Container
-from replaykit.bundle.content import content_digest
-from replaykit.bundle.format import Layout, Limits
+from replaykit.bundle.content_digest import content_digest
 from replaykit.bundle.opening import open_container
-from replaykit.bundle.story import decode_story
+from replaykit.bundle.story_lines import decode_story
 from replaykit.errors import BlobMissing, LimitExceeded
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Ending, Event, Header, Trajectory

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from replaykit.bundle.format import LINE_MAX, BlobId, Limits, Place, is_media_type
+from replaykit.bundle.bundle_format import LINE_MAX, BlobId, Limits, Place, is_media_type
 from replaykit.decoders import decoder
 from replaykit.errors import UnknownRecordKind
 from replaykit.trajectory.scalars import N

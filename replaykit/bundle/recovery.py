@@ -10,9 +10,7 @@ from typing import cast
 import msgspec
 from msgspec import Raw
 
-from replaykit.bundle.container import Container, Tables, check_blob
-from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import (
+from replaykit.bundle.bundle_format import (
     FORMAT_VERSION,
     PREAMBLE_HEAD,
     PREAMBLE_SIZE,
@@ -20,11 +18,13 @@ from replaykit.bundle.format import (
     Place,
     check_format,
 )
-from replaykit.bundle.frames import Span, decode, whole_frames
+from replaykit.bundle.byte_source import Source
+from replaykit.bundle.container import Container, Tables, check_blob
+from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.index import Frames
 from replaykit.bundle.records import Record, records
-from replaykit.bundle.source import Source
-from replaykit.bundle.story import decode_line
+from replaykit.bundle.story_lines import decode_line
+from replaykit.bundle.zstd_frames import Span, decode, whole_frames
 from replaykit.decoders import decode as decode_json
 from replaykit.errors import BundleError, NotABundle
 from replaykit.trajectory.scalars import INT_MAX

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.story import Line
+from replaykit.bundle.story_lines import Line
 from replaykit.trajectory.action import Node
 from replaykit.trajectory.exchange import Dialog, Message, Navigation
 from replaykit.trajectory.observation import Observation

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from replaykit.bundle.format import FILE_MAX, Place
+from replaykit.bundle.bundle_format import FILE_MAX, Place
 from replaykit.errors import MissingExtra, SourceError
 
 ATTEMPTS = 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from itertools import islice
 
+from replaykit.bundle.bundle_format import PREAMBLE_HEAD, PREAMBLE_SIZE, SEEK_TABLE_MAGIC, Limits, Place
+from replaykit.bundle.byte_source import Source
 from replaykit.bundle.container import Container, Tables
-from replaykit.bundle.contents import Contents
-from replaykit.bundle.format import PREAMBLE_HEAD, PREAMBLE_SIZE, SEEK_TABLE_MAGIC, Limits, Place
-from replaykit.bundle.frames import Span, decode, whole_frames
+from replaykit.bundle.content_tables import Contents
 from replaykit.bundle.index import Frames
-from replaykit.bundle.source import Source
+from replaykit.bundle.zstd_frames import Span, decode, whole_frames
 from replaykit.errors import BundleDamaged, NotABundle
 
 

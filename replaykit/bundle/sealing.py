@@ -10,15 +10,22 @@ from pathlib import Path
 from typing import BinaryIO
 
 from replaykit.bundle.arrangement import References, Segment, arrange
+from replaykit.bundle.bundle_format import (
+    APART_FROM,
+    PLAIN_RATIO,
+    SEALED_LEVELS,
+    STORY_RAW,
+    ZSTD_BLOCK,
+    Preamble,
+)
 from replaykit.bundle.container import Container
-from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import APART_FROM, PLAIN_RATIO, SEALED_LEVELS, STORY_RAW, ZSTD_BLOCK, Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.index import Frames, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
 from replaykit.bundle.verification import examine
+from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import BundleWriteError, DigestMismatch
 
 _WINDOW_MAX = {"pixels": 26}

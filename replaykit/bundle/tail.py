@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replaykit.bundle.source import Source
+from replaykit.bundle.byte_source import Source
 
 
 class TailSource:

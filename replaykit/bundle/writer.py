@@ -14,8 +14,7 @@ import zstandard
 from msgspec import Struct
 
 from replaykit.bundle.blobs import class_of
-from replaykit.bundle.container import Container
-from replaykit.bundle.format import (
+from replaykit.bundle.bundle_format import (
     FORMAT_VERSION,
     JOURNAL_LEVELS,
     Limits,
@@ -24,13 +23,14 @@ from replaykit.bundle.format import (
     is_blob_id,
     is_media_type,
 )
+from replaykit.bundle.byte_source import open_source
+from replaykit.bundle.container import Container
 from replaykit.bundle.locking import lock, not_recorded, release
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record
 from replaykit.bundle.recovery import recover
 from replaykit.bundle.sealing import seal_into, write_error
-from replaykit.bundle.source import open_source
-from replaykit.bundle.story import Line, encode_line
+from replaykit.bundle.story_lines import Line, encode_line
 from replaykit.bundle.verification import examine
 from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid, OutputExists
 from replaykit.trajectory.step import Header, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from replaykit.bundle.source import bundles_in, is_remote
+from replaykit.bundle.byte_source import bundles_in, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import SourceError, TapeError
 

@@ -19,7 +19,7 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.table import safe
-from replaykit.report.text import as_line, as_text, describe
+from replaykit.report.text_report import as_line, as_text, describe
 from replaykit.report.write import write_report
 
 TASK = "refund-order"
@@ -96,8 +96,8 @@ def _record(folder: Path) -> Path | None:
 
 
 def _record_into(path: Path) -> None:
-    from replaykit.recorder.running import record_agent
-    from replaykit.recorder.user import load_user
+    from replaykit.recorder.agent_runs import record_agent
+    from replaykit.recorder.scripted_user import load_user
     from replaykit.tasks.suite import load_suite
 
     shop, agent = _fixtures()

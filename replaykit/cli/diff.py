@@ -14,11 +14,11 @@ from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
 from replaykit.grading.verdict import Report
 from replaykit.report.comparison_text import comparison_text
-from replaykit.report.diff import diff
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text
-from replaykit.report.load import is_report, load_report
-from replaykit.report.parting_text import parting_text
+from replaykit.report.report_diff import diff
+from replaykit.report.report_reader import is_report, load_report
+from replaykit.report.run_diff_text import parting_text
 from replaykit.report.write import check_place, write_html_file, write_parting_file
 
 

@@ -62,7 +62,7 @@ def _recording() -> Iterator[tuple[bool, str]]:
 
 
 def _tried(version: str, browser: Path) -> tuple[bool, str]:
-    from replaykit.recorder.trying import try_recording  # a driver is slow to load
+    from replaykit.recorder.trial_recording import try_recording  # a driver is slow to load
 
     try:
         tried = try_recording()

@@ -15,7 +15,7 @@ from replaykit.cli.import_ import tell_failure
 from replaykit.errors import ReplaykitError, UsageError
 from replaykit.grading.verdict import Verdict
 from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
-from replaykit.report.load import load_report
+from replaykit.report.report_reader import load_report
 from replaykit.report.table import safe, table
 
 OWNERS = {

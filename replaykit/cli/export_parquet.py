@@ -10,10 +10,10 @@ import click
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import CannotExport
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.parquet_export import write_tables
-from replaykit.recorder.redact import Redactor
-from replaykit.redaction.scanning import scan
+from replaykit.interop.parquet.parquet_export import write_tables
+from replaykit.redaction.leftover_scan import scan
 from replaykit.report.table import safe
+from replaykit.secrets.redactor import Redactor
 
 FORMAT = "parquet"
 """What the command line calls it."""

@@ -14,7 +14,7 @@ from replaykit.cli.console import notice
 from replaykit.decoders import decode
 from replaykit.errors import InteropError, OutputExists, UsageError
 from replaykit.interop.exporting import write_file
-from replaykit.interop.stwab_submission import SubmissionOptions, build_submission
+from replaykit.interop.stwebagentbench.stwab_submission import SubmissionOptions, build_submission
 from replaykit.report.table import safe
 from replaykit.tasks.suite import load_suite
 from replaykit.trajectory.counted import counted

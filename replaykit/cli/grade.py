@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from replaykit.grading.kinds import DEFAULT, KINDS
-from replaykit.report.formats import FORMATS, SUMMARY_FROM
+from replaykit.report.report_formats import FORMATS, SUMMARY_FROM
 from replaykit.tasks.dialect import Dialect
 
 
@@ -197,9 +197,9 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
     BUNDLE_OR_DIR: files written by `replaykit record`, or folders of *.zst.
     """
     if said["jobs"] > 1:
-        from replaykit.grading.farm import server
+        from replaykit.grading.workers import fork_server
 
-        server.start()  # it loads the grader while this process loads the rest
+        fork_server.start()  # it loads the grader while this process loads the rest
     from replaykit.cli.grading import graded
 
     ctx.exit(graded(reward_dir, **said))

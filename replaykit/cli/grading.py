@@ -14,20 +14,20 @@ from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import build_report, grade_alone, iter_grades, report_of
-from replaykit.grading.farm.rows import Row, failed, failed_row
 from replaykit.grading.gate import GateOptions, check_metrics, exit_code, judge_warnings
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
-from replaykit.report.formats import SUMMARY_FROM
+from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
 from replaykit.report.github import write_github
+from replaykit.report.report_formats import SUMMARY_FROM
 from replaykit.report.reward import write_reward
-from replaykit.report.text import side_effects
+from replaykit.report.text_report import side_effects
 from replaykit.report.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
-    from replaykit.tasks.judging import JudgeSettings
+    from replaykit.tasks.judge_settings import JudgeSettings
     from replaykit.tasks.suite import Suite
 
 

@@ -9,9 +9,9 @@ import click
 from replaykit.cli.console import notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import UsageError
-from replaykit.grading.judges.transports import Transports
-from replaykit.interop.harbor_tasks import Wanted, generate
-from replaykit.interop.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
+from replaykit.grading.judges.clients.transports import Transports
+from replaykit.interop.harbor.harbor_tasks import Wanted, generate
+from replaykit.interop.harbor.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.table import safe
 from replaykit.trajectory.counted import counted
 

@@ -14,11 +14,11 @@ import click
 from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
-from replaykit.interop.formats import matrix
-from replaykit.interop.har_joined import join_har
+from replaykit.interop.har.har_joined import join_har
+from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import MISSING, Imported, import_runs
-from replaykit.interop.run import Options
-from replaykit.interop.source import SourceLimits
+from replaykit.interop.registry import matrix
+from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.wordings import check_wordings
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table

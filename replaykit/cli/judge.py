@@ -15,10 +15,7 @@ from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
-from replaykit.grading.judges.costs import Prices, cost, prices
-from replaykit.grading.judges.settings_file import named_judge
-from replaykit.grading.judges.tape import plain_request
-from replaykit.grading.judging import (
+from replaykit.grading.judge_run import (
     Planned,
     foreign_tapes,
     plan_judges,
@@ -28,8 +25,11 @@ from replaykit.grading.judging import (
     run_judges,
     sensitivity_to_pictures,
 )
+from replaykit.grading.judges.costs import Prices, cost, prices
+from replaykit.grading.judges.settings_file import named_judge
+from replaykit.grading.judges.tape.tape import plain_request
+from replaykit.grading.model_request import ReplyFailure
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.request import ReplyFailure
 from replaykit.grading.verdict import Judgement
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table

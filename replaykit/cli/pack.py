@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from replaykit.grading.judges.packing import pack
+from replaykit.grading.judges.tape.packed_tape import pack
 
 
 @click.command(epilog="Example: replaykit pack run.zst -o run.packed.zst")

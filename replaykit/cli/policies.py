@@ -17,13 +17,13 @@ from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.mutation import Mutation
-from replaykit.grading.policies.trial import Trial
-from replaykit.grading.trials import Trials, try_policies
+from replaykit.grading.policies.policy_lab import Trial
+from replaykit.grading.policy_trials import Trials, try_policies
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.contradictions import contradictions
 from replaykit.tasks.dialect import Mode
-from replaykit.tasks.policies import Policy
+from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import load_policies, load_suite
 from replaykit.tasks.task import Task
 

@@ -15,8 +15,7 @@ from msgspec import Struct
 from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import OutputExists, UsageError
-from replaykit.recorder.evidence import Evidence, as_evidence
-from replaykit.recorder.running import (
+from replaykit.recorder.agent_runs import (
     BrowserChoice,
     Recorded,
     load_agent,
@@ -25,6 +24,8 @@ from replaykit.recorder.running import (
     record_command,
     record_person,
 )
+from replaykit.recorder.evidence_pages import Evidence, as_evidence
+from replaykit.recorder.scripted_user import load_user
 from replaykit.recorder.settings import refuse_selectors
 from replaykit.recorder.suite_runs import (
     Choice,
@@ -36,7 +37,6 @@ from replaykit.recorder.suite_runs import (
     runs_of,
     summary,
 )
-from replaykit.recorder.user import load_user
 from replaykit.report.table import safe
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task

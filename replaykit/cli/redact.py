@@ -8,7 +8,7 @@ import click
 
 from replaykit.cli.console import notice
 from replaykit.cli.record import declared_secrets
-from replaykit.redaction.redact import LEFT_MAX, Redaction, redact
+from replaykit.redaction.bundle_redaction import LEFT_MAX, Redaction, redact
 from replaykit.report.table import safe
 from replaykit.trajectory.counted import counted
 

@@ -13,12 +13,12 @@ from replaykit.cli.console import format_option, notice
 from replaykit.cli.record import declared_secrets
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import UsageError
-from replaykit.recorder.running import BrowserChoice, Recorded
+from replaykit.recorder.agent_runs import BrowserChoice, Recorded
 from replaykit.report.json_text import json_text
-from replaykit.rerunning.addresses import parse_url_map
-from replaykit.rerunning.comparing import GATED, KINDS, Rerun
-from replaykit.rerunning.rerun import PATIENCE_S, rerun
-from replaykit.rerunning.text import rerun_text
+from replaykit.reruns.allowed_addresses import parse_url_map
+from replaykit.reruns.live_rerun import PATIENCE_S, rerun
+from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun
+from replaykit.reruns.rerun_text import rerun_text
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task
 

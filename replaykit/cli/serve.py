@@ -9,8 +9,8 @@ import click
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.console import notice
+from replaykit.http_replay.http_server import Served, serve
 from replaykit.report.table import safe
-from replaykit.serving.server import Served, serve
 
 
 @click.command(epilog="Example: replaykit serve run.zst --port 8000")

@@ -11,8 +11,8 @@ import click
 from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError, UsageError
-from replaykit.grading.checks.faults import task_faults
-from replaykit.interop.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
+from replaykit.grading.checks.grading_faults import task_faults
+from replaykit.interop.wabe.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe

@@ -10,10 +10,10 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.bundles import find_bundles
-from replaykit.grading.judges.panel import tape_path
-from replaykit.grading.judges.tape_state import TapeState
+from replaykit.grading.judges.judge_config import tape_path
+from replaykit.grading.judges.tape.tape_state import TapeState
 from replaykit.grading.tape_use import tape_use
-from replaykit.replay.fidelity import Disagreement, Fidelity, fidelity
+from replaykit.replay.offline_page.fidelity import Disagreement, Fidelity, fidelity
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe
 from replaykit.trajectory.completeness import assumes, channel_lines, state_of

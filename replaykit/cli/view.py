@@ -14,7 +14,7 @@ from replaykit.grading.gate import GateOptions
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
-from replaykit.report.load import is_report, load_report
+from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.write import check_place, write_html_file
 from replaykit.trajectory.counted import counted
 

@@ -7,14 +7,14 @@ import asyncio
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.grader import asked_by_checks, panel_of
 from replaykit.grading.judges.check_replies import CheckReplies
-from replaykit.grading.judges.client import Client
-from replaykit.grading.judges.deliberation import Asked
-from replaykit.grading.judges.live import Slots
-from replaykit.grading.judges.planning import Plan, plan_of
-from replaykit.grading.judges.sitting import desk_of
-from replaykit.grading.judges.tape import request_key
+from replaykit.grading.judges.clients.client import Client
+from replaykit.grading.judges.judge_hearing import desk_of
+from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.live_replies import Slots
+from replaykit.grading.judges.request_plan import Plan, plan_of
+from replaykit.grading.judges.tape.tape import request_key
+from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.request import ModelReply, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task
 from replaykit.trajectory.counted import counted

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from replaykit.bundle.source import Sources, bundles_in
+from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.errors import EngineError, UsageError
-from replaykit.grading.farm.chunks import Chunks
-from replaykit.grading.farm.messages import Graded, Item, Result
-from replaykit.grading.farm.rows import Row, duplicates_of, merge, names_of
-from replaykit.grading.farm.shards import Shards
 from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.metrics import summarize
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Duplicate, Report, Verdict
+from replaykit.grading.workers.chunks import Chunks
+from replaykit.grading.workers.shards import Shards
+from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, names_of
+from replaykit.grading.workers.worker_messages import Graded, Item, Result
 from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from replaykit.grading.farm.crews import Crew
+    from replaykit.grading.workers.executors import Crew
 
 CHUNK_SECONDS = 0.5
 """Time of a chunk's work."""
@@ -121,7 +121,7 @@ def iter_grades(
 
 def grade_alone(source: str, options: GradeOptions) -> Row:
     """Grade one bundle; what goes wrong is raised, as `open_bundle` and `grade` do."""
-    from replaykit.grading.farm.work import grade_bundle
+    from replaykit.grading.workers.worker import grade_bundle
 
     return next(_stored([grade_bundle(Item(source=source), options)], None))
 
@@ -165,7 +165,7 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
     """Return the bundles to grade, and the copies of each that need no grading of their own."""
     if options.judge_mode not in ASKING:
         return bundles_in(sources), {}
-    from replaykit.grading.farm.copies import distinct
+    from replaykit.grading.workers.copies import distinct
 
     return distinct(bundles_in(sources))
 
@@ -188,7 +188,7 @@ def _sendable(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _here(items: Iterable[Item], options: GradeOptions) -> Iterator[list[Result]]:
-    from replaykit.grading.farm.work import grade_item
+    from replaykit.grading.workers.worker import grade_item
 
     for item in items:
         yield [grade_item(item, options)]
@@ -202,7 +202,7 @@ def _crewed(
     in_flight: int,
     limit_seconds: float | None,
 ) -> Iterator[list[Result]]:
-    from replaykit.grading.farm.crews import Foreign, Processes, run
+    from replaykit.grading.workers.executors import Foreign, Processes, run
 
     if executor is not None:
         foreign: Crew = Foreign(executor, options)

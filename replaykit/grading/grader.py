@@ -10,12 +10,12 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError, UsageError
-from replaykit.grading.checks.check import complete, grade_checks
+from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.findings.detection import findings_of, first_failure
 from replaykit.grading.judges.check_replies import CheckReplies
-from replaykit.grading.judges.client import Client
-from replaykit.grading.judges.panel import Panel, judges_of
-from replaykit.grading.judges.sitting import judge_all, staffed
+from replaykit.grading.judges.clients.client import Client
+from replaykit.grading.judges.judge_config import Panel, judges_of
+from replaykit.grading.judges.judge_hearing import judge_all, staffed
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import (
     CheckResult,
@@ -27,10 +27,10 @@ from replaykit.grading.verdict import (
     Verdict,
     compose,
 )
-from replaykit.replay.oracle import oracle_of
+from replaykit.replay.offline_page.chromium_tier import oracle_of
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
-from replaykit.tasks.policies import DIMENSIONS, SOURCES
+from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
 from replaykit.trajectory.completeness import assumes
@@ -206,7 +206,7 @@ def _of_suite(bundle: Bundle, suite: Suite) -> Task:
 def _policies(task: Task, replay: Replay, mode: Mode, options: GradeOptions) -> tuple[PolicyResult, ...]:
     if not task.policies:
         return ()
-    from replaykit.grading.policies.policy import grade_policies  # for tasks that have some
+    from replaykit.grading.policies.policy_grading import grade_policies  # for tasks that have some
 
     return grade_policies(task, replay, mode, require_proof=options.require_proof)
 

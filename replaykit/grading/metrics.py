@@ -15,8 +15,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.grading.peer_metrics import peer_summary
-from replaykit.grading.scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
+from replaykit.grading.peers.stwebagentbench.peer_metrics import peer_summary
+from replaykit.grading.run_scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
 from replaykit.grading.statistics import FEW, Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
 from replaykit.grading.verdict import (
     CheckResult,
@@ -28,7 +28,7 @@ from replaykit.grading.verdict import (
     PolicyResult,
     Verdict,
 )
-from replaykit.tasks.policies import DIMENSIONS, SOURCES
+from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.task import Task
 
 MAX_ERROR_SHARE = 0.05

@@ -9,7 +9,7 @@ from msgspec import Struct
 from replaykit.errors import UsageError
 from replaykit.replay.tier import Tier
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.suite import Suite
 
 _ALLOWED: dict[str, tuple[str, ...]] = {

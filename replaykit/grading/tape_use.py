@@ -11,16 +11,16 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError
 from replaykit.grading.checks.judged_replies import KINDS
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
-from replaykit.grading.judges.deliberation import Asked
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
-from replaykit.grading.judges.panel import judge_name, tape_of
-from replaykit.grading.judges.planning import known_requests
-from replaykit.grading.judges.tape import Entry, Tape, request_key
-from replaykit.grading.judges.tape_state import TapeState, tape_state
+from replaykit.grading.judges.judge_config import judge_name, tape_of
+from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.request_plan import known_requests
+from replaykit.grading.judges.tape.tape import Entry, Tape, request_key
+from replaykit.grading.judges.tape.tape_state import TapeState, tape_state
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 
 MODES: tuple[Mode, ...] = ("strict", "compat")

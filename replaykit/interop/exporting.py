@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from replaykit.bundle.blobs import png
-from replaykit.bundle.format import PIXMAP
+from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
 from replaykit.grading.verdict import Verdict
@@ -73,13 +73,13 @@ class Exporter(Struct, frozen=True, kw_only=True):
 
 
 EXPORTERS = {
-    "atif": "replaykit.interop.atif_export",
-    "har": "replaykit.interop.har",
-    "inspect": "replaykit.interop.inspect_export",
-    "online-mind2web": "replaykit.interop.mind2web_export",
-    "playwright-trace": "replaykit.interop.trace_export",
-    "webarena-verified": "replaykit.interop.webarena_verified",
-    "webvoyager": "replaykit.interop.webvoyager_export",
+    "atif": "replaykit.interop.atif.atif_export",
+    "har": "replaykit.interop.har.har_files",
+    "inspect": "replaykit.interop.inspect.inspect_export",
+    "online-mind2web": "replaykit.interop.online_mind2web.mind2web_export",
+    "playwright-trace": "replaykit.interop.playwright_trace.trace_export",
+    "webarena-verified": "replaykit.interop.webarena_verified.output_folders",
+    "webvoyager": "replaykit.interop.webvoyager.webvoyager_export",
 }
 """FORMAT to the module whose `EXPORTER` writes it."""
 

@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from replaykit.bundle.writer import SealResult
 from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
-from replaykit.interop.finding import fault_of, files
-from replaykit.interop.formats import IMPORTERS, Candidate, Importer, check_options, importer
-from replaykit.interop.pointers import FETCH, is_pointer_file
-from replaykit.interop.run import Options, Run, remove_unfinished, write_run
-from replaykit.interop.source import Source, open_source
+from replaykit.interop.imported_run import Options, Run, remove_unfinished, write_run
+from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
+from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
+from replaykit.interop.run_search import fault_of, files
+from replaykit.interop.source_files import Source, open_source
 from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.interop.run import Run
+from replaykit.interop.imported_run import Run
 from replaykit.interop.tool_actions import computer_action
 from replaykit.trajectory.action import Action, Unknown
 

@@ -16,7 +16,7 @@ import msgspec
 from replaykit.decoders import convert
 from replaykit.errors import UsageError
 from replaykit.interop.tool_actions import computer_action, key_name, tool_arguments
-from replaykit.recorder.declared import declared
+from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory.action import (
     Action,
     Answer,

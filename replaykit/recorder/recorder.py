@@ -27,14 +27,16 @@ from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
-from replaykit.recorder.capture import Names, PageOptions, page_script
-from replaykit.recorder.declared import Said as Declared
-from replaykit.recorder.driver import Driver
-from replaykit.recorder.messages import Begin, Speaking, Write
-from replaykit.recorder.net_log import NetLog
-from replaykit.recorder.redact import Redactor
-from replaykit.recorder.run import Run, named
-from replaykit.recorder.session import Session
+from replaykit.recorder.agent_limits import patient
+from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.browser.net_log import NetLog
+from replaykit.recorder.browser.waits import CLOSING_MAX_S
+from replaykit.recorder.browser.witness_reports import has_census
+from replaykit.recorder.live_run import Run, named
+from replaykit.recorder.page.page_script import Names, PageOptions, page_script
+from replaykit.recorder.session.declared_actions import Said as Declared
+from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
+from replaykit.recorder.session.session import Session
 from replaykit.recorder.settings import (
     all_secrets,
     as_settings,
@@ -43,9 +45,7 @@ from replaykit.recorder.settings import (
     session_options,
     stored_options,
 )
-from replaykit.recorder.stopping import patient
-from replaykit.recorder.testifying import has_census
-from replaykit.recorder.waits import CLOSING_MAX_S
+from replaykit.secrets.redactor import Redactor
 from replaykit.tasks.task import Sites, Task, decode_task
 from replaykit.trajectory.step import Ending, Environment, Header
 
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as AsyncPage
     from playwright.sync_api import Browser, BrowserContext, Page
 
-    from replaykit.recorder.async_driver import AsyncDriver
-    from replaykit.recorder.sync_driver import SyncDriver
+    from replaykit.recorder.browser.async_driver import AsyncDriver
+    from replaykit.recorder.browser.sync_driver import SyncDriver
     from replaykit.tasks.suite import Suite
 
 log = logging.getLogger("replaykit.recorder")
@@ -334,7 +334,7 @@ class Recorder(_Recording):
 
     def _new_driver(self) -> Driver:
         try:
-            from replaykit.recorder.sync_driver import SyncDriver
+            from replaykit.recorder.browser.sync_driver import SyncDriver
         except ModuleNotFoundError as error:
             raise _missing() from error
         return SyncDriver(**self._driver_options())
@@ -419,7 +419,7 @@ class AsyncRecorder(_Recording):
 
     def _new_driver(self) -> Driver:
         try:
-            from replaykit.recorder.async_driver import AsyncDriver
+            from replaykit.recorder.browser.async_driver import AsyncDriver
         except ModuleNotFoundError as error:
             raise _missing() from error
         # An agent in this process may block it: what waited for us then would wait for the agent.

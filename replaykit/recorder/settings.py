@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import RecorderError, UsageError
-from replaykit.recorder.evidence import Evidence, as_evidence
-from replaykit.recorder.session import SessionOptions
-from replaykit.recorder.user import User
+from replaykit.recorder.evidence_pages import Evidence, as_evidence
+from replaykit.recorder.scripted_user import User
+from replaykit.recorder.session.session import SessionOptions
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
-from replaykit.tasks.policies import NoLeak, OnlyFill, Secret
+from replaykit.tasks.policy_rules import NoLeak, OnlyFill, Secret
 from replaykit.tasks.selectors import selector_fault
 from replaykit.tasks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.task import Sites, Task, fill_task, unresolved

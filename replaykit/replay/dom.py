@@ -7,20 +7,21 @@ from contextlib import suppress
 from functools import cached_property
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.replay import rendered, source, values
-from replaykit.replay.beginning import beginning
-from replaykit.replay.collector import unsupported
-from replaykit.replay.css import compile_selector
-from replaykit.replay.layout import Layout
+from replaykit.replay import form_values, page_source
+from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.links import resolve
-from replaykit.replay.matching import Selector
-from replaykit.replay.plain import is_plain
-from replaykit.replay.prefilter import Prefilter
-from replaykit.replay.pseudo import disabled
-from replaykit.replay.tree import Tree, ascii_lower
+from replaykit.replay.rendered_text import inner_text
+from replaykit.replay.rendered_text.collector import unsupported
+from replaykit.replay.rendered_text.layout import Layout
+from replaykit.replay.rendered_text.plain_text import is_plain
+from replaykit.replay.selectors.css import compile_selector
+from replaykit.replay.selectors.page_beginning import beginning
+from replaykit.replay.selectors.prefilter import Prefilter
+from replaykit.replay.selectors.pseudo_classes import disabled
+from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import Lines, decode_head
-from replaykit.snapshot.format import HTML, OTHER, Head, Snapshot
+from replaykit.snapshot.snapshot_format import HTML, OTHER, Head, Snapshot
 from replaykit.trajectory.redacted import MASKED
 
 
@@ -94,7 +95,7 @@ class Dom:
     @cached_property
     def source(self) -> str:
         """Doctype and HTML, as `page.content()` gave them: attributes only, no live state."""
-        return source.page_source(self.tree)
+        return page_source.page_source(self.tree)
 
     @cached_property
     def text(self) -> str:
@@ -262,7 +263,7 @@ class Node:
     @property
     def inner_text(self) -> str | None:
         """`innerText`, which reads like `outerText`; None where the DOM has no such property."""
-        return rendered.inner_text(self.dom.layout(self.row), self.row) if self.is_html else None
+        return inner_text.inner_text(self.dom.layout(self.row), self.row) if self.is_html else None
 
     @property
     def text_content(self) -> str:
@@ -272,20 +273,20 @@ class Node:
     @property
     def inner_html(self) -> str:
         """`innerHTML`."""
-        return source.inner_html(self.dom.tree, self.row)
+        return page_source.inner_html(self.dom.tree, self.row)
 
     @property
     def outer_html(self) -> str:
         """`outerHTML`."""
-        return source.outer_html(self.dom.tree, self.row)
+        return page_source.outer_html(self.dom.tree, self.row)
 
     @property
-    def value(self) -> values.Value:
+    def value(self) -> form_values.Value:
         """Live `value`; None where the element has no such property.
 
         Raises Unsupported for a value that was masked without saying which secret it is.
         """
-        found = values.value(self.dom.tree, self.row) if self.is_element else None
+        found = form_values.value(self.dom.tree, self.row) if self.is_element else None
         if found == MASKED:
             raise Unsupported(locator=f"value of <{self.tag}>", reason="value is masked")
         return found
@@ -298,22 +299,22 @@ class Node:
     @property
     def checked(self) -> bool | None:
         """Live `checked` of an input; None for other elements."""
-        return values.checked(self.dom.tree, self.row)
+        return form_values.checked(self.dom.tree, self.row)
 
     @property
     def selected(self) -> bool | None:
         """Live `selected` of an option; None for other elements."""
-        return values.selected(self.dom.tree, self.row)
+        return form_values.selected(self.dom.tree, self.row)
 
     @property
     def selected_index(self) -> int | None:
         """Live `selectedIndex` of a select, -1 where nothing is selected; None for other elements."""
-        return values.selected_index(self.dom.tree, self.row)
+        return form_values.selected_index(self.dom.tree, self.row)
 
     @property
     def options(self) -> list[Node]:
         """Options of a select in order."""
-        return [Node(self.dom, row) for row in values.options(self.dom.tree, self.row)]
+        return [Node(self.dom, row) for row in form_values.options(self.dom.tree, self.row)]
 
     @property
     def disabled(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.replay.player import Replay
-from replaykit.replay.state import Page
+from replaykit.replay.run_state import Page
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.step import Probe
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import ada_url
 
-from replaykit.replay.tree import SPACES
+from replaykit.replay.dom_tree import SPACES
 
 _DATA: Final = re.compile(r"data:", re.IGNORECASE)
 _BREAKS: Final = str.maketrans({"\t": "%09", "\n": "%0A", "\r": "%0D"})

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar, overload
 
 from replaykit.errors import UsageError
-from replaykit.replay.doms import Blobs, Doms
 from replaykit.replay.memo import Memo
-from replaykit.replay.state import Page, State, same_url
+from replaykit.replay.page_cache import Blobs, Doms
+from replaykit.replay.run_state import Page, State, same_url
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from replaykit.grading.scores import RATES, Scores, scores_of
+from replaykit.grading.run_scores import RATES, Scores, scores_of
 from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.pairing import matched

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from replaykit.grading.farm.rows import Row
+from replaykit.grading.workers.stored_verdicts import Row
 from replaykit.report.write import write_file
 
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.formats import BY_EXTENSION, FORMATS
+from replaykit.report.report_formats import BY_EXTENSION, FORMATS
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
@@ -92,7 +92,7 @@ def write_html_file(
 
 def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], file: Path) -> None:
     """Write what lies between two runs as HTML; `names` say which is which. Replaces the file whole."""
-    from replaykit.report.html.parting_file import write_parting
+    from replaykit.report.html.run_diff_file import write_parting
 
     with _page(file) as text:
         write_parting(before, after, names, text)

@@ -5,7 +5,7 @@ Named as it is: what has no namespace, and on a foreign element what has that of
 
 from __future__ import annotations
 
-from replaykit.snapshot.format import HTML
+from replaykit.snapshot.snapshot_format import HTML
 
 XML = "http://www.w3.org/XML/1998/namespace"
 XMLNS = "http://www.w3.org/2000/xmlns/"

@@ -8,7 +8,7 @@ import msgspec
 
 from replaykit.decoders import decoder
 from replaykit.errors import SnapshotInvalid
-from replaykit.snapshot.format import (
+from replaykit.snapshot.snapshot_format import (
     BYTES_MAX,
     DOCUMENT,
     LEAVES,
@@ -22,7 +22,7 @@ from replaykit.snapshot.format import (
     Tokens,
     refuse,
 )
-from replaykit.snapshot.rows import Rows
+from replaykit.snapshot.token_rows import Rows
 
 LF = b"\n"
 _LINES = 4

@@ -9,10 +9,10 @@ import ada_url
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath
+from replaykit.tasks import xpath_grammar
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, Expect, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
-from replaykit.tasks.locator import parse
+from replaykit.tasks.locator_grammar import parse
 from replaykit.tasks.policy_faults import bad_selector
 from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.summary import target_faults
@@ -138,7 +138,7 @@ def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:
 
 
 def _selector_fault(selector: str) -> str:
-    if xpath.is_xpath(selector):
+    if xpath_grammar.is_xpath(selector):
         return "an XPath is not read with a property: write it as `locator`, without `selector`"
     return bad_selector(selector)
 
@@ -161,8 +161,8 @@ def _of_locator(locator: str) -> Iterator[tuple[str, bool]]:
     if not plain or is_api_call(plain) or plain.startswith(_CALL):
         return
     try:
-        if xpath.is_xpath(plain):
-            xpath.parse(plain)
+        if xpath_grammar.is_xpath(plain):
+            xpath_grammar.parse(plain)
         else:
             parse(plain.removeprefix("lambda:"))
     except LocatorLimit as error:

@@ -14,9 +14,9 @@ from msgspec.structs import force_setattr
 from replaykit.tasks.api import api_requests
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.properties import property_name
-from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
-from replaykit.tasks.written import CheckBase, Texts, ValueType
-from replaykit.tasks.written import Written as Written
+from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
+from replaykit.tasks.task_values import CheckBase, Texts, ValueType
+from replaykit.tasks.task_values import Written as Written
 
 
 class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from replaykit.tasks.policies import (
+from replaykit.tasks.policy_faults import Fault
+from replaykit.tasks.policy_rules import (
     SOURCES,
     AtLeast,
     Eventually,
@@ -20,8 +21,7 @@ from replaykit.tasks.policies import (
     UrlBoundary,
     UrlTerm,
 )
-from replaykit.tasks.policies import Sequence as Order
-from replaykit.tasks.policy_faults import Fault
+from replaykit.tasks.policy_rules import Sequence as Order
 from replaykit.tasks.stwab_rules import rules_of
 from replaykit.tasks.task import Task
 

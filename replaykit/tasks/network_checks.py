@@ -6,8 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from replaykit.tasks.task_values import CheckBase, Texts, Written
 from replaykit.tasks.value_schema import require_schema
-from replaykit.tasks.written import CheckBase, Texts, Written
 
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
 """What a task is mainly about."""

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath
-from replaykit.tasks.policies import (
+from replaykit.tasks import xpath_grammar
+from replaykit.tasks.policy_rules import (
     SOURCES,
     After,
     AtLeast,
@@ -247,8 +247,8 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
 def bad_selector(css: str) -> str:
     """Return what is wrong with a selector or path; empty where nothing is."""
     try:
-        if xpath.is_xpath(css):
-            xpath.parse(css)
+        if xpath_grammar.is_xpath(css):
+            xpath_grammar.parse(css)
             return ""
         if not list(parser.parse(css)):
             return "an empty selector matches nothing"

@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import NamedTuple
 
-from replaykit.tasks.matcher import Refused, matcher
+from replaykit.tasks.regex_matcher import Refused, matcher
 
 REGEX_MAX = 1000
 """Characters of a regular expression."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Expect, PageCheck
-from replaykit.tasks.policies import (
+from replaykit.tasks.policy_rules import (
     AtMost,
     Consent,
     Eventually,
@@ -33,7 +33,7 @@ from replaykit.tasks.policies import (
     Text,
     UrlBoundary,
 )
-from replaykit.tasks.xpath import is_xpath
+from replaykit.tasks.xpath_grammar import is_xpath
 from replaykit.trajectory.action import Action
 
 SCRIPTS = ("document.", "[...document.")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from replaykit.errors import TaskError
-from replaykit.tasks.policies import (
+from replaykit.tasks.policy_rules import (
     DIMENSIONS,
     SOURCES,
     Dimension,

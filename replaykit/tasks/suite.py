@@ -13,10 +13,10 @@ from replaykit.decoders import convert
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.mind2web import mind2web_records, read_mind2web
-from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.task import Task, task_error
 from replaykit.tasks.webarena import read_webarena

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath
+from replaykit.tasks import xpath_grammar
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, HtmlTarget, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
-from replaykit.tasks.locator import parse
+from replaykit.tasks.locator_grammar import parse
 from replaykit.tasks.task import Task
 
 LAST = "last"
@@ -92,8 +92,8 @@ def locator_class(locator: str) -> str:
     if plain.startswith(_CALL):
         return "api_call" if is_api_call(plain) else "page_call"
     try:
-        if xpath.is_xpath(plain):
-            xpath.parse(plain)
+        if xpath_grammar.is_xpath(plain):
+            xpath_grammar.parse(plain)
             return "path"
         parse(plain.removeprefix(_LAMBDA))
     except (Unsupported, LocatorLimit):

@@ -16,8 +16,8 @@ from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.judging import JudgeSettings
-from replaykit.tasks.policies import Informational, Policy
+from replaykit.tasks.judge_settings import JudgeSettings
+from replaykit.tasks.policy_rules import Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""

@@ -15,8 +15,8 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check
 from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, ExpectedResponse, NetworkMatch
 from replaykit.tasks.task import Task, task_error
+from replaykit.tasks.task_values import Written
 from replaykit.tasks.value_schema import require_schema
-from replaykit.tasks.written import Written
 
 DIALECT: Final = "webarena-verified"
 """Whose rules the checks follow."""

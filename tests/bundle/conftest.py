@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replaykit.bundle.contents import BlobPlace, StoryFrame
-from replaykit.bundle.format import FORMAT_VERSION, Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.bundle_format import FORMAT_VERSION, Preamble
+from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.index import build_index, seek_table
-from replaykit.bundle.manifest import trajectory_digest
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.writer import Journal
+from replaykit.bundle.zstd_frames import compress
 from replaykit.trajectory.action import Click, Element, Fill
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Header, Step

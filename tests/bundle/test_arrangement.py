@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle import arrangement
 from replaykit.bundle.arrangement import References, arrange, record_size
-from replaykit.bundle.contents import BlobPlace
+from replaykit.bundle.content_tables import BlobPlace
 
 
 def id_of(n: int) -> str:

@@ -12,12 +12,12 @@ import pytest
 
 from recordings.freeze_format import FOLDER, describe, freeze, readable
 from recordings.frozen_files import FILES, FrozenFile
-from replaykit.bundle.format import FORMAT_VERSION
-from replaykit.bundle.frames import LIBZSTD
+from replaykit.bundle.bundle_format import FORMAT_VERSION
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.story import decode_line, encode_line
+from replaykit.bundle.story_lines import decode_line, encode_line
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
+from replaykit.bundle.zstd_frames import LIBZSTD
 from replaykit.errors import BundleError, BundleFromTheFuture
 from tests.bundle.second_reader import frames
 

@@ -15,13 +15,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replaykit.bundle.format import Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.bundle_format import Preamble
 from replaykit.bundle.index import seek_table
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import salvage, seal
+from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import BundleError
 
 MUTATIONS = 2500

@@ -12,11 +12,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.format import Limits, Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.bundle_format import Limits, Preamble
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
+from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import (
     BundleDamaged,
     BundleError,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import Limits
+from replaykit.bundle.bundle_format import Limits
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import parse_seek_table, seek_table, seek_table_size
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import (

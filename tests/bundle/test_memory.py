@@ -18,10 +18,10 @@ import msgspec
 import pytest
 import zstandard
 
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import Preamble
-from replaykit.bundle.frames import compress
+from replaykit.bundle.bundle_format import Preamble
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import seek_table
+from replaykit.bundle.zstd_frames import compress
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20

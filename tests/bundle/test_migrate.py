@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordings.freeze_format import FOLDER
-from replaykit.bundle import format as constants
-from replaykit.bundle import migrate, story
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import FORMAT_VERSION
+from replaykit.bundle import bundle_format as constants
+from replaykit.bundle import migrate, story_lines
+from replaykit.bundle.bundle_format import FORMAT_VERSION
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.migrate import STEPS
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
@@ -73,7 +73,7 @@ def release(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, version: int, *steps: Callable[..., Any]) -> None:
-    for module in (constants, story, migrate):
+    for module in (constants, story_lines, migrate):
         monkeypatch.setattr(module, "FORMAT_VERSION", version)
     monkeypatch.setattr(migrate, "STEPS", dict(enumerate(steps, 1)))
 
@@ -169,12 +169,12 @@ def test_a_step_that_is_missing_is_no_silent_pass(old_file: Path, release: Insta
 def test_a_line_that_does_not_fit_a_step_is_refused(line: bytes, release: Install) -> None:
     release(3, renamed, in_ms)
     with pytest.raises(EventInvalid):
-        story.decode_line(line, 0, "test", 1)
+        story_lines.decode_line(line, 0, "test", 1)
 
 
 def test_unknown_events_pass_every_step(release: Install) -> None:
     release(3, renamed, in_ms)
-    event = story.decode_line(b'{"type":"hologram","t":2}', 0, "test", 1)
+    event = story_lines.decode_line(b'{"type":"hologram","t":2}', 0, "test", 1)
     assert (event.name, json.loads(event.raw)) == ("hologram", {"type": "hologram", "t": 2000})
 
 

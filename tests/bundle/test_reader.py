@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle import container
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import KIB, Limits
+from replaykit.bundle.bundle_format import KIB, Limits
+from replaykit.bundle.byte_source import LocalSource
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.opening import read_container
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.bundle.source import LocalSource
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import (
     BlobMissing,

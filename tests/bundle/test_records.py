@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.contents import Contents
-from replaykit.bundle.format import Limits, Place
+from replaykit.bundle.bundle_format import Limits, Place
+from replaykit.bundle.content_tables import Contents
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
 from replaykit.errors import BundleDamaged, BundleError, LimitExceeded, UnknownRecordKind
 

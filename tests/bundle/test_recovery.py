@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.bundle.format import Limits
+from replaykit.bundle.bundle_format import Limits
+from replaykit.bundle.byte_source import open_source
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.recovery import recover
-from replaykit.bundle.source import open_source
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, salvage, seal
 from replaykit.errors import BundleDamaged, BundleError, BundleWriteError, LimitExceeded, NotABundle

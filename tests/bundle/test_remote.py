@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from replaykit.bundle.byte_source import is_remote
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.remote import HttpSource
-from replaykit.bundle.source import is_remote
 from replaykit.bundle.verification import verify
 from replaykit.errors import NotABundle, SourceError
 from replaykit.grading.engine import grade_many

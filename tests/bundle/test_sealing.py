@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import replaykit.bundle.sealing as sealing
-from replaykit.bundle import format as constants
+from replaykit.bundle import bundle_format as constants
 from replaykit.bundle import writer
-from replaykit.bundle.frames import compress
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.records import blob_line
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
+from replaykit.bundle.zstd_frames import compress
 from replaykit.cli.main import run
 from replaykit.errors import (
     BundleDamaged,

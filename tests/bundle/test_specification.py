@@ -13,11 +13,10 @@ import msgspec
 import pytest
 import zstandard
 
-from replaykit.bundle import format as constants
+from replaykit.bundle import bundle_format as constants
 from replaykit.bundle.arrangement import arrange
 from replaykit.bundle.blobs import class_of
-from replaykit.bundle.contents import BlobPlace
-from replaykit.bundle.format import (
+from replaykit.bundle.bundle_format import (
     CLASSES,
     FORMAT_VERSION,
     JOURNAL_LEVELS,
@@ -29,12 +28,13 @@ from replaykit.bundle.format import (
     Preamble,
     is_media_type,
 )
-from replaykit.bundle.frames import bound, compress
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import Index
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
-from replaykit.bundle.story import ACTION_TAGS, EVENT_TAGS
+from replaykit.bundle.story_lines import ACTION_TAGS, EVENT_TAGS
 from replaykit.bundle.verification import verify
+from replaykit.bundle.zstd_frames import bound, compress
 from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, UnknownRecordKind
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.scalars import INT_MAX

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.source import LocalSource
+from replaykit.bundle.byte_source import LocalSource
 from replaykit.bundle.tail import TailSource
 from replaykit.errors import SourceError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.bundle.contents import BlobPlace
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import seek_table
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import references, verify

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replaykit.bundle.format import Limits
+from replaykit.bundle.bundle_format import Limits
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import BundleDamaged, BundleWriteError, EventInvalid, LimitExceeded, NotABundle

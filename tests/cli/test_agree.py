@@ -18,7 +18,7 @@ from replaykit.grading.calibration import agree
 from replaykit.grading.calibration_gate import read_calibration
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.client import CallableClient
+from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.labels import read_labels
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from replaykit.cli.main import cli, run
-from replaykit.grading.judges.client import CallableClient
-from replaykit.report.formats import SUMMARY_FROM
+from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.report.report_formats import SUMMARY_FROM
 from replaykit.testing import trajectory
 
 TASK = {"id": "t", "intent": "Which?", "checks": [{"type": "string_match", "exact": "tin"}]}
@@ -73,8 +73,8 @@ def test_a_model_is_asked_once_about_copies(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("replaykit.grading.judging.Transports", Counting)
-    monkeypatch.setattr("replaykit.grading.judges.transports.Transports", Counting)
+    monkeypatch.setattr("replaykit.grading.judge_run.Transports", Counting)
+    monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", Counting)
     task = {"id": "t", "intent": "Which?", "judge": "webvoyager"}
     write(tmp_path / "a.zst", task=task)
     for name in taped:

@@ -10,7 +10,7 @@ import pytest
 
 from replaykit.cli.export_submission import CLOSED, FORMAT
 from replaykit.cli.main import run
-from replaykit.interop.stwab_submission import data_hash, trajectory_hash
+from replaykit.interop.stwebagentbench.stwab_submission import data_hash, trajectory_hash
 from replaykit.testing import trajectory
 from replaykit.trajectory.step import CHANNELS
 

@@ -15,10 +15,10 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.client import Answered
-from replaykit.grading.judges.tape import read_tape
+from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.grading.model_request import ModelReply
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.request import ModelReply
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, error, message, says
 
@@ -134,7 +134,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], list[
                 made = {"stop_reason": "end_turn", "model": "m", "origin": "synthetic"}
                 return [Answered(reply=ModelReply(text=texts[stage], **made)) for stage in stages]
 
-        monkeypatch.setattr("replaykit.grading.judging.Transports", Batches)
+        monkeypatch.setattr("replaykit.grading.judge_run.Transports", Batches)
         return handed_in
 
     return answered_with
@@ -188,7 +188,7 @@ def test_prices_and_judges_that_mean_nothing(bundle: Path, capfd: Any) -> None:
 
 @pytest.fixture
 def taped(bundle: Path) -> Path:
-    from replaykit.grading.judges.client import CallableClient
+    from replaykit.grading.judges.clients.client import CallableClient
 
     client = CallableClient(lambda request, pictures: "Fine.\nSUCCESS")
     with open_bundle(bundle) as opened:
@@ -224,7 +224,7 @@ def test_a_tape_beside_wins_over_the_packed_one(taped: Path, tmp_path: Path, cap
 
 
 def test_asking_on_begins_with_the_packed_tape(taped: Path, tmp_path: Path, capfd: Any) -> None:
-    from replaykit.grading.judges.client import CallableClient
+    from replaykit.grading.judges.clients.client import CallableClient
 
     out = tmp_path / "packed.zst"
     assert run(capfd, "pack", taped, "-o", out)[0] == 0
@@ -252,7 +252,7 @@ def test_what_cannot_be_packed(bundle: Path, taped: Path, tmp_path: Path, capfd:
 
 
 def test_the_digest_of_a_bundle_is_the_same_in_every_mode(bundle: Path) -> None:
-    from replaykit.grading.judges.client import CallableClient
+    from replaykit.grading.judges.clients.client import CallableClient
 
     data = bundle.read_bytes()
     client = CallableClient(lambda request, pictures: "SUCCESS")
@@ -323,7 +323,7 @@ def test_grading_in_a_loop(bundle: Path) -> None:
     import asyncio
 
     from replaykit.grading.grader import grade_async
-    from replaykit.grading.judges.client import CallableClient
+    from replaykit.grading.judges.clients.client import CallableClient
 
     async def graded() -> Any:
         client = CallableClient(lambda request, pictures: "SUCCESS")

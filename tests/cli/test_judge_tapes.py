@@ -18,10 +18,10 @@ from msgspec import convert
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.client import CallableClient
+from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import named_judge
-from replaykit.grading.judges.tape import read_tape
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, message, says
 
@@ -217,7 +217,7 @@ def test_judges_that_often_abstain_are_told(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("replaykit.grading.judging.Transports", Doubting)
+    monkeypatch.setattr("replaykit.grading.judge_run.Transports", Doubting)
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     told = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
     assert (told in capfd.readouterr().err) == is_told

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.judges.anthropic_client import AnthropicClient
-from replaykit.grading.judges.client import Answered
-from replaykit.grading.judges.tape import read_tape
-from replaykit.grading.judges.transports import Transports
-from replaykit.grading.request import ModelReply, TextPart
+from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
+from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.grading.model_request import ModelReply, TextPart
 
 from ..blocks import block
 from ..grading.judges.messages_server import Handler, Server, message, says
@@ -83,7 +83,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         assert run_cli(["export", "webvoyager", str(recorded), "-o", str(tmp_path / "results" / name)]) == 0
     (tmp_path / "last.yaml").write_text(LAST)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("replaykit.grading.judging.Transports", ByHand)
+    monkeypatch.setattr("replaykit.grading.judge_run.Transports", ByHand)
     return tmp_path
 
 
@@ -100,7 +100,7 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             def __init__(self, **options: Any) -> None:
                 super().__init__(clients={"anthropic": Confessed(base_url=server.url)})
 
-        monkeypatch.setattr("replaykit.grading.judging.Transports", FromPaper)
+        monkeypatch.setattr("replaykit.grading.judge_run.Transports", FromPaper)
         yield tmp_path
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from replaykit.cli.main import run
 from replaykit.recorder import suite_runs
-from replaykit.recorder.running import Recorded
+from replaykit.recorder.agent_runs import Recorded
 from replaykit.recorder.suite_runs import SuiteRun
 from replaykit.testing import trajectory
 

@@ -25,8 +25,8 @@ from replaykit.grading.verdict import (
     Verdict,
     combine,
 )
-from replaykit.report.text import as_text
-from replaykit.tasks.policies import DIMENSIONS
+from replaykit.report.text_report import as_text
+from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.tasks.task import Task, decode_task
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.metrics import summarize
-from replaykit.grading.peer_metrics import peer_summary, read_reports, tier
+from replaykit.grading.peers.stwebagentbench.peer_metrics import peer_summary, read_reports, tier
 from replaykit.grading.verdict import Completion, Outcome, PolicyOutcome, PolicyResult, Verdict
 from replaykit.tasks.task import decode_task
 
@@ -141,7 +141,7 @@ def test_they_stand_beside_our_own_and_take_invalid_runs_for_runs() -> None:
 
 def test_a_report_in_text_says_what_the_peer_prints() -> None:
     from replaykit.grading.engine import build_report
-    from replaykit.report.text import as_text
+    from replaykit.report.text_report import as_text
 
     text = as_text(build_report([run("a", 1, "O"), run("b", 0, "U")]))
     assert (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import Imported, import_run
-from replaykit.interop.run import Options
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 

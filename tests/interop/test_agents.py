@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, UnsupportedVersion
-from replaykit.interop.harbor import cause_of
+from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, read_pickle
+from replaykit.interop.harbor.jobs import cause_of
 from replaykit.interop.importing import import_run, import_runs
-from replaykit.interop.pickles import Forbidden, Undecodable, read_pickle
-from replaykit.interop.source import SourceLimits
+from replaykit.interop.source_files import SourceLimits
 from replaykit.trajectory.action import Answer, Click, Element, Fill, Goto, SendMsgToUser, Unknown, tag_of
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.observation import Observation

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from replaykit.interop.decoding import NEST_MAX
 from replaykit.interop.exporting import EXPORTERS
-from replaykit.interop.formats import IMPORTERS, matrix
-from replaykit.interop.source import SourceLimits
+from replaykit.interop.registry import IMPORTERS, matrix
+from replaykit.interop.source_files import SourceLimits
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "interop.md"
 COLUMNS = (

@@ -17,10 +17,10 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import BundleError, InteropError, UsageError
 from replaykit.grading.grader import grade
-from replaykit.interop.formats import FACTS, IMPORTERS, importer, matrix
+from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import import_run, import_runs
-from replaykit.interop.run import Options
-from replaykit.interop.source import SourceLimits
+from replaykit.interop.registry import FACTS, IMPORTERS, importer, matrix
+from replaykit.interop.source_files import SourceLimits
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.step import CHANNELS
 from tests.interop.samples import SAMPLES

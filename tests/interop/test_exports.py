@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, OutputExists, UsageError
 from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
-from replaykit.interop.formats import IMPORTERS
 from replaykit.interop.importing import import_run
+from replaykit.interop.registry import IMPORTERS
 from replaykit.replay.player import Replay
 from replaykit.testing.builder import Builder, trajectory
 from replaykit.trajectory.action import Answer, Unknown, Wait, tag_of

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError, UsageError
-from replaykit.interop.formats import IMPORTERS, importer
-from replaykit.interop.hiding import masked, takes_password
 from replaykit.interop.importing import import_run, import_runs
-from replaykit.interop.rest import rest, says
+from replaykit.interop.password_masking import masked, takes_password
+from replaykit.interop.registry import IMPORTERS, importer
 from replaykit.interop.tool_actions import computer_action
+from replaykit.interop.unread_fields import rest, says
 from replaykit.interop.wordings import Wordings, check_wordings, words_action
 from replaykit.trajectory.action import Answer, Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
 from replaykit.trajectory.observation import Observation

@@ -12,7 +12,7 @@ import pytest
 from replaykit.errors import MalformedSource
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import CheckResult
-from replaykit.interop.har import har_of
+from replaykit.interop.har.har_files import har_of
 from replaykit.interop.importing import Imported, import_runs
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.completeness import END

@@ -16,7 +16,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.main import run
 from replaykit.errors import UsageError
 from replaykit.interop.exporting import Choices, export_run, targets, zipped
-from replaykit.interop.har import har_of, har_zip_of
+from replaykit.interop.har.har_files import har_of, har_zip_of
 from replaykit.trajectory.exchange import Exchange
 from tests.interop.conftest import Importing
 from tests.interop.samples import entry, har

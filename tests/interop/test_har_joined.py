@@ -14,8 +14,8 @@ from replaykit.bundle.verification import verify
 from replaykit.cli.main import run
 from replaykit.errors import BundleWriteError, MalformedSource, UnknownLayout, UsageError
 from replaykit.grading.grader import grade
-from replaykit.interop.har_joined import join_har
-from replaykit.interop.run import Options
+from replaykit.interop.har.har_joined import join_har
+from replaykit.interop.imported_run import Options
 from replaykit.testing.builder import CREATED, TICK, trajectory
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import CHANNELS, Step

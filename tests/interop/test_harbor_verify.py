@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from replaykit.cli.main import run
 from replaykit.errors import TaskError, UnknownTask, UsageError
-from replaykit.grading.judges.client import CallableClient
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, ReplyFailure, TextPart
-from replaykit.interop.harbor_tasks import TEST, Reference, Wanted, WebTask, files_of, generate
-from replaykit.interop.harbor_verifier import verifier
-from replaykit.interop.harbor_verify import Order, verify_trial
+from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.interop.harbor.harbor_tasks import TEST, Reference, Wanted, WebTask, files_of, generate
+from replaykit.interop.harbor.harbor_verify import Order, verify_trial
+from replaykit.interop.harbor.verifier_file import verifier
 from tests.interop.samples import png, write
 
 SUCCESS, FAILURE = "I looked.\n\nSUCCESS", "I looked.\n\nNOT SUCCESS"
@@ -205,7 +205,7 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(order: Order) -> None:
 
 def test_a_killed_verifier_leaves_0(order: Order) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from replaykit.interop.harbor_verify import *;"
+        "import os, sys; from pathlib import Path; from replaykit.interop.harbor.harbor_verify import *;"
         "verify_trial(Order(tests=Path(sys.argv[1]), agent=Path(sys.argv[2]), out=Path(sys.argv[3])),"
         "lambda: os.kill(os.getpid(), 9))"
     )

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.interop.formats import IMPORTERS
+from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import import_run
-from replaykit.interop.run import Options
+from replaykit.interop.registry import IMPORTERS
 from replaykit.trajectory.exchange import Exchange
 from tests.interop.conftest import Importing
 from tests.interop.samples import (

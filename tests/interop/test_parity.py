@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from replaykit.grading.checks.check import NATIVE, PEERS
+from replaykit.grading.checks.check_grading import NATIVE, PEERS
 from replaykit.interop.exporting import EXPORTERS
-from replaykit.interop.formats import IMPORTERS
+from replaykit.interop.registry import IMPORTERS
 
 ROOT = Path(__file__).parents[2]
 SOURCE, DOCUMENT = Path(__file__).with_name("parity.toml"), ROOT / "docs" / "parity.md"

@@ -19,9 +19,9 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import main
 from replaykit.errors import OutputExists, UsageError
 from replaykit.grading.grader import grade
-from replaykit.interop import parquet_export
 from replaykit.interop.importing import import_run
-from replaykit.interop.parquet_export import RUNS, STEPS, write_tables
+from replaykit.interop.parquet import parquet_export
+from replaykit.interop.parquet.parquet_export import RUNS, STEPS, write_tables
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
 from replaykit.trajectory.rendering import render_step

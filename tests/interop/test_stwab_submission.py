@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import CannotExport, InteropError, UnknownTask
-from replaykit.interop.stwab_submission import (
+from replaykit.interop.stwebagentbench.stwab_submission import (
     ARTIFACTS,
     SIGNING_KEY,
     SubmissionOptions,

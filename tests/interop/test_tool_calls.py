@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from replaykit.interop.run import Options, Run
-from replaykit.interop.source import Folder, SourceLimits
+from replaykit.interop.imported_run import Options, Run
+from replaykit.interop.source_files import Folder, SourceLimits
 from replaykit.interop.tools import called_action
 from replaykit.trajectory.action import (
     Action,

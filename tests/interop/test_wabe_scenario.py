@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from replaykit.cli.main import run
 from replaykit.interop.toml_text import toml_text
-from replaykit.interop.wabe_scenario import scenario_tables
+from replaykit.interop.wabe.wabe_scenario import scenario_tables
 from replaykit.tasks.task import Task
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
-from replaykit.recorder.capture import (
+from replaykit.recorder.page.page_script import (
     API,
     BINDING,
     WORLD,
@@ -33,9 +33,9 @@ from replaykit.recorder.capture import (
     page_script,
     split_number,
 )
-from replaykit.replay.chromium import Chromium
+from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.snapshot.codec import decode
-from replaykit.snapshot.format import Snapshot, State
+from replaykit.snapshot.snapshot_format import Snapshot, State
 from tests.live.lent import Lent
 
 WAIT_S = 60.0

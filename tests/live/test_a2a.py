@@ -30,7 +30,7 @@ from fixtures.sites.shop.server import Site, serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
-from replaykit.recorder.user import load_user
+from replaykit.recorder.scripted_user import load_user
 from replaykit.trajectory.exchange import Message
 
 pytestmark = pytest.mark.live

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.capture import PageEvent, PagePart, PagePush, decode_message
+from replaykit.recorder.page.page_script import PageEvent, PagePart, PagePush, decode_message
 
 pytestmark = pytest.mark.live
 

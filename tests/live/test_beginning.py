@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.replay.beginning import end_of
 from replaykit.replay.dom import Dom, Node
+from replaykit.replay.selectors.page_beginning import end_of
 from replaykit.snapshot.codec import Lines
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -68,7 +68,7 @@ KEPT = {"OK", "DORMANT", "PASS"}
 RECORD = f"""
 import os, sys
 from replaykit.bundle.writer import Journal
-from replaykit.recorder.running import BrowserChoice, record_agent, record_command
+from replaykit.recorder.agent_runs import BrowserChoice, record_agent, record_command
 from replaykit.tasks.task import decode_task
 
 mode, out, url, browser = sys.argv[1:]

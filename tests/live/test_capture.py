@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.recorder.capture import API, PageOptions, PagePush, decode_message, page_script
+from replaykit.recorder.page.page_script import API, PageOptions, PagePush, decode_message, page_script
 from replaykit.replay.dom import Dom
 from replaykit.snapshot.codec import encode
 

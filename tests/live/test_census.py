@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.agent_runs import record_agent, record_command
 from replaykit.recorder.recorder import Recorder
-from replaykit.recorder.running import record_agent, record_command
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Gap

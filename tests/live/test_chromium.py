@@ -14,13 +14,13 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import LocatorLimit, ReplayError, Unsupported
-from replaykit.recorder.capture import API
-from replaykit.replay import chromium as tier
-from replaykit.replay.blueprint import STAND_IN, Blueprint, blueprint, blueprint_of
-from replaykit.replay.chromium import Chromium, Rebuilt
+from replaykit.recorder.page.page_script import API
 from replaykit.replay.dom import Dom
+from replaykit.replay.offline_page import chromium as tier
+from replaykit.replay.offline_page.chromium import Chromium, Rebuilt
+from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, blueprint, blueprint_of
+from replaykit.replay.offline_page.page_question import Wanted
 from replaykit.replay.player import Replay
-from replaykit.replay.wanted import Wanted
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.redacted import MASKED
 

@@ -18,8 +18,8 @@ from replaykit.bundle.blobs import class_of
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.reduction import reduced_lines
 from replaykit.bundle.verification import Verification, verify
-from replaykit.recorder.running import record_agent
-from replaykit.recorder.user import load_user
+from replaykit.recorder.agent_runs import record_agent
+from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.suite import load_suite
 from replaykit.trajectory.action import SelectOption
 

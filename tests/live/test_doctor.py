@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 
 from replaykit.cli.doctor import command
 from replaykit.errors import DriverTooOld
-from replaykit.recorder import trying
-from replaykit.recorder.trying import Tried
+from replaykit.recorder import trial_recording
+from replaykit.recorder.trial_recording import Tried
 
 pytestmark = pytest.mark.live
 
@@ -48,13 +48,13 @@ def test_a_driver_that_is_too_old(browser_path: Path, monkeypatch: pytest.Monkey
         raise DriverTooOld(version="1.44.0")
 
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(browser_path))
-    monkeypatch.setattr(trying, "try_recording", refuse)
+    monkeypatch.setattr(trial_recording, "try_recording", refuse)
     (fault,) = faults(asked())
     assert "1.44.0" in fault and "Install playwright 1.60 or newer" in fault
 
 
 def test_a_click_that_is_not_heard(browser_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(browser_path))
-    monkeypatch.setattr(trying, "_PAGE", "<button>There</button>")
+    monkeypatch.setattr(trial_recording, "_PAGE", "<button>There</button>")
     (fault,) = faults(asked())
     assert "chromium" in fault and "['There']" in fault and "REPLAYKIT_BROWSER" in fault

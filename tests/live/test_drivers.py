@@ -19,7 +19,7 @@ import pytest
 
 from fixtures.sites.shop.server import serve
 from replaykit.browser import launch
-from replaykit.recorder.running import BrowserChoice, Recorded, record_agent, record_cdp, record_command
+from replaykit.recorder.agent_runs import BrowserChoice, Recorded, record_agent, record_cdp, record_command
 from replaykit.trajectory.action import Goto
 from tests.live.errands import (
     ANSWER,

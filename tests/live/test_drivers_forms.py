@@ -15,8 +15,8 @@ from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
+from replaykit.recorder.agent_runs import BrowserChoice, record_command
 from replaykit.recorder.recorder import Recorder
-from replaykit.recorder.running import BrowserChoice, record_command
 from replaykit.trajectory.exchange import Gap, Tab
 from replaykit.trajectory.observation import Observation
 from tests.live.drivers import errand

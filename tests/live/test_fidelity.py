@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.sites.shop.server import Site, serve
 from replaykit.errors import Unsupported
-from replaykit.recorder.capture import API
+from replaykit.recorder.page.page_script import API
 from replaykit.replay.dom import Dom, Node
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -26,7 +26,7 @@ from fixtures.agents.pairs import Pair, load_agents, load_pairs
 from fixtures.sites.crm import server as crm
 from fixtures.sites.shop.server import serve
 from replaykit.browser import launch
-from replaykit.recorder.user import User, load_user
+from replaykit.recorder.scripted_user import User, load_user
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import AgentTask, agent_view
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replaykit.grading.grader import grade
+from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import Recorder
-from replaykit.recorder.running import record_command
 from replaykit.tasks.task import decode_task
 
 if TYPE_CHECKING:

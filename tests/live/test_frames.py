@@ -18,16 +18,16 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import Unsupported
+from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
-from replaykit.recorder.running import record_command
-from replaykit.replay.blueprint import blueprint_of
-from replaykit.replay.fidelity import fidelity
-from replaykit.replay.frames import FrameView
-from replaykit.replay.oracle import Oracle
-from replaykit.replay.page import OfflinePage
+from replaykit.replay.frame_pages import FrameView
+from replaykit.replay.offline_page.chromium_tier import Oracle
+from replaykit.replay.offline_page.fidelity import fidelity
+from replaykit.replay.offline_page.offline_page import OfflinePage
+from replaykit.replay.offline_page.page_payload import blueprint_of
+from replaykit.replay.offline_page.page_question import Wanted
 from replaykit.replay.player import Replay
-from replaykit.replay.state import Page as Seen
-from replaykit.replay.wanted import Wanted
+from replaykit.replay.run_state import Page as Seen
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, UploadFile, tag_of
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
@@ -37,7 +37,7 @@ from tests.live.errands import outlived
 if TYPE_CHECKING:
     from conftest import Site
 
-    from replaykit.replay.chromium import Chromium
+    from replaykit.replay.offline_page.chromium import Chromium
 
 pytestmark = pytest.mark.live
 

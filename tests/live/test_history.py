@@ -13,8 +13,8 @@ import pytest
 from playwright.async_api import async_playwright
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
-from replaykit.recorder.running import record_command
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import tag_of
 

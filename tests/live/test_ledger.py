@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.recorder.capture import API
+from replaykit.recorder.page.page_script import API
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.action import Click
 from replaykit.trajectory.exchange import Gap

@@ -43,12 +43,12 @@ from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
 from replaykit.errors import NotAttachable, UsageError
 from replaykit.grading.grader import grade
-from replaykit.recorder import cdp_worlds, framing
-from replaykit.recorder.capture import PagePart, PageText, decode_message
+from replaykit.recorder.agent_runs import record_agent, record_cdp
+from replaykit.recorder.browser import cdp_worlds, frames_and_workers
+from replaykit.recorder.page.page_script import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
-from replaykit.recorder.running import record_agent, record_cdp
 from replaykit.snapshot.codec import decode
-from replaykit.snapshot.format import Snapshot
+from replaykit.snapshot.snapshot_format import Snapshot
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
 from replaykit.trajectory.exchange import Console, Gap, Tab
@@ -102,7 +102,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             numbers.append(message.seq)
         return message
 
-    for module in (cdp_worlds, framing):
+    for module in (cdp_worlds, frames_and_workers):
         monkeypatch.setattr(module, "decode_message", hear)
     return numbers
 

@@ -12,10 +12,10 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import ReplayError
 from replaykit.recorder.recorder import Recorder
-from replaykit.replay.blueprint import blueprint
-from replaykit.replay.chromium import Chromium
 from replaykit.replay.dom import Dom
-from replaykit.replay.page import OfflinePage
+from replaykit.replay.offline_page.chromium import Chromium
+from replaykit.replay.offline_page.offline_page import OfflinePage
+from replaykit.replay.offline_page.page_payload import blueprint
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.recorder.running import record_agent
+from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.proof import Proof

@@ -16,12 +16,12 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import PageInert, PageNotRecorded, ReplayError, Unsupported
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
-from replaykit.replay import oracle
-from replaykit.replay import page as pages
-from replaykit.replay.chromium import Chromium
-from replaykit.replay.fidelity import fidelity
-from replaykit.replay.oracle import Tier
-from replaykit.replay.page import OfflinePage
+from replaykit.replay.offline_page import chromium_tier
+from replaykit.replay.offline_page import offline_page as pages
+from replaykit.replay.offline_page.chromium import Chromium
+from replaykit.replay.offline_page.chromium_tier import Tier
+from replaykit.replay.offline_page.fidelity import fidelity
+from replaykit.replay.offline_page.offline_page import OfflinePage
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import snapshot, trajectory
@@ -236,7 +236,7 @@ def outcomes(bundle: Bundle, tier: Tier, *locators: str) -> list[tuple[Any, ...]
 def test_tiers_answer_what_they_say(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
     plain = "document.querySelector('h1').innerText"
     assert outcomes(bundle, "static", COUNTED, plain) == [
         ("UNDECIDED", (f"probe:{COUNTED}",), "static", "--replay auto"), ("PASS", (), "static", None),
@@ -252,7 +252,7 @@ def test_tiers_answer_what_they_say(
 def test_the_text_of_a_page_is_the_same_in_both_tiers(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
     tiers: tuple[Tier, ...] = ("static", "auto", "chromium")
     checks = tuple(
         PageCheck(url="last", expect=Expect(contains=text))
@@ -271,7 +271,7 @@ def test_the_text_of_a_page_is_the_same_in_both_tiers(
 def test_the_version_of_the_browser_is_evidence(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
     task = Task(
         id="t",
         intent="i",
@@ -284,7 +284,7 @@ def test_the_version_of_the_browser_is_evidence(
 def test_an_answer_that_depends_on_masked_text_is_none(
     tmp_path: Path, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
     html = """<input id="p" value="⟦masked⟧" data-live='{"masked": true}'><p id="x">seen</p>"""
     path = trajectory().goto("http://shop.test/", html).final(html).answer("x").write(tmp_path / "run.zst")
     length = "[...document.querySelectorAll('#p')].reduce((sum, one) => sum + one.value.length, 0)"

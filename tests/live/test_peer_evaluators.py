@@ -23,7 +23,7 @@ from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
-from replaykit.recorder.running import record_agent
+from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.suite import load_tasks
 from tests.blocks import ROOT, block
 from tests.live.lent import Lent

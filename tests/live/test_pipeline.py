@@ -22,8 +22,8 @@ from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Verdict
-from replaykit.recorder.running import BrowserChoice, record_agent, record_command
-from replaykit.recorder.user import load_user
+from replaykit.recorder.agent_runs import BrowserChoice, record_agent, record_command
+from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task, agent_view
 
@@ -194,7 +194,7 @@ RECORD = """
 import sys
 sys.path[:0] = [{root!r}, {here!r}]
 from slow_agent import slow
-from replaykit.recorder.running import BrowserChoice, record_agent
+from replaykit.recorder.agent_runs import BrowserChoice, record_agent
 from replaykit.tasks.suite import load_suite
 record_agent(slow, load_suite({suite!r}).task("order-total"), {out!r}, sites={{"shop": ({url!r},)}},
              browser=BrowserChoice(path={browser!r}))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.recorder.running import record_command
+from replaykit.recorder.agent_runs import record_command
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click
 from replaykit.trajectory.command import Command

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
-from replaykit.replay.chromium import Chromium
-from replaykit.replay.fidelity import Fidelity, fidelity
-from replaykit.replay.page import OfflinePage
+from replaykit.replay.offline_page.chromium import Chromium
+from replaykit.replay.offline_page.fidelity import Fidelity, fidelity
+from replaykit.replay.offline_page.offline_page import OfflinePage
 from replaykit.tasks.task import Task, decode_task
 
 sys.path.insert(0, str(Path(__file__).parent))

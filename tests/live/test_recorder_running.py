@@ -21,8 +21,8 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import seal
 from replaykit.errors import AgentError, RecorderError
-from replaykit.recorder.running import Recorded, load_agent, record_agent, record_cdp, record_command
-from replaykit.recorder.user import User, load_user
+from replaykit.recorder.agent_runs import Recorded, load_agent, record_agent, record_cdp, record_command
+from replaykit.recorder.scripted_user import User, load_user
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.exchange import Dialog, Message
@@ -195,7 +195,7 @@ def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task)
 
 ENDLESS = """
 import sys
-from replaykit.recorder.running import record_agent
+from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.task import decode_task
 
 def act(page, told, run):

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.write import write_report
-from replaykit.tasks.policies import DIMENSIONS
+from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.testing import Builder, trajectory
 from tests.live.watched import CONTRAST, RECORDINGS, Watched, hostile_run, judged
 

@@ -18,9 +18,9 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.cli.main import run
 from replaykit.errors import UsageError
-from replaykit.recorder.running import BrowserChoice, record_agent
-from replaykit.rerunning.comparing import GATED, KINDS
-from replaykit.rerunning.rerun import rerun
+from replaykit.recorder.agent_runs import BrowserChoice, record_agent
+from replaykit.reruns.live_rerun import rerun
+from replaykit.reruns.rerun_diff import GATED, KINDS
 from replaykit.tasks.suite import load_suite
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Click, Element, UploadFile, tag_of

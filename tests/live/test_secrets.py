@@ -21,7 +21,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import SecretFound
 from replaykit.recorder.recorder import Recorder
-from replaykit.redaction.redact import redact
+from replaykit.redaction.bundle_redaction import redact
 from replaykit.trajectory.exchange import Console, Exchange, Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
@@ -223,7 +223,7 @@ def test_the_same_look_finds_it_where_it_was_not_declared(careless: Path) -> Non
 def test_the_recorder_s_own_scan_finds_it_too(
     tmp_path: Path, browser: Browser, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("replaykit.recorder.session.Redactor.text", lambda self, text: text)
+    monkeypatch.setattr("replaykit.recorder.session.session.Redactor.text", lambda self, text: text)
     with pytest.raises(SecretFound) as raised:
         record(tmp_path / "run.zst", browser, root, secrets={"WORD": SECRET})
     assert SECRET not in raised.value.message

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.recorder import websocket
+from replaykit.recorder.proxy import websocket_frames
 from replaykit.recorder.recorder import Recorder
-from replaykit.recorder.sockets import SOCKET_MAX
+from replaykit.recorder.session.websocket_traffic import SOCKET_MAX
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 
@@ -54,7 +54,7 @@ def _serve(listening: socket.socket) -> None:
 
 
 def _talk(line: socket.socket) -> None:
-    frames, head = websocket.Frames(), b""
+    frames, head = websocket_frames.Frames(), b""
     with line:
         while b"\r\n\r\n" not in head:
             head += line.recv(4096)
@@ -66,14 +66,14 @@ def _talk(line: socket.socket) -> None:
         )
         line.sendall(
             b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + f"Sec-WebSocket-Accept: {websocket.accept(key)}\r\n\r\n".encode()
+            + f"Sec-WebSocket-Accept: {websocket_frames.accept(key)}\r\n\r\n".encode()
         )
         while data := line.recv(65536):
             for one in frames.feed(data):
-                if one.kind == websocket.CLOSE:
-                    line.sendall(websocket.frame(one.data, websocket.CLOSE))
+                if one.kind == websocket_frames.CLOSE:
+                    line.sendall(websocket_frames.frame(one.data, websocket_frames.CLOSE))
                     return
-                line.sendall(websocket.frame(one.data[:8].upper(), one.kind))
+                line.sendall(websocket_frames.frame(one.data[:8].upper(), one.kind))
 
 
 def test_messages(context: BrowserContext, site: Site, echo: str, tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from playwright.async_api import Page as AsyncPage
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import PolicyOutcome, PolicyResult
-from replaykit.recorder import driver as drivers
-from replaykit.recorder.arming import arm
-from replaykit.recorder.cdp import Tab as Watched
-from replaykit.recorder.effects import Refused
-from replaykit.recorder.running import record_agent, record_command
-from replaykit.recorder.tabbing import PAGE_CHANNELS
+from replaykit.recorder.agent_runs import record_agent, record_command
+from replaykit.recorder.browser import driver as drivers
+from replaykit.recorder.browser.cdp_tab import Tab as Watched
+from replaykit.recorder.browser.command_effects import Refused
+from replaykit.recorder.browser.instrumentation import arm
+from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, tag_of
 from replaykit.trajectory.exchange import Gap, Navigation, Tab

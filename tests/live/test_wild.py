@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.recorder.capture import API
+from replaykit.recorder.page.page_script import API
 from replaykit.replay.dom import Dom, Node
 
 sys.path.insert(0, str(Path(__file__).parent))

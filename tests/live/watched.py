@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
-from replaykit.grading.judges.tape import append_reply
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, TextPart
+from replaykit.grading.judges.tape.tape import append_reply
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, TextPart
 from replaykit.grading.verdict import Evidence, Judgement, JudgeOutcome, Report, Value
 from replaykit.testing import Builder, trajectory
 from replaykit.trajectory.action import Element, Fill

@@ -54,7 +54,7 @@ def no_model(**_: Any) -> str:
 def evaluate(published: Any, source: str, config: str, chromium: Any) -> list[Any]:
     """Return the score of a run, or the fault that the evaluators raise."""
     from replaykit.bundle.reader import open_bundle
-    from replaykit.replay.page import OfflinePage
+    from replaykit.replay.offline_page.offline_page import OfflinePage
 
     with open_bundle(source) as bundle, OfflinePage(bundle, chromium=chromium) as page:
         shown = published.PseudoPage(page, page.url)
@@ -68,7 +68,7 @@ def evaluate(published: Any, source: str, config: str, chromium: Any) -> list[An
 
 
 if __name__ == "__main__":
-    from replaykit.replay.chromium import Chromium
+    from replaykit.replay.offline_page.chromium import Chromium
 
     given = json.load(sys.stdin)
     running = Chromium(given["browser"])

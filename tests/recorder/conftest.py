@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder import messages as m
-from replaykit.recorder.capture import PageEvent, PageNode, PagePush
-from replaykit.recorder.ledger import Blob
-from replaykit.recorder.session import Session, SessionOptions
+from replaykit.recorder.page.page_script import PageEvent, PageNode, PagePush
+from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session.outbox import Blob
+from replaykit.recorder.session.session import Session, SessionOptions
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Observation, Prep, Read

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.capture import PageClose, PageOpen
-from replaykit.recorder.cdp_documents import Documents
+from replaykit.recorder.browser.cdp_documents import Documents
+from replaykit.recorder.page.page_script import PageClose, PageOpen
 
 HERE = ((), 1)
 NEXT = ((), 2)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, Frames
-from replaykit.recorder.messages import MAIN
+from replaykit.recorder.browser.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, Frames
+from replaykit.recorder.session.driver_messages import MAIN
 
 
 @pytest.fixture

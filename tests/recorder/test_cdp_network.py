@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.cdp import Tab
-from replaykit.recorder.clock import Clock
-from replaykit.recorder.messages import Failed, Finished, Framed, Input, Requested, Responded
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import Failed, Finished, Framed, Input, Requested, Responded
 
 EPOCH = 1_000.0
 URL = "http://shop.test/a"

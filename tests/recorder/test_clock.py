@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.clock import BACKLOG_MS, LAG_MAX_MS, Clock, offset
+from replaykit.recorder.session.clock import BACKLOG_MS, LAG_MAX_MS, Clock, offset
 
 
 class Hands:

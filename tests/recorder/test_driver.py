@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.arming import Armed
-from replaykit.recorder.clock import Clock
-from replaykit.recorder.driver import PROBE, Driver
-from replaykit.recorder.effects import Job, Refused, Send, Tell, Together
-from replaykit.recorder.messages import (
+from replaykit.recorder.browser.command_effects import Job, Refused, Send, Tell, Together
+from replaykit.recorder.browser.driver import PROBE, Driver
+from replaykit.recorder.browser.instrumentation import Armed
+from replaykit.recorder.browser.target_registry import STRANGERS_MAX, URLS_MAX
+from replaykit.recorder.browser.target_relay import RECEIVED, SEND
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import (
     Arm,
     End,
     FrameLeft,
@@ -28,9 +30,7 @@ from replaykit.recorder.messages import (
     TabOpened,
     Write,
 )
-from replaykit.recorder.relay import RECEIVED, SEND
-from replaykit.recorder.roster import STRANGERS_MAX, URLS_MAX
-from replaykit.recorder.witnessing import Logged
+from replaykit.recorder.session.witnesses import Logged
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder import driver_requests
-from replaykit.recorder.clock import Clock
-from replaykit.recorder.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser import driver_requests
+from replaykit.recorder.browser.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.session.clock import Clock
 
 
 class Context:

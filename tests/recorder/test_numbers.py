@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.capture import split_number
-from replaykit.recorder.cdp_worlds import Numbers
+from replaykit.recorder.browser.cdp_worlds import Numbers
+from replaykit.recorder.page.page_script import split_number
 
 
 @given(st.integers(0, 10**14), st.text())

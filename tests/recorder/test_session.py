@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.recorder import messages as m
-from replaykit.recorder.ledger import Blob
-from replaykit.recorder.session import Session, SessionOptions, channels
+from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session.outbox import Blob
+from replaykit.recorder.session.session import Session, SessionOptions, channels
 from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.action import Answer, Click, Element, Fill, Goto, Hover
 from replaykit.trajectory.exchange import Exchange, Gap, Message, Navigation

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from replaykit.bundle.story import encode_line
-from replaykit.recorder import messages as m
-from replaykit.recorder.capture import PageEvent, PageNode, PagePush
-from replaykit.recorder.ledger import Blob
-from replaykit.recorder.session import Session, SessionOptions
+from replaykit.bundle.story_lines import encode_line
+from replaykit.recorder.page.page_script import PageEvent, PageNode, PagePush
+from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session.outbox import Blob
+from replaykit.recorder.session.session import Session, SessionOptions
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory.action import Click, Element, FocusTab, Goto, Hover, Unknown
 from replaykit.trajectory.observation import Observation, Prep, Read

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.writer import Journal
 from replaykit.errors import NoBrowser, RecorderError, UsageError
-from replaykit.recorder.running import Recorded
+from replaykit.recorder.agent_runs import Recorded
 from replaykit.recorder.suite_runs import (
     LOG,
     Choice,

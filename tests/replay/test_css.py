@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
-from replaykit.replay import css, matching
-from replaykit.replay.css import compile_selector
+from replaykit.replay.selectors import css, selector_matching
+from replaykit.replay.selectors.css import compile_selector
 
 INVALID = ["", " ", "p >", "p,", ",p", "..k", "[name=a[b]]", ":nth-child(", "a)", ":contains(x)", 'p:has-text("x")', ":unknown",
      "::unknown", ":not()", ":has()", ":has(:has(a))", "[a=1]", "[a=b s]", "ns|p", "|", "a|", "[a|", "p..a", "#1a", "a{}", ":hover:nope"]  # fmt: skip
@@ -131,8 +131,8 @@ def test_scope_is_the_element_that_asks(body: Any, el: Any) -> None:
 
 
 def test_work_is_bounded(body: Any, el: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "VISITS_MIN", 1000)
-    monkeypatch.setattr(matching, "VISITS_PER_ELEMENT", 0)
+    monkeypatch.setattr(selector_matching, "VISITS_MIN", 1000)
+    monkeypatch.setattr(selector_matching, "VISITS_PER_ELEMENT", 0)
     node = el("p")
     for _ in range(40):
         node = el("div", node)

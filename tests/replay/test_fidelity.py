@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import cli
 from replaykit.errors import NoBrowser
-from replaykit.replay import fidelity as part
-from replaykit.replay.fidelity import fidelity
+from replaykit.replay.offline_page import fidelity as part
+from replaykit.replay.offline_page.fidelity import fidelity
 from replaykit.testing import trajectory
 from replaykit.trajectory.observation import Read
 

@@ -9,7 +9,7 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import SnapshotInvalid, UsageError
 from replaykit.replay.player import Replay
-from replaykit.replay.state import same_url
+from replaykit.replay.run_state import same_url
 from replaykit.testing import trajectory
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.action import Click, Fill, Scroll, Wait

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.engine import grade_many
-from replaykit.report.formats import FORMATS
 from replaykit.report.json_text import json_text
+from replaykit.report.report_formats import FORMATS
 from replaykit.report.write import render
 from replaykit.testing import trajectory
 

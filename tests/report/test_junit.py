@@ -29,7 +29,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.report.github import SUMMARY_MAX, as_github, error_lines, write_github
 from replaykit.report.junit import as_junit
-from replaykit.report.wabe import as_wabe
+from replaykit.report.wabe_report import as_wabe
 from replaykit.testing.builder import trajectory
 
 

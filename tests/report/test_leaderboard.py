@@ -14,7 +14,7 @@ from replaykit.cli.main import run as command_line
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
 from replaykit.interop.importing import import_run, import_runs
-from replaykit.report.wabe import as_wabe
+from replaykit.report.wabe_report import as_wabe
 from replaykit.testing.builder import trajectory
 from tests.interop.samples import png, wabe, write
 

@@ -88,8 +88,8 @@ def test_each_reason_of_the_code_has_a_sentence(kind: str) -> None:
 
 
 def test_kinds_of_failed_requests_have_sentences() -> None:
-    from replaykit.grading.judges import failures
-    from replaykit.grading.request import _CUT_SHORT
+    from replaykit.grading.judges.clients import failures
+    from replaykit.grading.model_request import _CUT_SHORT
 
     source = Path(failures.__file__).read_text()
     returned = [

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from replaykit.tasks.contradictions import contradictions
-from replaykit.tasks.policies import Policy
+from replaykit.tasks.policy_rules import Policy
 
 SAVE = {"action": "click", "text": "Save"}
 NEVER = {"type": "never", "match": SAVE}

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from msgspec.structs import fields
 
 from replaykit.cli.main import cli
-from replaykit.tasks.policies import DIMENSIONS, SOURCES, Policy, Rule
 from replaykit.tasks.policies_schema import ID, policies_schema
+from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES, Policy, Rule
 
 from .test_vocabulary import EXAMPLE
 

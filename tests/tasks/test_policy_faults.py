@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.policy_rules import Policy
 
 
 def policy(rule: dict[str, Any], **fields: Any) -> Policy:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
-from replaykit.tasks.policies import Policy
+from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.properties import property_name
 from replaykit.tasks.task import decode_task
 

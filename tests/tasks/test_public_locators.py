@@ -12,9 +12,9 @@ import pytest
 
 from replaykit.grading.checks.api_calls import API_CALLS, ORDER_URL
 from replaykit.grading.checks.calls import POST_URL, is_call, parse_call, reads_page
-from replaykit.tasks.locator import parse
-from replaykit.tasks.xpath import is_xpath
-from replaykit.tasks.xpath import parse as parse_path
+from replaykit.tasks.locator_grammar import parse
+from replaykit.tasks.xpath_grammar import is_xpath
+from replaykit.tasks.xpath_grammar import parse as parse_path
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from replaykit.errors import TaskError
 from replaykit.recorder.settings import as_settings, plain_texts, probe_plan
 from replaykit.tasks.checks import PageCheck
-from replaykit.tasks.policies import (
+from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.policy_rules import (
     AtMost,
     Consent,
     Eventually,
@@ -30,7 +31,6 @@ from replaykit.tasks.policies import (
     Text,
     UrlBoundary,
 )
-from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.stwab_rules import native_policies, probe_checks, terms, translate
 from replaykit.tasks.stwebagentbench import load
 from replaykit.tasks.task import Task

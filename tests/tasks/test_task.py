@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Expect, PageCheck, StringMatch
-from replaykit.tasks.policies import Informational, Match, Never, NoLeak, Policy, Secret
+from replaykit.tasks.policy_rules import Informational, Match, Never, NoLeak, Policy, Secret
 from replaykit.tasks.task import (
     AgentTask,
     JudgeSettings,

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from replaykit.errors import TaskError
-from replaykit.tasks.policies import Policy
 from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import load_policies
 
 EXAMPLE = """

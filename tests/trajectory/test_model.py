@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading import request, verdict
-from replaykit.tasks import checks, policies, task
+from replaykit.grading import model_request, verdict
+from replaykit.tasks import checks, policy_rules, task
 from replaykit.trajectory import action, exchange, observation, scalars, step
 from replaykit.trajectory.action import Act, Action, Answer, Click, Fill, Unknown, tag_of
 from replaykit.trajectory.exchange import Gap, Message
@@ -33,7 +33,7 @@ def structs(*modules: ModuleType) -> list[type[msgspec.Struct]]:
     ]
 
 
-@pytest.mark.parametrize("module", [*MODEL, checks, policies, task, verdict, request])
+@pytest.mark.parametrize("module", [*MODEL, checks, policy_rules, task, verdict, model_request])
 def test_every_field_says_what_it_means(module: ModuleType) -> None:
     undocumented = []
     for node in ast.walk(ast.parse(inspect.getsource(module))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks.item import Ruling, Terms, undecided
+from replaykit.grading.checks.requirement import Ruling, Terms, undecided
 from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import lacking, state_of
 

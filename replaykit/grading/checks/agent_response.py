@@ -8,14 +8,23 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from replaykit.grading.checks.item import Graded, Ruling, Terms, error, failed, graded, of_peer, undecided
+from replaykit.grading.checks.answer_text import answer_evidence, counts_as_no_answer
 from replaykit.grading.checks.request_faults import faults_of
-from replaykit.grading.checks.text import answer_evidence, counts_as_no_answer
-from replaykit.grading.values.matching import Refused
-from replaykit.grading.values.peer_numbers import Unparsed
-from replaykit.grading.values.peer_structure import PeerFault, equal, read_list, said_in_json
-from replaykit.grading.values.peer_types import PeerOptions, typed
-from replaykit.grading.values.structured import Difference, compare_data, is_same_text
+from replaykit.grading.checks.requirement import (
+    Graded,
+    Ruling,
+    Terms,
+    error,
+    failed,
+    graded,
+    of_peer,
+    undecided,
+)
+from replaykit.grading.checks.structured_answer import Difference, compare_data, is_same_text
+from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_list, said_in_json
+from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
+from replaykit.grading.values.bounded_regex import Refused
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.network_checks import AgentResponse

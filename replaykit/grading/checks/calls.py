@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from replaykit.grading.checks.api_calls import API_CALLS, ApiError, ApiMissing, api_answer
-from replaykit.grading.checks.item import Ruling, error, undecided
 from replaykit.grading.checks.page_calls import PAGE_CALLS, page_answer, peer_default
+from replaykit.grading.checks.requirement import Ruling, error, undecided
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from replaykit.grading.checks.html import cursor_url, grade_html
-from replaykit.grading.checks.item import Graded, Terms, graded, undecided
-from replaykit.grading.checks.page import grade_page
-from replaykit.grading.checks.reading import final_evidence, final_url
-from replaykit.grading.checks.text import grade_string
-from replaykit.grading.checks.url import grade_url
+from replaykit.grading.checks.answer_text import grade_string
+from replaykit.grading.checks.final_url import grade_url
+from replaykit.grading.checks.page_check import grade_page
+from replaykit.grading.checks.page_evidence import final_evidence, final_url
+from replaykit.grading.checks.page_targets import cursor_url, grade_html
+from replaykit.grading.checks.requirement import Graded, Terms, graded, undecided
 from replaykit.grading.verdict import Evidence
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
-from replaykit.tasks.states import StateHttp, StateScript, StateVerifier
+from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task import Task
 
 
@@ -40,7 +40,9 @@ def items_of(
             return (_verified(check, number, task, replay, terms),)
         case StateHttp() | StateScript() | StateVerifier():
             return _state(check, task, replay, terms)
-    from replaykit.grading.checks.plugins import grade_plugin  # the metadata of packages is slow to read
+    from replaykit.grading.checks.check_plugins import (
+        grade_plugin,  # the metadata of packages is slow to read
+    )
 
     return (grade_plugin(check, replay, task, terms),)
 
@@ -49,10 +51,10 @@ def items_of(
 def _verified(
     check: AgentResponse | NetworkMatch, number: int, task: Task, replay: Replay, terms: Terms
 ) -> Graded:
-    from replaykit.grading.checks.verified import peer_answer, peer_rule
+    from replaykit.grading.checks.webarena_verified_rules import peer_answer, peer_rule
 
     if isinstance(check, NetworkMatch):
-        from replaykit.grading.checks.network import grade_network
+        from replaykit.grading.checks.network_check import grade_network
 
         return grade_network(check, peer_rule(check, number, task, replay, terms.sites), replay, terms)
     from replaykit.grading.checks.agent_response import grade_response
@@ -67,7 +69,7 @@ def _state(
         from replaykit.grading.checks.verifier import grade_verifier
 
         return (grade_verifier(check, replay, terms),)
-    from replaykit.grading.checks.state import grade_script, grade_state
+    from replaykit.grading.checks.app_state import grade_script, grade_state
 
     if isinstance(check, StateHttp):
         return grade_state(check, replay, terms)

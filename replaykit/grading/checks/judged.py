@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks.item import Ask, Ruling, error, undecided
 from replaykit.grading.checks.judged_replies import Kind, verdict_of
 from replaykit.grading.checks.peer_prompts import prompt_name
-from replaykit.grading.request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.checks.requirement import Ask, Ruling, error, undecided
+from replaykit.grading.model_request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted import bounded, delimited, nonce
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.tasks.dialect import Mode

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Literal, TypeAlias
 
-from replaykit.grading.request import cut_short
+from replaykit.grading.model_request import cut_short
 from replaykit.grading.verdict import Outcome
 from replaykit.tasks.dialect import Mode
 

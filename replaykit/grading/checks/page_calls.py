@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from replaykit.errors import SelectorInvalid, Unsupported
 from replaykit.replay.dom import Dom, Node
-from replaykit.replay.operators import numeral, truthy
+from replaykit.replay.selectors.locator_operators import numeral, truthy
 from replaykit.tasks.expression import Literal
-from replaykit.tasks.locator import parse
+from replaykit.tasks.locator_grammar import parse
 
 _PRICE = (
     "#maincontent > div.columns > div > div.product-info-main > div.product-info-price"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from replaykit.grading.values.jsonpath import PathFault, check_path
 from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.regexes import regex_fault
-from replaykit.tasks.states import Predicate, StateHttp, StateScript
+from replaykit.tasks.state_checks import Predicate, StateHttp, StateScript
 from replaykit.tasks.task import Task
 
 

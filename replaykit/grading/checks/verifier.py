@@ -18,11 +18,11 @@ from typing import Any
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import UsageError
 from replaykit.grading.checks import verifier_child
-from replaykit.grading.checks.item import Graded, Ruling, Terms, error, graded, undecided
+from replaykit.grading.checks.requirement import Graded, Ruling, Terms, error, graded, undecided
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.http_replay.http_server import Served, serve
 from replaykit.replay.player import Replay
-from replaykit.serving.server import Served, serve
-from replaykit.tasks.states import StateVerifier
+from replaykit.tasks.state_checks import StateVerifier
 
 SECONDS_MAX = 30.0
 """Seconds that a verifier may take."""

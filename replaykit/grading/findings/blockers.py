@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.values.text import fold
+from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
-from replaykit.replay.state import Page
+from replaykit.replay.run_state import Page
 
 CHALLENGES = (
     "challenges.cloudflare.com", "hcaptcha.com", "recaptcha", "captcha-delivery.com", "arkoselabs.com",

@@ -10,8 +10,8 @@ from contextlib import suppress
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.judges.grounding import grounding, spans_of
-from replaykit.grading.policies.error_handling import PHRASES, REPORT_WORDS
-from replaykit.grading.values.text import fold
+from replaykit.grading.policies.reports_error import PHRASES, REPORT_WORDS
+from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 

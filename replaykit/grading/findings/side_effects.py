@@ -18,7 +18,7 @@ import msgspec
 from replaykit.errors import BundleError
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.values.globs import hidden, segment, whole
-from replaykit.grading.values.url import parse
+from replaykit.grading.values.urls import parse
 from replaykit.grading.verdict import CheckResult, Outcome, RunFinding
 from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.tasks.task import AllowedChange

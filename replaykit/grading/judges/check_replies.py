@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.judges.client import Client
-from replaykit.grading.judges.deliberation import Asked
+from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge import checked_model
-from replaykit.grading.judges.miss import recorded
-from replaykit.grading.judges.panel import Panel, tape_of
-from replaykit.grading.judges.sitting import desk_of
-from replaykit.grading.judges.tape import Tape, request_key
-from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.judges.judge_config import Panel, tape_of
+from replaykit.grading.judges.judge_hearing import desk_of
+from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.tape.tape import Tape, request_key
+from replaykit.grading.judges.tape.tape_miss import recorded
+from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
 
 if TYPE_CHECKING:
-    from replaykit.grading.judges.live import Desk
+    from replaykit.grading.judges.live_replies import Desk
 
 
 _ONCE = (0, 0)
@@ -81,7 +81,7 @@ class CheckReplies:
     def _desk(self) -> Desk | None:
         if self._client is None:
             return None
-        from replaykit.grading.judges.live import refuse_in_loop  # threads are for those who ask
+        from replaykit.grading.judges.live_replies import refuse_in_loop  # threads are for those who ask
 
         refuse_in_loop("grade", "grade_async")
         return desk_of(self._panel, self._bundle, self._client)

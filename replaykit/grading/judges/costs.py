@@ -9,7 +9,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from replaykit.errors import UsageError
-from replaykit.grading.request import Usage
+from replaykit.grading.model_request import Usage
 
 PER = 1_000_000
 """Tokens that a price is for."""

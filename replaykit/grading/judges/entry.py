@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import Judge
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

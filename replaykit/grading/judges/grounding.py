@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from replaykit.errors import BundleError, ReplayError
-from replaykit.grading.values.text import fold, includes
+from replaykit.grading.values.normal_form import fold, includes
 from replaykit.replay.player import Replay
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")

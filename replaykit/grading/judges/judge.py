@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeAlias
 
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.evidence import JudgeEvidence, Wants
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 
 Round: TypeAlias = tuple[ModelRequest, ...]
 """Independent requests, asked together."""

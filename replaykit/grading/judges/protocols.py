@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.agent_reward import AgentReward
-from replaykit.grading.judges.comparing import asks_for_checks
-from replaykit.grading.judges.custom import Custom
+from replaykit.grading.judges.agent_reward_judge import AgentReward
+from replaykit.grading.judges.check_comparisons import asks_for_checks
+from replaykit.grading.judges.custom_judge import Custom
 from replaykit.grading.judges.entry import load_maker
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.webjudge import WebJudge
-from replaykit.grading.judges.webvoyager import WebVoyager
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.grading.judges.webvoyager_judge import WebVoyager
+from replaykit.tasks.judge_settings import JudgeSettings
 
 _PROTOCOLS: dict[str, Callable[[JudgeSettings, str], Judge]] = {
     "webvoyager": WebVoyager,

@@ -11,12 +11,12 @@ import msgspec
 
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.comparing import CHECKS
+from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.entry import is_entry
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
-from replaykit.grading.judges.upstream import read_prompts
-from replaykit.grading.judges.upstream_comparisons import read_comparisons
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.grading.judges.prompts.upstream_comparisons import read_comparisons
+from replaykit.grading.judges.prompts.upstream_prompts import read_prompts
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 FILE_MAX = 2**20

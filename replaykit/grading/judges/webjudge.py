@@ -9,9 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.evidence import JudgeEvidence
 from replaykit.grading.judges.judge import Replies, Round
-from replaykit.grading.judges.key_points import key_points
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import (
     Asked,
     ModelJudge,
@@ -19,12 +18,13 @@ from replaykit.grading.judges.model_judge import (
     other_mode,
     stage_report,
 )
-from replaykit.grading.judges.scores import Scored, picture_score
-from replaykit.grading.judges.slots import Prompts, Slot
-from replaykit.grading.judges.status import status_line
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest, Part, TextPart
+from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
+from replaykit.grading.judges.replies.key_points import key_points
+from replaykit.grading.judges.replies.score_replies import Scored, picture_score
+from replaykit.grading.judges.replies.status_line import status_line
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.trajectory.action_history import ActionHistory
 
 THRESHOLD = 3

@@ -15,9 +15,9 @@ from replaykit.grading.policies.texts import Reading
 from replaykit.grading.policies.truth import FALSE, Truth, unknown
 from replaykit.grading.policies.url_terms import address, is_blank
 from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom_tree import Tree
 from replaykit.replay.forgery import FORGED
-from replaykit.replay.state import Page
-from replaykit.replay.tree import Tree
+from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.action import Act, Element, tag_of
 from replaykit.trajectory.exchange import Exchange

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from replaykit.grading.policies.finding import Finding, Witness, broken, kept, never_triggered, undecided
-from replaykit.grading.policies.tracks import track_of
-from replaykit.grading.policies.window import Window
-from replaykit.tasks.policies import Never
+from replaykit.grading.policies.matches import track_of
+from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
+from replaykit.grading.policies.scope_window import Window
+from replaykit.tasks.policy_rules import Never
 
 
 def grade_never(rule: Never, window: Window, witness: Witness) -> Finding:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.truth import FALSE, Span, Truth, some, unknown
-from replaykit.grading.values.text import fold
-from replaykit.tasks.matcher import Matcher, matcher
-from replaykit.tasks.policies import Text, TextTerms
+from replaykit.grading.values.normal_form import fold
+from replaykit.tasks.policy_rules import Text, TextTerms
+from replaykit.tasks.regex_matcher import Matcher, matcher
 
 TEXT_MAX = 65_536
 """Characters of a text that are read; no hit in a longer one is UNKNOWN."""

@@ -12,7 +12,7 @@ import ada_url
 
 from replaykit.grading.policies.texts import regex
 from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts
-from replaykit.tasks.policies import Url, UrlTerm
+from replaykit.tasks.policy_rules import Url, UrlTerm
 
 _BLANK = re.compile(r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I)
 _PORT = re.compile(rf"(.*?):(\d+|{STAR})")

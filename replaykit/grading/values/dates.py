@@ -9,7 +9,7 @@ from datetime import date
 from msgspec import Struct
 
 from replaykit.grading.values.markdown import unmarked
-from replaykit.grading.values.text import normal
+from replaykit.grading.values.normal_form import normal
 
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",

@@ -8,8 +8,8 @@ from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 
 from replaykit.grading.values.markdown import unmarked
+from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.values.spelling import with_plain_numbers, without_narrow_groups
-from replaykit.grading.values.text import fold, normal
 
 EXACT = Context(prec=200)
 """Arithmetic without rounding for every number that `plain_number` accepts."""

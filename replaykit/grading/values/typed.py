@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.values import url
+from replaykit.grading.values import urls
 from replaykit.grading.values.dates import (
     PartialDate,
     dates_in,
@@ -22,6 +22,7 @@ from replaykit.grading.values.dates import (
     read_date,
 )
 from replaykit.grading.values.markdown import unmarked
+from replaykit.grading.values.normal_form import SHORT, includes, normal
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     EXACT,
@@ -38,7 +39,6 @@ from replaykit.grading.values.numbers import (
 )
 from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, tight
 from replaykit.grading.values.spelling import with_plain_numbers
-from replaykit.grading.values.text import SHORT, includes, normal
 from replaykit.grading.verdict import Value
 
 CURRENCY_TOLERANCE = 0.005
@@ -261,15 +261,15 @@ def _compare_text(reference: str, found: str) -> Comparison:
 
 
 def _compare_url(reference: str, found: str) -> Comparison:
-    wanted, actual = url.parse(reference), url.parse(found)
+    wanted, actual = urls.parse(reference), urls.parse(found)
     if wanted is None or actual is None:
         return _unparsed("url", reference, found, wanted, actual)
-    matches = url.matches(reference, found)
+    matches = urls.matches(reference, found)
     return Comparison(
         matches=matches,
         rule="url: equal parts, exact query",
-        expected=Value(raw=reference, normal=url.shown(wanted), type="url"),
-        found=Value(raw=found, normal=url.shown(actual), type="url"),
+        expected=Value(raw=reference, normal=urls.shown(wanted), type="url"),
+        found=Value(raw=found, normal=urls.shown(actual), type="url"),
         reason=None if matches else "differs",
     )
 

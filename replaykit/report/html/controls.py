@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from replaykit.replay.tree import words
-from replaykit.snapshot.format import HTML, TEXT, Snapshot, State
+from replaykit.replay.dom_tree import words
+from replaykit.snapshot.snapshot_format import HTML, TEXT, Snapshot, State
 
 CONTROLS = words("input textarea select button img video canvas iframe frame meter progress object embed hr")
 """Elements that a sketch draws as one piece."""

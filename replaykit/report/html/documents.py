@@ -15,7 +15,7 @@ from replaykit.report.html.markup import markup_outline
 from replaykit.report.html.outline import outline
 from replaykit.report.html.sketch import FramePage, Sketch, Spot, sketch
 from replaykit.snapshot.codec import decode
-from replaykit.snapshot.format import MEDIA_TYPE
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.observation import Frame
 from replaykit.trajectory.scalars import Blob
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from replaykit.replay.tree import words
+from replaykit.replay.dom_tree import words
 from replaykit.report.html.inert import text as escaped
 from replaykit.report.html.outline import DEPTH_MAX, HEIGHT, KEPT, WIDTH
 from replaykit.report.html.sketch import PLACED_MAX, TEXT_MAX, Sketch

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from replaykit.replay.tree import words
+from replaykit.replay.dom_tree import words
 from replaykit.report.html.controls import CONTROLS, control
 from replaykit.report.html.inert import text as escaped
 from replaykit.report.html.sketch import PLACED_MAX, TEXT_MAX, Sketch, Styles
-from replaykit.snapshot.format import HTML, OTHER, TEXT, Snapshot
+from replaykit.snapshot.snapshot_format import HTML, OTHER, TEXT, Snapshot
 
 WIDTH, HEIGHT = 960, 720
 """CSS px that such a page is given: it has none of its own."""

@@ -11,7 +11,7 @@ from replaykit.grading.agreement import DIGITS, Matrix, kappa, rounded
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.html.words import lean, line
-from replaykit.tasks.policies import DIMENSIONS
+from replaykit.tasks.policy_rules import DIMENSIONS
 
 REASONS_SHOWN = 200
 """Reasons of the gate that the first screen lists; all are counted."""

@@ -10,13 +10,13 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, TapeError
-from replaykit.grading.judges.panel import tape_path
-from replaykit.grading.judges.tape import Tape, read_tape
+from replaykit.grading.judges.judge_config import tape_path
+from replaykit.grading.judges.tape.tape import Tape, read_tape
 from replaykit.grading.verdict import CheckResult, PolicyResult, Verdict
-from replaykit.report.html.evidence import Evidence
-from replaykit.report.html.looks import Looks, looks
+from replaykit.report.html.embedded_evidence import Evidence
+from replaykit.report.html.observations import Looks, looks
+from replaykit.report.html.run_story import story
 from replaykit.report.html.sketch import Spot
-from replaykit.report.html.story import story
 from replaykit.report.html.transcript import pictures_of, transcripts
 from replaykit.report.html.words import any_value, bounded, lean, line
 from replaykit.report.quoting import quoted

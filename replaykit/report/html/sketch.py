@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from replaykit.replay.tree import words
+from replaykit.replay.dom_tree import words
 from replaykit.report.html.controls import CONTROLS, control
+from replaykit.report.html.font_size import font
 from replaykit.report.html.inert import text as escaped
-from replaykit.report.html.lettering import font
-from replaykit.snapshot.format import HTML, OTHER, SVG, TEXT, Snapshot
+from replaykit.snapshot.snapshot_format import HTML, OTHER, SVG, TEXT, Snapshot
 
 PLACED_MAX = 8_000
 """Elements of one sketch; what follows is left out, and the sketch says so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from replaykit.grading.judges.tape import Tape
+from replaykit.grading.judges.tape.tape import Tape
 from replaykit.grading.verdict import Judgement, Verdict
 from replaykit.report.html.words import any_value, bounded, lean, line
 

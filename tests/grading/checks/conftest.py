@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.checks.check import grade_checks
+from replaykit.grading.checks.check_grading import grade_checks
 from replaykit.grading.verdict import CheckResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import decode_task

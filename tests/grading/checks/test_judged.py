@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from replaykit.grading.checks import peer_prompts
 from replaykit.grading.checks.judged import DATA, SYSTEM, request
 from replaykit.grading.checks.judged_replies import Kind, verdict_of
-from replaykit.grading.request import Asking, ModelReply, ModelRequest, ReplyFailure, TextPart
+from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted import TEXT_MAX
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder

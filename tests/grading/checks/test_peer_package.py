@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from replaykit.grading.checks.check import grade_checks
+from replaykit.grading.checks.check_grading import grade_checks
 from replaykit.replay.player import Replay
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.task import Task, fill_task

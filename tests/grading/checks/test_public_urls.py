@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.grading.values.url import UrlRules, matches, pairs, peer_matches
+from replaykit.grading.values.urls import UrlRules, matches, pairs, peer_matches
 from replaykit.tasks.checks import UrlMatch, texts
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.task import fill_task

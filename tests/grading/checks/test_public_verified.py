@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.grading.checks.check import grade_checks
+from replaykit.grading.checks.check_grading import grade_checks
 from replaykit.grading.verdict import Outcome, combine
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.task import Task, fill_task

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
-from replaykit.grading.checks.check import grade_checks
-from replaykit.grading.checks.faults import task_faults
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.checks.check_grading import grade_checks
+from replaykit.grading.checks.grading_faults import task_faults
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.task import Task, decode_task, fill_task

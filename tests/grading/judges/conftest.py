@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.judges.deliberation import drive
-from replaykit.grading.judges.evidence import gather
+from replaykit.grading.judges.judge_evidence import gather
+from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.request import ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 

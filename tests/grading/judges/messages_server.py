@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from replaykit.grading.request import ImagePart, ModelRequest, TextPart
+from replaykit.grading.model_request import ImagePart, ModelRequest, TextPart
 
 IMAGE = ImagePart(sha256="a" * 64, media_type="image/png", width=2, height=3, step=4)
 REQUEST = ModelRequest(

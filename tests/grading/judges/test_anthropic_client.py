@@ -10,10 +10,10 @@ from contextlib import closing
 import pytest
 from msgspec.structs import replace
 
-from replaykit.grading.judges.anthropic_client import AnthropicClient
-from replaykit.grading.judges.client import Sent
-from replaykit.grading.judges.limits import over_limit
-from replaykit.grading.judges.tape import request_key
+from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
+from replaykit.grading.judges.clients.client import Sent
+from replaykit.grading.judges.clients.picture_limits import over_limit
+from replaykit.grading.judges.tape.tape import request_key
 
 from .messages_server import FAST, IMAGE, PICTURES, REQUEST, Server, cuts, error, message, resets, says
 

@@ -14,15 +14,15 @@ import pytest
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.checks.judged import request
-from replaykit.grading.farm.key import grader_digest
 from replaykit.grading.grader import case_of, grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies
-from replaykit.grading.judges.client import CallableClient
-from replaykit.grading.judges.packing import pack
-from replaykit.grading.judges.panel import Panel
-from replaykit.grading.judges.tape import append_reply, read_tape
+from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.grading.judges.judge_config import Panel
+from replaykit.grading.judges.tape.packed_tape import pack
+from replaykit.grading.judges.tape.tape import append_reply, read_tape
+from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.request import ModelReply, ReplyFailure
+from replaykit.grading.workers.verdict_key import grader_digest
 from replaykit.testing.builder import trajectory
 
 from .messages_server import Server, error, message, says

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.panel import judges_of
-from replaykit.grading.judges.pump import judge_from_tape
+from replaykit.grading.judges.judge_config import judges_of
 from replaykit.grading.judges.settings_file import named_judge
+from replaykit.grading.judges.tape.tape_player import judge_from_tape
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 
 CODE = """
-from replaykit.grading.judges.evidence import Wants
+from replaykit.grading.judges.judge_evidence import Wants
 from replaykit.grading.judges.judge import unasked
-from replaykit.grading.judges.selection import image_policy
+from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.verdict import JudgeOutcome
 
 class Lenient:
@@ -80,7 +80,9 @@ def test_a_task_never_names_code(file):
 def test_an_entry_point(monkeypatch, recorded, task):
     from importlib.metadata import EntryPoint
 
-    point = EntryPoint("judge_settings", "replaykit.grading.judges.webvoyager:WebVoyager", "replaykit.judges")
+    point = EntryPoint(
+        "judge_settings", "replaykit.grading.judges.webvoyager_judge:WebVoyager", "replaykit.judges"
+    )
     monkeypatch.setattr(
         "importlib.metadata.entry_points",
         lambda group, name: [point] if (group, name) == (point.group, point.name) else [],

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from replaykit.grading.judges.live import Desk, judge_sync
-from replaykit.grading.judges.openai_client import OpenAIClient
-from replaykit.grading.judges.openai_replies import reading
-from replaykit.grading.judges.tape import read_tape
-from replaykit.grading.judges.transports import Transports
-from replaykit.grading.request import ModelReply, ReplyFailure
+from replaykit.grading.judges.clients.openai_client import OpenAIClient
+from replaykit.grading.judges.clients.openai_replies import reading
+from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.live_replies import Desk, judge_sync
+from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 
 from .conftest import DIGEST
 from .messages_server import FAST, IMAGE, PICTURES, Server, cuts, resets, says
@@ -312,7 +312,7 @@ def test_only_replies_are_recorded(recorded, task, tape, answer, outcome, reason
 def test_the_package_is_loaded_by_the_first_call_alone():
     code = (
         "import sys\n"
-        "from replaykit.grading.judges.transports import Transports\n"
+        "from replaykit.grading.judges.clients.transports import Transports\n"
         "Transports(base_url='http://127.0.0.1:9/v1').close()\n"
         "print([m for m in ('openai', 'anthropic', 'httpx2') if m in sys.modules])"
     )

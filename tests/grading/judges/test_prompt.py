@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.prompt import digest, fill, shipped
+from replaykit.grading.judges.prompts.prompt import digest, fill, shipped
 from replaykit.grading.untrusted import TEXT_MAX, bounded, delimited, nonce
 
 NAMES = ("webvoyager.system", "webvoyager.user", "webvoyager.compat.system", "webvoyager.compat.user")
@@ -108,6 +108,10 @@ FROZEN = {
 
 def test_no_shipped_prompt_changes_by_accident():
     """Another text is another request: every recorded reply to it would be a miss."""
-    found = {path.stem for path in files("replaykit.grading.judges").joinpath("prompts").iterdir()}
+    found = {
+        path.stem
+        for path in files("replaykit.grading.judges").joinpath("prompts").iterdir()
+        if path.name.endswith(".txt")
+    }
     assert found == set(FROZEN)
     assert {name: digest(shipped(name))[:16] for name in FROZEN} == FROZEN

@@ -6,7 +6,7 @@ import pytest
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.settings_file import load_judge, named_judge
-from replaykit.tasks.judging import JudgeSettings, ScoreParser
+from replaykit.tasks.judge_settings import JudgeSettings, ScoreParser
 
 
 def write(folder, name, text):

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from replaykit.errors import TapeError
-from replaykit.grading.judges.miss import explain
-from replaykit.grading.judges.tape import (
+from replaykit.grading.judges.tape.tape import (
     append_reply,
     normal_request,
     parse_tape,
@@ -21,7 +20,8 @@ from replaykit.grading.judges.tape import (
     read_tape,
     request_key,
 )
-from replaykit.grading.request import ImagePart, ModelRequest, TextPart
+from replaykit.grading.judges.tape.tape_miss import explain
+from replaykit.grading.model_request import ImagePart, ModelRequest, TextPart
 
 DIGEST = "d" * 64
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.key_points import key_points
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.request import ImagePart, ModelReply, ReplyFailure
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.grading.judges.replies.key_points import key_points
+from replaykit.grading.model_request import ImagePart, ModelReply, ReplyFailure
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Click, Element

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.judges.deliberation import drive
-from replaykit.grading.judges.evidence import gather
+from replaykit.grading.judges.judge_evidence import gather
+from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.request import ImagePart, ModelReply, ModelRequest
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.interop.importing import import_run
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 from tests.interop.conftest import SHARED
 from tests.interop.samples import png, write

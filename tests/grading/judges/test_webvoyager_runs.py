@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.grading.judges.deliberation import drive
-from replaykit.grading.judges.evidence import gather
+from replaykit.grading.judges.judge_evidence import gather
+from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.request import ImagePart, ModelReply
+from replaykit.grading.model_request import ImagePart, ModelReply
 from replaykit.replay.player import Replay
-from replaykit.tasks.judging import JudgeSettings
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Click

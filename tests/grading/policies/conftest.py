@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.grading.verdict import PolicyResult
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
-from replaykit.snapshot.format import MEDIA_TYPE
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.tasks.task import Task
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory import action as acts

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.observation import TabView

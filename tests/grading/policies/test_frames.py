@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from replaykit.replay.dom import Dom
-from replaykit.snapshot.format import MEDIA_TYPE
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.observation import Frame

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.policies.lookalikes import looks_like
-from replaykit.grading.policies.trial import trials_of
+from replaykit.grading.policies.policy_lab import trials_of
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import Click, Element
-from tests.grading.policies.test_trial import task
+from tests.grading.policies.test_policy_lab import task
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 
-from .test_policy import ALLOWED, LOSSES, MOVES
+from .test_policy_grading import ALLOWED, LOSSES, MOVES
 from .test_worked_examples import ask, element, html, order, record, task_of, url
 
 PAY = {"action": "click", "text": "Pay"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.partial_ratio import FUZZY_MIN, partial_ratio, resembles
+from replaykit.grading.peers.stwebagentbench.partial_ratio import FUZZY_MIN, partial_ratio, resembles
 from replaykit.grading.policies.texts import lcs
 
 TABLE = [

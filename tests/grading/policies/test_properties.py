@@ -8,13 +8,13 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Scroll
 
 from .test_monotony import RULES as TRACE_RULES
-from .test_policy import MOVES, RULES
+from .test_policy_grading import MOVES, RULES
 
 CONSENT = {"type": "consent", "guarded": {"action": "@activate", "text": "Pay"}}
 ALL = [*RULES, *(rule for rule in TRACE_RULES if not rule.get("within")), {**CONSENT, "scope": "each"}]

@@ -19,8 +19,8 @@ from replaykit.grading.policies.texts import (
     resembles,
     words_of,
 )
-from replaykit.grading.values.text import fold
-from replaykit.tasks.policies import Text
+from replaykit.grading.values.normal_form import fold
+from replaykit.tasks.policy_rules import Text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.policies.url_terms import UrlTests, address, is_blank, parts_of
-from replaykit.tasks.policies import Url
+from replaykit.tasks.policy_rules import Url
 
 TERMS = [
     # has ://

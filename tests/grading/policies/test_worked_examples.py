@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies.policy import grade_policies
+from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.task import Task

@@ -13,8 +13,8 @@ from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, seal
 from replaykit.report.html.documents import PageKey, draw, page_document, page_key
-from replaykit.report.html.looks import looks
 from replaykit.report.html.markup import markup_outline
+from replaykit.report.html.observations import looks
 from replaykit.report.html.sketch import Sketch
 from replaykit.testing import trajectory
 from replaykit.trajectory.observation import Frame, Observation

@@ -181,8 +181,8 @@ def test_a_damaged_picture_is_left_out_and_the_run_is_shown(
     shop: Shop, report_of: ReportOf, tmp_path: Path, markup: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shop().write(tmp_path / "a.zst")
-    monkeypatch.setattr("replaykit.report.html.pictures.png", lambda data: b"")
-    monkeypatch.setattr("replaykit.report.html.evidence.picture", lambda bundle, id: None)
+    monkeypatch.setattr("replaykit.report.html.embedded_pictures.png", lambda data: b"")
+    monkeypatch.setattr("replaykit.report.html.embedded_evidence.picture", lambda bundle, id: None)
     found = markup(page_of(report_of(path), path))
     run = found.run(found.report["runs"][0]["id"])
     assert set(map(tuple, run["pictures"].values())) == {(None,)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from replaykit.report.html.outline import outline
 from replaykit.report.html.sketch import FramePage, Sketch, sketch
 from replaykit.snapshot.codec import decode
-from replaykit.snapshot.format import Snapshot
+from replaykit.snapshot.snapshot_format import Snapshot
 from replaykit.testing.pages import snapshot
 
 STYLE = re.compile(

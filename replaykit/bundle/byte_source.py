@@ -1,0 +1,168 @@
+"""Where bytes of a bundle come from: a local file, standard input spooled to one, or a URL."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sized
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeAlias
+
+from replaykit.bundle.bundle_format import FILE_MAX, Place
+from replaykit.errors import SourceError
+
+Sources: TypeAlias = str | Path | Iterable[str | Path]
+"""Paths and URLs of bundles, and folders of them; one, or many."""
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
+
+
+class Source(Protocol):
+    """Random access to the bytes of one bundle; the size is that at opening."""
+
+    name: str
+
+    def size(self) -> int:
+        """Return the size in bytes."""
+        ...
+
+    def read_range(self, offset: int, length: int) -> bytes:
+        """Return exactly `length` bytes, else raise SourceError."""
+        ...
+
+    def read_suffix(self, length: int) -> bytes:
+        """Return the last min(length, size) bytes."""
+        ...
+
+    def close(self) -> None:
+        """Release what the source holds."""
+        ...
+
+
+class LocalSource:
+    """A regular file, read with `pread`.
+
+    Never `mmap`: a file that is cut while it is mapped would kill the process.
+    """
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        self.name = name or str(path)
+        try:
+            # Without O_NONBLOCK a FIFO without a writer would hang here.
+            self._file = os.open(
+                path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+            )
+        except (OSError, ValueError) as error:
+            raise self._error("open", error) from error
+        self._size = self._regular_size()
+
+    def size(self) -> int:
+        """Return the size in bytes when it was opened."""
+        return self._size
+
+    def read_range(self, offset: int, length: int) -> bytes:
+        """Return exactly `length` bytes at `offset`."""
+        parts: list[bytes] = []
+        missing = length
+        while missing:
+            part = self._pread(missing, offset + length - missing)
+            if not part:
+                raise self._error("read", f"the file ends {missing} bytes early; did it shrink?")
+            parts.append(part)
+            missing -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_suffix(self, length: int) -> bytes:
+        """Return the last min(length, size) bytes."""
+        length = min(length, self._size)
+        return self.read_range(self._size - length, length)
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def _regular_size(self) -> int:
+        try:
+            status = os.fstat(self._file)
+        except OSError as error:
+            self.close()
+            raise self._error("open", error) from error
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            raise self._error("open", "it is a folder" if is_folder else "not a regular file")
+        return status.st_size
+
+    def _pread(self, length: int, offset: int) -> bytes:
+        if self._file < 0:
+            raise self._error("read", "it was closed: read it inside of `with open_bundle(...)`")
+        try:
+            return os.pread(self._file, length, offset)
+        except (OSError, OverflowError) as error:
+            raise self._error("read", error) from error
+
+    def _error(self, operation: str, cause: object) -> SourceError:
+        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+        return SourceError(source=self.name, operation=operation, reason=reason)
+
+
+def is_remote(source: str) -> bool:
+    """Whether a source is a URL, and no path."""
+    return _SCHEME.match(source) is not None
+
+
+def bundles_in(sources: Sources) -> Iterable[str]:
+    """Return the names of bundles; a folder gives way to the *.zst in and below it, in order.
+
+    How many there are is known where it was known of `sources`.
+    """
+    many = [sources] if isinstance(sources, str | Path) else sources
+    names = (name for source in many for name in _named(source))
+    return list(names) if isinstance(many, Sized) else names
+
+
+def _named(source: str | Path) -> Iterator[str]:
+    # An empty word is a variable that was not set, not this folder.
+    if source and not is_remote(str(source)) and Path(source).is_dir():
+        yield from (str(found) for found in sorted(Path(source).rglob("*.zst")))
+    else:
+        yield str(source)
+
+
+def open_source(source: str | Path) -> Source:
+    """Open a path or a URL; `-` is standard input, spooled to a temporary file."""
+    if is_remote(str(source)):
+        # Loaded for URLs alone: HTTP costs more than opening a bundle.
+        from replaykit.bundle.remote import open_remote
+
+        return open_remote(str(source))
+    return _spool() if str(source) == "-" else LocalSource(source)
+
+
+def _spool() -> LocalSource:
+    with tempfile.NamedTemporaryFile(prefix="replaykit-") as spool:
+        try:
+            shutil.copyfileobj(_Capped(sys.stdin.buffer), spool)
+            spool.flush()
+        except OSError as error:
+            raise SourceError(source="-", operation="read", reason=str(error)) from error
+        # The open descriptor outlives the name.
+        return LocalSource(spool.name, name="-")
+
+
+class _Capped:
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._total = 0
+
+    def read(self, length: int = -1) -> bytes:
+        part = self._stream.read(length)
+        self._total += len(part)
+        Place("-", self._total).check("FILE_MAX", FILE_MAX, self._total)
+        return part

@@ -1,0 +1,224 @@
+"""Grade the checks of a task over a recorded run, and put their results together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from msgspec.structs import replace
+
+from replaykit.grading.checks.dispatch import items_of
+from replaykit.grading.checks.page_check import grade_page
+from replaykit.grading.checks.page_evidence import LAST
+from replaykit.grading.checks.page_targets import cursor_after, grade_html
+from replaykit.grading.checks.requirement import Ask, Graded, Terms, graded, undecided
+from replaykit.grading.values.urls import Sites
+from replaykit.grading.verdict import CheckResult, Completion, Evidence, Outcome, combine
+from replaykit.replay.offline_page.chromium_tier import Oracle
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, ProgramHtml
+from replaykit.tasks.dialect import Mode
+from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
+from replaykit.tasks.task import Task, unresolved
+from replaykit.trajectory.completeness import weakest
+
+WEBARENA = "webarena@f62e0b9"
+VERIFIED = "webarena-verified@6473f72"
+VISUAL = "vwa@89f5af2"
+STWAB = "stwab@67f56dd"
+
+PEERS = {
+    "webarena": WEBARENA,
+    "webarena-lite": "webarena-lite",
+    "webarena-verified": VERIFIED,
+    "vwa": VISUAL,
+    "miniwob": "miniwob",
+    "stwab": STWAB,
+    "stwebagentbench": STWAB,
+}
+"""Dialect of a task to the peer's, with its revision."""
+
+_PEER_NAMES = {name: peer.partition("@")[0] for name, peer in PEERS.items()}
+
+NATIVE = "native"
+"""Our own dialect."""
+
+_OWN = (PageCheck, StateHttp, StateScript, StateVerifier, CheckPlugin)
+"""Checks that no peer has."""
+
+
+def grade_checks(
+    task: Task,
+    replay: Replay,
+    mode: Mode,
+    *,
+    require_strong: bool = False,
+    require_proof: bool = False,
+    sites: Sites | None = None,
+    ask: Ask | None = None,
+    oracle: Oracle | None = None,
+    verifiers: str | None = None,
+) -> tuple[CheckResult, ...]:
+    """Grade every check of a task whose placeholders are filled.
+
+    A check's own `mode` overrides the one given. `sites` are the roots that count as equal, by default
+    those in the bundle. `ask` gives the recorded replies of models, `oracle` the answers of an offline
+    Chromium. Nothing else is read but the replay, and nothing run but installed plugins and verifiers that
+    lie in the folder `verifiers`.
+    """
+    results: list[CheckResult] = []
+    sites = replay.trajectory.header.sites if sites is None else sites
+    given = _terms(
+        task,
+        mode,
+        sites=sites,
+        require_strong=require_strong,
+        require_proof=require_proof or task.require_proof,
+        ask=ask,
+        oracle=oracle,
+        verifiers=verifiers,
+    )
+    cursor = LAST
+    for number, check in enumerate(task.checks):
+        terms = given if check.mode in (None, mode) else replace(given, mode=check.mode)
+        results.append(_grade(check, number, task, replay, terms, cursor))
+        if isinstance(check, ProgramHtml):
+            cursor = cursor_after(check, cursor, replay, terms)
+    return tuple(results)
+
+
+def complete(results: Sequence[CheckResult], mode: Mode) -> Completion | None:
+    """Put the results of a task's checks together; None where it has no checks.
+
+    `partial_any` and `partial_fraction` are A and F of ST-WebAgentBench: items met, where a target of
+    `program_html` is one item and, in compat mode, a URL none.
+    """
+    if not results:
+        return None
+    outcome = combine([result.outcome for result in results], mode)
+    score = 1.0 if outcome is Outcome.PASS else 0.0
+    met = list(chain.from_iterable(_met(result, mode) for result in results))
+    fraction = sum(met) / len(met) if met else 0.0
+    if mode == "compat" and not any(met):
+        fraction = score  # upstream: a reward without items met counts as all
+    return Completion(
+        outcome=outcome, score=score, partial_any=any(met) or fraction > 0, partial_fraction=fraction
+    )
+
+
+def _met(result: CheckResult, mode: Mode) -> list[bool]:
+    """Say for every countable item of a check whether it is met."""
+    if result.type == "url_match" and mode == "compat":
+        return []
+    if result.type != "program_html":
+        return [item.outcome is Outcome.PASS for item in result.items]
+    targets: dict[str, bool] = {}
+    for item in result.items:
+        name = ".".join(item.id.split(".")[:2])
+        targets[name] = targets.get(name, True) and item.outcome is Outcome.PASS
+    return list(targets.values())
+
+
+def _terms(task: Task, mode: Mode, **more: Any) -> Terms:
+    written: Any = task.source_record.get("eval")
+    rules = written if isinstance(written, dict) else {}
+    return Terms(
+        mode=mode,
+        require_reason=task.require_reason,
+        has_record=bool(rules),
+        url_note=str(rules["url_note"]) if "url_note" in rules else None,
+        after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
+        named=_named(rules.get("program_html")),
+        intent=task.intent,
+        dialect=_PEER_NAMES.get(task.dialect, "webarena"),
+        **more,
+    )
+
+
+def _named(targets: Any) -> tuple[tuple[str, ...], ...]:
+    written = targets if isinstance(targets, list) else []
+    contents = [one.get("required_contents") if isinstance(one, dict) else None for one in written]
+    return tuple(tuple(one) if isinstance(one, dict) else () for one in contents)
+
+
+def _after_fuzzy(references: Any) -> tuple[str, ...] | None:
+    names = list(references) if isinstance(references, dict) else []
+    return tuple(names[names.index("fuzzy_match") + 1 :]) if "fuzzy_match" in names else None
+
+
+def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, cursor: str) -> CheckResult:
+    missing = unresolved(check, task.sites) if terms.mode == "strict" else ()
+    if missing:
+        nowhere = undecided("site_unknown", *(f"site:{name}" for name in missing))
+        found: tuple[Graded, ...] = (graded("sites", nowhere, None, terms.mode, Evidence()),)
+    else:
+        found = items_of(check, number, task, replay, terms, cursor)
+    if terms.dialect == "stwab":
+        found = tuple(_swallowed(one, terms.mode) for one in found)
+    kind = str(type(check).__struct_config__.tag)
+    has_peer = not isinstance(check, _OWN) or task.dialect == "miniwob"
+    mode: Mode = terms.mode if has_peer else "strict"
+    result = _result(check.id or f"{kind}[{number}]", kind, _dialect(check, task, mode), mode, found)
+    notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
+    return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
+
+
+def _swallowed(one: Graded, mode: Mode) -> Graded:
+    """Turn what the peer raises into a failure, as ST-WebAgentBench's environment does."""
+    item = one.item
+    if item.compat is Outcome.ERROR:
+        item = replace(item, compat=Outcome.FAIL)
+    if mode != "compat" or one.reason != "peer_exception":
+        return replace(one, item=item)
+    return replace(one, item=replace(item, outcome=Outcome.FAIL), notes=(*one.notes, "peer_exception"))
+
+
+def _dialect(check: Check, task: Task, mode: Mode) -> str:
+    """Name whose rules hold; a native check compared with a peer is compared with the one that has it."""
+    is_ours = isinstance(check, _OWN) and task.dialect != "miniwob"
+    if is_ours or (mode == "strict" and task.dialect not in PEERS):
+        return NATIVE
+    own = VERIFIED if isinstance(check, AgentResponse | NetworkMatch) else WEBARENA
+    return PEERS.get(task.dialect, own)
+
+
+def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
+    """Say whether a check on pages held before the run, as far as those pages were looked at then."""
+    if not replay.has_pre_state:
+        return "unknown"
+    match check:
+        case PageCheck():
+            found = grade_page(check, replay, terms, "pre")
+        case ProgramHtml():
+            found = grade_html(check, replay, terms, LAST, "pre")
+        case _:
+            return "unknown"
+    outcome = combine([one.item.outcome for one in found], mode)
+    return {Outcome.PASS: "satisfied", Outcome.FAIL: "unsatisfied"}.get(outcome, "unknown")
+
+
+def _result(name: str, kind: str, dialect: str, mode: Mode, found: Sequence[Graded]) -> CheckResult:
+    is_empty = not found and mode == "strict"
+    outcome = Outcome.ERROR if is_empty else combine([one.item.outcome for one in found], mode)
+    reasons = [one.reason for one in found if one.item.outcome is outcome and one.reason]
+    passed = outcome is Outcome.PASS
+    return CheckResult(
+        id=name,
+        type=kind,
+        dialect=dialect,
+        mode=mode,
+        outcome=outcome,
+        score=1.0 if passed else 0.0,
+        reason=None if passed else "no_requirements" if is_empty else next(iter(reasons), None),
+        missing=_unique(code for one in found for code in one.missing),
+        notes=_unique(note for one in found for note in one.notes),
+        proof=weakest(one.proof for one in found if one.proof) if passed else None,
+        items=tuple(one.item for one in found),
+        evidence=tuple(one.evidence for one in found),
+    )
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

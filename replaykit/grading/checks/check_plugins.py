@@ -1,0 +1,64 @@
+"""Checks of installed packages, entry point group `replaykit.checks`: trusted code, found by name."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
+
+from replaykit.errors import PageNotRecorded, ReplayError
+from replaykit.grading.checks.requirement import Graded, Ruling, Terms, error, graded, undecided
+from replaykit.grading.verdict import Evidence, Value
+from replaykit.replay.player import Replay
+from replaykit.tasks.checks import CheckPlugin
+from replaykit.tasks.task import Task
+
+GROUP = "replaykit.checks"
+"""Entry point group of every `Check`."""
+
+
+class Check(Protocol):
+    """A check of one's own: a function `(params, replay, task) -> Ruling`, entry point of `replaykit.checks`.
+
+    `params`: those of the task file. What the recording cannot show (`ReplayError`) leaves the check
+    undecided; whatever else is raised is an ERROR of this check. It has to be pure: same run, same ruling.
+    """
+
+    def __call__(self, params: dict[str, Any], replay: Replay, task: Task, /) -> Ruling:
+        """Rule."""
+        ...
+
+
+def grade_plugin(check: CheckPlugin, replay: Replay, task: Task, terms: Terms) -> Graded:
+    """Grade by what a plugin says; what the recording could not show it leaves the check undecided."""
+    found = next(iter(entry_points(group=GROUP, name=check.name)), None)
+    rule = f"plugin {check.name}" if found is None else _named(found)
+    ruling = _missing(check.name, rule) if found is None else _ruling(found, rule, check.params, replay, task)
+    return graded(check.name, ruling, None, terms.mode, Evidence(source="plugin"))
+
+
+def _named(point: EntryPoint) -> str:
+    return f"plugin {point.name} {point.dist.version}" if point.dist is not None else f"plugin {point.name}"
+
+
+def _missing(name: str, rule: str) -> Ruling:
+    installed = ", ".join(sorted(point.name for point in entry_points(group=GROUP))) or "none"
+    return _error("no_plugin", rule, f"no plugin {name!r}; installed are {installed}")
+
+
+def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay, task: Task) -> Ruling:
+    try:
+        check: Check = point.load()
+        said: Any = check(params, replay, task)
+    except PageNotRecorded as fault:
+        return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
+    except ReplayError as fault:
+        return undecided("unsupported", f"plugin:{point.name}", rule=f"{rule}: {fault}")
+    except Exception as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
+        return _error("plugin_raised", rule, f"{type(fault).__name__}: {fault}")
+    if not isinstance(said, Ruling):
+        return _error("plugin_raised", rule, f"it returned {type(said).__name__}, not a Ruling")
+    return said
+
+
+def _error(reason: str, rule: str, what: str) -> Ruling:
+    return error(reason, rule, found=Value(raw=what, type="text"))

@@ -1,0 +1,140 @@
+"""The four questions of AgentRewardBench (arXiv 2504.08942): success, side effects, optimality, looping."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, cast
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.judge_evidence import Deed, JudgeEvidence
+from replaykit.grading.judges.model_judge import ModelJudge, has_reasoning, other_mode, stage_report
+from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
+from replaykit.grading.judges.prompts.shortened_tree import fitted, pruned
+from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
+from replaykit.grading.model_request import ModelReply, ModelRequest, Part, ReplyFailure, TextPart
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judge_settings import JudgeSettings
+
+PRUNING = 1
+"""Raised when large trees are made smaller in another way."""
+
+_STEP = ("step_number", "url", "action", "reasoning")
+
+
+class AgentReward(ModelJudge):
+    """One request, four answers; the outcome is the first question's."""
+
+    protocol = "agent_reward"
+    reads_reasoning = True
+
+    def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        self._order = settings.order or ("verdict_first" if mode == "compat" else "verdict_last")
+        bare = "" if has_reasoning(settings, mode) else ".bare"
+        slots = {
+            "system": Slot(shipped=f"agent_reward.system.{self._order}"),
+            "goal": _slot("goal", "goal"),
+            "step": _slot(f"step{bare}", *_STEP),
+            "actions": _slot(f"actions{bare}", "steps"),
+            "axtree": _slot("axtree", "axtree"),
+            "screenshot": Slot(shipped="agent_reward.screenshot"),
+            "closing": Slot(shipped="agent_reward.closing"),
+        }
+        prompts = Prompts(self.protocol, slots, settings.prompts)
+        super().__init__(settings, mode, prompts, "last:1" if settings.use_screenshot else "none")
+        if self.wants.images.scored is not None:
+            raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Ask once, unless there is nothing to ask about."""
+        if not evidence.task.strip():
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
+        if not (evidence.deeds or evidence.images or evidence.tree):
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
+        request = self._request(evidence, self._tree(evidence))
+        replies = yield (request,)
+        smaller = self._smaller(evidence, replies[0])
+        if smaller is not None:
+            request, said = smaller, replies[0]
+            replies = yield (request,)
+            # Where both were never asked, the first is the one to be told of.
+            replies = (said,) if _is_missing(replies[0]) else replies
+        failed = self.failed(evidence, replies)
+        return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        return "tags"
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else of the protocol shapes its answer."""
+        names = ("use_axtree", "use_screenshot", "axtree_chars_max")
+        pruning = {"pruning": PRUNING} if self.settings.use_axtree else {}
+        told = {} if has_reasoning(self.settings, self.mode) else {"reasoning": "exclude"}
+        options = {name: getattr(self.settings, name) for name in names}
+        return {"order": self._order, **options, **pruning, **told}
+
+    def _smaller(self, evidence: JudgeEvidence, reply: ModelReply | ReplyFailure) -> ModelRequest | None:
+        """Return what the peer asks where a request was refused: the same with a pruned tree; else None.
+
+        A refusal is never recorded: on a tape, the request that was refused is missing.
+        """
+        refused = isinstance(reply, ReplyFailure) and reply.kind in ("bad_request", "too_large", "tape_miss")
+        if self.is_strict or not refused or not self.settings.use_axtree:
+            return None
+        tree = self._tree(evidence)
+        smaller = pruned(tree)
+        return self._request(evidence, smaller) if smaller != tree else None
+
+    def _request(self, evidence: JudgeEvidence, tree: str) -> ModelRequest:
+        said = self.untrusted({"goal": evidence.task, "steps": self._steps(evidence.deeds), "axtree": tree})
+        content: list[Part] = [
+            self._part("goal", goal=said["goal"]),
+            self._part("actions", steps=said["steps"]),
+        ]
+        if self.settings.use_axtree:
+            content.append(self._part("axtree", axtree=said["axtree"]))
+        if evidence.images:
+            content += [self._part("screenshot"), *evidence.images]
+        content.append(self._part("closing"))
+        return self.request("verdict", self.system("system"), content)
+
+    def _part(self, slot: str, **values: str) -> TextPart:
+        filled = self.prompts.fill(slot, values) if values else self.prompts.text(slot)
+        return TextPart(text=filled)
+
+    def _steps(self, deeds: tuple[Deed, ...]) -> str:
+        # The peer's template ends without a newline, and its steps follow each other without one.
+        between = "" if "step" in self.settings.prompts else "\n"
+        return between.join(self._step(number, deed) for number, deed in enumerate(deeds, 1))
+
+    def _step(self, number: int, deed: Deed) -> str:
+        empty = "" if self.is_strict else "None"
+        thought = deed.thought if has_reasoning(self.settings, self.mode) else ""
+        values = {"url": deed.url, "action": deed.action, "reasoning": thought}
+        said = {name: value or empty for name, value in values.items()}
+        return self.prompts.fill("step", {"step_number": str(number), **said})
+
+    def _tree(self, evidence: JudgeEvidence) -> str:
+        return fitted(evidence.tree, self.settings.axtree_chars_max)
+
+    def _judgement(self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply) -> Judgement:
+        parsed = tags(reply.text, reply.stop_reason, self.mode)
+        stages = (stage_report(request, reply, parsed.report()),)
+        return self.judged(evidence, parsed, _other(reply, other_mode(self.mode)), stages, (reply,))
+
+
+def _is_missing(reply: ModelReply | ReplyFailure) -> bool:
+    return isinstance(reply, ReplyFailure) and reply.kind == "tape_miss"
+
+
+def _slot(name: str, *names: str) -> Slot:
+    aliases = {f"{{{known}}}": known for known in names}
+    return Slot(shipped=f"agent_reward.{name}", names=names, aliases=aliases)
+
+
+def _other(reply: ModelReply, mode: str) -> JudgeOutcome:
+    try:
+        return tags(reply.text, reply.stop_reason, mode).outcome
+    except PeerRefusal:
+        return JudgeOutcome.ERROR

@@ -1,0 +1,210 @@
+"""The transport to Anthropic's Messages API, and to every server that speaks it. Loads its SDK when it asks.
+
+What is sent holds no sampling parameter: the API refuses them, and the tape gives reproducibility.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from replaykit.grading.judges.clients.anthropic_replies import reading
+from replaykit.grading.judges.clients.client import Answered, Pictures, Sent
+from replaykit.grading.judges.clients.connection import (
+    DEADLINE_S,
+    Connection,
+    in_base64,
+    is_loopback,
+    provenance,
+    timely,
+)
+from replaykit.grading.judges.clients.credentials import discreet
+from replaykit.grading.judges.clients.picture_limits import over_limit
+from replaykit.grading.judges.judge import provider_of
+from replaykit.grading.model_request import ImagePart, ModelRequest, Part, ReplyFailure
+
+VENDOR = "https://api.anthropic.com"
+"""Where requests go unless another base URL is named."""
+
+POLL_S = 30.0
+"""Seconds between two looks at a batch."""
+
+BATCH_S = 25 * 3600.0
+"""Seconds that a batch may take: the vendor ends one after a day."""
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""Variables that hold a credential."""
+
+_PROFILES = ("ANTHROPIC_PROFILE", "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_IDENTITY_TOKEN_FILE")
+
+
+class AnthropicClient:
+    """Asks by `messages.create`. `client`: any object with it, instead of one made here.
+
+    `api_key`: else that of the environment or of a profile; servers on loopback need none. `deadline`:
+    seconds of one call. `sleep`: waits between looks at a batch.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: Any = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        deadline: float = DEADLINE_S,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._connection = Connection(client, "anthropic", "judge", self._make)
+        self._api_key = api_key
+        self._base_url = base_url or os.environ.get("ANTHROPIC_BASE_URL") or VENDOR
+        self._deadline = deadline
+        self._sleep = sleep
+
+    def close(self) -> None:
+        """Close the connections of a client that was made here."""
+        self._connection.close()
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        """Ask once; the SDK itself tries again where that may help."""
+        return discreet(self._asked(request, pictures), self._held())
+
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        refused = over_limit(request, pictures) or self._connection.unready()
+        if refused is not None:
+            return Answered(reply=refused)
+        began, at = time.monotonic(), datetime.now(UTC)
+        message = self._timely(
+            lambda: self._connection.client.messages.create(**self._parameters(request, pictures))
+        )
+        if isinstance(message, ReplyFailure):
+            return Answered(reply=message)
+        latency = round((time.monotonic() - began) * 1000)
+        return Answered(reply=reading(message), provenance=self._provenance(message, at, latency))
+
+    def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
+        """Hand in a batch and wait for its end: half the price, up to a day."""
+        refused = [over_limit(one.request, one.pictures) or self._connection.unready() for one in sent]
+        fine = {str(place): one for place, one in enumerate(sent) if refused[place] is None}
+        results = self._batch(fine) if fine else {}
+        answers = [Answered(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)]
+        return [discreet(answered, self._held()) for answered in answers]
+
+    def _held(self) -> tuple[object, ...]:
+        client = self._connection.client
+        made = (getattr(client, name, None) for name in ("api_key", "auth_token"))
+        return (self._api_key, *(os.environ.get(name) for name in KEYS), *made)
+
+    def _batch(self, sent: Mapping[str, Sent]) -> dict[str, Answered]:
+        at, rows = datetime.now(UTC), self._results(sent)
+        if isinstance(rows, ReplyFailure):
+            return dict.fromkeys(sent, Answered(reply=rows))
+        found = {row.custom_id: self._of_batch(row.result, at) for row in rows}
+        lost = ReplyFailure(kind="bad_response", message="the batch has no result for this request")
+        return {id: found.get(id, Answered(reply=lost)) for id in sent}
+
+    def _results(self, sent: Mapping[str, Sent]) -> Any:
+        """Hand in a batch; return its rows in any order, or a failure."""
+        batches = self._connection.client.messages.batches
+        asked = [
+            {"custom_id": id, "params": self._parameters(one.request, one.pictures)}
+            for id, one in sent.items()
+        ]
+        batch = self._timely(partial(batches.create, requests=asked))
+        looks = 0
+        while not isinstance(batch, ReplyFailure) and batch.processing_status != "ended":
+            if looks * POLL_S >= BATCH_S:
+                words = f"the batch {batch.id} has not ended within {BATCH_S / 3600:g} hours"
+                return ReplyFailure(kind="deadline", message=words, retryable=True)
+            looks += 1
+            self._sleep(POLL_S)
+            batch = self._timely(partial(batches.retrieve, batch.id))
+        if isinstance(batch, ReplyFailure):
+            return batch
+        return self._timely(partial(_listed, batches, batch.id))
+
+    def _of_batch(self, result: Any, at: datetime) -> Answered:
+        if result.type != "succeeded":
+            error = getattr(getattr(getattr(result, "error", None), "error", None), "message", "")
+            words = f"the batch says {result.type}" + (f": {error}" if error else "")
+            return Answered(
+                reply=ReplyFailure(kind="batch", message=words, retryable=result.type != "errored")
+            )
+        how = {**self._provenance(result.message, at, None), "batch": True}
+        return Answered(reply=reading(result.message), provenance=how)
+
+    def _parameters(self, request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
+        effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}
+        content = [self._block(part, pictures, request.oversized_image) for part in request.content]
+        if request.is_repeated and self._is_vendor:
+            # What stands before this mark is read once and billed at a fraction for the other votes.
+            content[-1]["cache_control"] = {"type": "ephemeral"}
+        return {
+            "model": provider_of(request.model)[1],
+            "max_tokens": request.max_tokens,
+            "system": request.system,
+            "messages": [{"role": "user", "content": content}],
+            **effort,
+        }
+
+    def _block(self, part: Part, pictures: Pictures, oversized: str) -> dict[str, Any]:
+        if not isinstance(part, ImagePart):
+            return {"type": "text", "text": part.text}
+        data = in_base64(part, pictures)
+        source = {"type": "base64", "media_type": part.media_type, "data": data}
+        # Left alone, the vendor scales large pictures down in silence; other servers know no such field.
+        said = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
+        return {"type": "image", "source": source, **said}
+
+    @property
+    def _is_vendor(self) -> bool:
+        return self._base_url.rstrip("/") == VENDOR
+
+    def _make(self) -> Any:
+        import anthropic
+
+        from replaykit.grading.judges.clients.bounded_body import HEADERS, Bounded
+
+        key = self._credential()
+        if isinstance(key, ReplyFailure):
+            return key
+        http = anthropic.DefaultHttpxClient(
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
+        )
+        return anthropic.Anthropic(
+            base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline
+        )
+
+    def _credential(self) -> str | ReplyFailure | None:
+        """Return the credential to hand over; None where the SDK finds one itself."""
+        if self._api_key or any(os.environ.get(name) for name in (*KEYS, *_PROFILES)) or _has_profile():
+            return self._api_key
+        if is_loopback(self._base_url):
+            return "none"
+        words = (
+            f"no credential for {self._base_url}: set {' or '.join(KEYS)}, name a profile, point "
+            "--judge-base-url at a local server, or grade with --judge-mode none from the tape"
+        )
+        return ReplyFailure(kind="missing_key", message=words)
+
+    def _timely(self, call: Callable[[], Any]) -> Any:
+        return timely(call, self._deadline)
+
+    def _provenance(self, message: Any, at: datetime, latency: int | None) -> dict[str, Any]:
+        return provenance("anthropic", self._base_url, message, at, latency)
+
+
+def _listed(batches: Any, id: str) -> list[Any]:
+    return list(batches.results(id))
+
+
+def _has_profile() -> bool:
+    """Return whether the SDK would find a profile on the disk."""
+    from pathlib import Path
+
+    named = os.environ.get("ANTHROPIC_CONFIG_DIR")
+    folder = Path(named) if named else Path.home() / ".config" / "anthropic"
+    return (folder / "active_config").exists() or (folder / "configs").is_dir()

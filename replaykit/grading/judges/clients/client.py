@@ -1,0 +1,61 @@
+"""What a transport is: it carries one request to a model and brings back a reply or a failure, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
+
+Pictures: TypeAlias = Mapping[str, bytes]
+"""Blob id to the bytes that are sent: PNG for own captures, else the picture as it is."""
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """What came of a request."""
+
+    reply: ModelReply | ReplyFailure
+    """The reply, or why there is none."""
+    provenance: dict[str, Any] = {}
+    """When and how it was obtained; never credentials."""
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """A request with the bytes of its pictures."""
+
+    request: ModelRequest
+    """The request."""
+    pictures: dict[str, bytes] = {}
+    """Blob id to bytes."""
+
+
+class Client(Protocol):
+    """Asks a model. It never raises for what the other side does: a failure is a reply."""
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        """Ask once; retries are the transport's own business."""
+        ...
+
+
+class BatchClient(Client, Protocol):
+    """A client that can also hand in many requests at once, cheaper and slower."""
+
+    def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
+        """Hand in a batch, wait for its end, return as many answers in the same order."""
+        ...
+
+
+class CallableClient:
+    """A client made of a function from a request and its pictures to a text, a reply or a failure."""
+
+    def __init__(self, answer: Callable[[ModelRequest, Pictures], str | ModelReply | ReplyFailure]) -> None:
+        self._answer = answer
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        """Call the function; a text is a complete reply of the model asked."""
+        said = self._answer(request, pictures)
+        if isinstance(said, str):
+            said = ModelReply(text=said, stop_reason="end_turn", model=request.model, origin="live")
+        return Answered(reply=said)

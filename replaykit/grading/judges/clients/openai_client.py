@@ -1,0 +1,165 @@
+"""The transport to OpenAI's chat completions, and to servers that speak them. Loads its SDK when it asks.
+
+What is sent holds no sampling parameter: models that reason refuse them, and the tape gives reproducibility.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from replaykit.grading.judges.clients.client import Answered, Pictures
+from replaykit.grading.judges.clients.connection import (
+    DEADLINE_S,
+    Connection,
+    in_base64,
+    is_loopback,
+    provenance,
+    timely,
+)
+from replaykit.grading.judges.clients.credentials import discreet
+from replaykit.grading.judges.clients.openai_replies import reading
+from replaykit.grading.judges.clients.picture_limits import OPENAI, over_limit
+from replaykit.grading.judges.judge import provider_of
+from replaykit.grading.model_request import ImagePart, ModelRequest, Part, ReplyFailure
+
+VENDOR = "https://api.openai.com/v1"
+"""Where requests go unless another base URL is named."""
+
+KEY = "OPENAI_API_KEY"
+"""Variable that holds the credential."""
+
+_OTHERWISE = {"reasoning_effort": None, "max_completion_tokens": "max_tokens"}
+"""Parameters that some models refuse, with the older name to use instead; None: models that do not reason."""
+
+_UNKNOWN = ("unsupported parameter", "not supported", "unrecognized", "unknown", "unexpected", "extra inputs")
+"""Words of a server that does not take a parameter at all; one that refuses its value says none of them."""
+
+
+class OpenAIClient:
+    """Asks by `chat.completions.create`. `client`: any object with it, instead of one made here.
+
+    `api_key`: else that of the environment; servers on loopback need none. `base_url` ends in the version
+    of the API, such as `/v1`. `deadline`: seconds of one call.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: Any = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        deadline: float = DEADLINE_S,
+    ) -> None:
+        self._connection = Connection(client, "openai", "openai", self._make)
+        self._api_key = api_key
+        self._base_url = base_url or os.environ.get("OPENAI_BASE_URL") or VENDOR
+        self._deadline = deadline
+        self._lock = threading.Lock()
+        self._refused: dict[str, tuple[str, ...]] = {}
+
+    def close(self) -> None:
+        """Close the connections of a client that was made here."""
+        self._connection.close()
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        """Ask once; the SDK itself tries again where that may help."""
+        made = getattr(self._connection.client, "api_key", None)
+        return discreet(self._asked(request, pictures), (self._api_key, os.environ.get(KEY), made))
+
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        failed = over_limit(request, pictures, OPENAI) or self._connection.unready()
+        if failed is not None:
+            return Answered(reply=failed)
+        parameters = _parameters(request, pictures)
+        began, at = time.monotonic(), datetime.now(UTC)
+        completion = self._accepted(parameters)
+        if isinstance(completion, ReplyFailure):
+            return Answered(reply=completion)
+        latency = round((time.monotonic() - began) * 1000)
+        how = provenance("openai", self._base_url, completion, at, latency)
+        refused = self._refused.get(parameters["model"])
+        return Answered(reply=reading(completion), provenance={**how, **_without(refused)})
+
+    def _accepted(self, parameters: dict[str, Any]) -> Any:
+        """Return what comes of a request, less the parameters that its model is known, or says, to refuse."""
+        model, known = parameters["model"], self._refused.get(parameters["model"], ())
+        asked = _less(parameters, known)
+        answer = timely(lambda: self._connection.client.chat.completions.create(**asked), self._deadline)
+        named = _named(answer, asked) if isinstance(answer, ReplyFailure) else None
+        if named is None:
+            return answer
+        with self._lock:
+            self._refused[model] = tuple(sorted({*self._refused.get(model, ()), named}))
+        return self._accepted(parameters)
+
+    def _make(self) -> Any:
+        import openai
+
+        from replaykit.grading.judges.clients.bounded_body import HEADERS, Bounded
+
+        key = self._credential()
+        if isinstance(key, ReplyFailure):
+            return key
+        http = openai.DefaultHttpxClient(
+            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
+        )
+        return openai.OpenAI(base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline)
+
+    def _credential(self) -> str | ReplyFailure:
+        key = self._api_key or os.environ.get(KEY)
+        if key:
+            return key
+        if is_loopback(self._base_url):
+            return "none"
+        words = (
+            f"no credential for {self._base_url}: set {KEY}, point --judge-base-url at a local server, "
+            "or grade with --judge-mode none from the tape"
+        )
+        return ReplyFailure(kind="missing_key", message=words)
+
+
+def _parameters(request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
+    effort = {} if request.effort is None else {"reasoning_effort": request.effort}
+    content = [_block(part, pictures) for part in request.content]
+    return {
+        "model": provider_of(request.model)[1],
+        "max_completion_tokens": request.max_tokens,
+        "messages": [
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": content},
+        ],
+        **effort,
+    }
+
+
+def _block(part: Part, pictures: Pictures) -> dict[str, Any]:
+    if not isinstance(part, ImagePart):
+        return {"type": "text", "text": part.text}
+    data = in_base64(part, pictures)
+    # `high`: left to choose, a server may look at a thumbnail in silence.
+    return {
+        "type": "image_url",
+        "image_url": {"url": f"data:{part.media_type};base64,{data}", "detail": "high"},
+    }
+
+
+def _named(failed: ReplyFailure, asked: dict[str, Any]) -> str | None:
+    """Return the parameter that a server refuses by name; None for other failures."""
+    words = failed.message.lower()
+    if failed.kind != "bad_request" or not any(said in words for said in _UNKNOWN):
+        return None
+    return next((name for name in _OTHERWISE if name in asked and name in words), None)
+
+
+def _less(parameters: dict[str, Any], refused: tuple[str, ...]) -> dict[str, Any]:
+    kept = {name: value for name, value in parameters.items() if name not in refused}
+    older = {_OTHERWISE[name]: parameters[name] for name in refused if name in parameters}
+    return kept | {name: value for name, value in older.items() if name is not None}
+
+
+def _without(refused: tuple[str, ...] | None) -> dict[str, Any]:
+    return {"not_sent": list(refused)} if refused else {}

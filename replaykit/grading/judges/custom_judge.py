@@ -1,0 +1,120 @@
+"""A judge of one's own: two prompts, which pictures, and how the verdict is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
+from replaykit.grading.judges.prompts.prompt import fill
+from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
+from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
+from replaykit.grading.judges.replies.json_pointer import json_verdict
+from replaykit.grading.judges.replies.score_replies import own_score, reward_line
+from replaykit.grading.judges.replies.status_line import status_line
+from replaykit.grading.judges.replies.verdict_token import Parsed, success_token
+from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser
+
+NAMES = (
+    "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
+    "recorded_at",
+)  # fmt: skip
+"""Placeholders of the user prompt; `{{images}}` alone on a line says where the pictures stand."""
+
+_IMAGES = re.compile(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+class Custom(ModelJudge):
+    """One request, one verdict."""
+
+    protocol = "custom"
+
+    def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        slots = {"system": Slot(), "user": Slot(names=(*NAMES, "images"))}
+        prompts = Prompts(self.protocol, slots, settings.prompts)
+        super().__init__(settings, mode, prompts, "last:15")
+        if self.wants.images.scored is not None:
+            raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
+        user = prompts.text("user")
+        self._texts = _IMAGES.split(user)
+        if len(self._texts) > 2 or "{{images}}" in "".join(self._texts):
+            raise JudgeError(what="prompt user: {{images}} stands once, alone on its line")
+        self.wants = replace(self.wants, tree="{{axtree}}" in user, text="{{final_text}}" in user)
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Ask once, unless there is nothing to ask about."""
+        if not evidence.task.strip():
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
+        if not (evidence.images or evidence.deeds or evidence.answer or evidence.text or evidence.tree):
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
+        request = self._request(evidence)
+        replies = yield (request,)
+        failed = self.failed(evidence, replies)
+        return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
+
+    def parser(self) -> str:
+        """Return the name of the parser of its verdict."""
+        return self.settings.parser if isinstance(self.settings.parser, str) else "own"
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else shapes its answer."""
+        parser = self.settings.parser
+        return {} if isinstance(parser, str) else {"parser": msgspec.to_builtins(parser)}
+
+    def _request(self, evidence: JudgeEvidence) -> ModelRequest:
+        values = self._values(evidence)
+        texts = [TextPart(text=fill(text, values)) for text in self._texts]
+        content: list[Part] = [texts[0], *evidence.images, *texts[1:]]
+        said = [part for part in content if not isinstance(part, TextPart) or part.text]
+        return self.request("verdict", self.system("system"), said)
+
+    def _values(self, evidence: JudgeEvidence) -> dict[str, str]:
+        acts = [deed.action for deed in evidence.deeds if not deed.is_said]
+        texts = {
+            "task": evidence.task,
+            "answer": evidence.answer or "",
+            "actions": "\n".join(f"{number}. {act}" for number, act in enumerate(acts, 1)),
+            "thoughts": "\n".join(deed.thought for deed in evidence.deeds if deed.thought),
+            "results": "\n".join(deed.returned for deed in evidence.deeds if deed.returned),
+            "urls": "\n".join(deed.url for deed in evidence.deeds if deed.url),
+            "final_text": evidence.text,
+            "axtree": evidence.tree,
+        }
+        used = {name: text for name, text in texts.items() if f"{{{{{name}}}}}" in "".join(self._texts)}
+        plain = {"n_images": str(len(evidence.images)), "recorded_at": evidence.recorded_at}
+        return {**self.untrusted(used), **plain}
+
+    def _judgement(self, evidence: JudgeEvidence, request: ModelRequest, reply: ModelReply) -> Judgement:
+        parsed = self._read(reply, self.mode)
+        stages = (stage_report(request, reply, parsed.report()),)
+        return self.judged(evidence, parsed, self._other(reply), stages, (reply,))
+
+    def _other(self, reply: ModelReply) -> JudgeOutcome:
+        try:
+            return self._read(reply, other_mode(self.mode)).outcome
+        except PeerRefusal:
+            return JudgeOutcome.ERROR
+
+    def _read(self, reply: ModelReply, mode: str) -> Parsed:
+        match self.settings.parser:
+            case ScoreParser() as parser:
+                return own_score(reply.text, reply.stop_reason, parser)
+            case JsonParser() as parser:
+                return json_verdict(reply.text, reply.stop_reason, parser)
+            case "reward_line":
+                return reward_line(reply.text, reply.stop_reason)
+            case "status_line":
+                return status_line(reply.text, reply.stop_reason, mode)
+            case "tags":
+                return tags(reply.text, reply.stop_reason, mode)
+            case _:
+                return success_token(reply.text, reply.stop_reason, mode)

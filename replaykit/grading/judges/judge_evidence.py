@@ -1,0 +1,153 @@
+"""What a judge may see of a run, and which pictures it gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.bundle.blobs import image_size
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.judges.screenshot_choice import (
+    Dedupe,
+    ImagePolicy,
+    Selection,
+    Shot,
+    Shots,
+    all_shots,
+    filed_shots,
+    shots,
+)
+from replaykit.grading.model_request import ImagePart
+from replaykit.replay.player import Replay
+from replaykit.tasks.task import Task
+from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.action_history import ActionHistory, action_history
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.rendering import MESSAGES, render_step
+from replaykit.trajectory.step import Step
+
+
+class Wants(Struct, frozen=True, kw_only=True):
+    """What a judge asks to see beside the task, the answer and the actions."""
+
+    images: ImagePolicy
+    """Which pictures."""
+    dedupe: Dedupe = "consecutive"
+    """Whether equal pictures in a row are sent once."""
+    shots: Shots = "steps"
+    """One look a step, every look, or the files of an imported run."""
+    tree: bool = False
+    """The last accessibility tree."""
+    text: bool = False
+    """The text of the last page."""
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """One act of the agent, as a judge is told of it."""
+
+    action: str
+    """In one line."""
+    url: str
+    """Page acted on; empty = unknown."""
+    thought: str
+    """The agent's reasoning; empty = none was recorded."""
+    returned: str = ""
+    """What the act gave back to the agent; empty = nothing was recorded."""
+    is_said: bool = False
+    """The agent spoke to the user: never part of a factual history."""
+
+
+class JudgeEvidence(Struct, frozen=True, kw_only=True):
+    """Everything that a judge may see."""
+
+    task: str
+    """The task in the user's words."""
+    answer: str | None
+    """The agent's answer; None = none was given."""
+    deeds: tuple[Deed, ...] = ()
+    """What the agent did, in order."""
+    history: ActionHistory = ActionHistory(actions=(), thoughts=None)
+    """The same as the file of an imported run has it."""
+    tree: str = ""
+    """The last accessibility tree."""
+    text: str = ""
+    """Visible text of the last page."""
+    recorded_at: str = ""
+    """When the run began, RFC 3339, as the bundle says."""
+    images: tuple[ImagePart, ...]
+    """Pictures sent, oldest first."""
+    selection: Selection
+    """How they were chosen."""
+    grounding: tuple[dict[str, object], ...] = ()
+    """Numbers and quotations of the answer, with the steps whose visible text holds them."""
+
+
+_SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
+
+
+def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
+    """Return the evidence of a run. Reads the chosen pictures only, none where the policy is `none`.
+
+    Raises BundleError where a picture is missing or damaged.
+    """
+    found = _SHOTS[wants.shots](replay)
+    selection = wants.images.select(list(found), wants.dedupe)
+    return JudgeEvidence(
+        task=task.intent,
+        answer=replay.answer,
+        deeds=tuple(_deed(step) for step in replay.steps),
+        history=action_history(replay.trajectory),
+        tree=_last_tree(replay) if wants.tree else "",
+        text=_last_text(replay) if wants.text else "",
+        recorded_at=replay.trajectory.header.created or "",
+        images=tuple(_image(replay, shot) for shot in selection.sent),
+        selection=selection,
+        grounding=tuple(grounding(replay)),
+    )
+
+
+def _deed(step: Step) -> Deed:
+    before = step.before.url if step.before is not None else None
+    return Deed(
+        action=render_step(step),
+        url=before or step.url or "",
+        thought=step.thought or "",
+        returned=_text(step.returned),
+        is_said=tag_of(step.action) in MESSAGES,
+    )
+
+
+def _text(returned: Any) -> str:
+    if returned is None or isinstance(returned, str):
+        return returned or ""
+    return msgspec.json.encode(returned).decode()
+
+
+def _last_tree(replay: Replay) -> str:
+    """Return the last accessibility tree as text; empty where none was recorded."""
+    seen = [page.seen for page in replay.pages if isinstance(page.seen, Observation)]
+    trees = [one.a11y for one in seen if isinstance(one.a11y, str)]
+    return replay.bundle.blob(trees[-1]).decode("utf-8", "replace") if trees else ""
+
+
+def _last_text(replay: Replay) -> str:
+    """Return the visible text of the last page that can be read; empty where none can."""
+    for page in reversed(replay.pages):
+        try:
+            text = page.dom.text if page.dom is not None else None
+        except (ReplayError, BundleError):
+            continue
+        if text is not None:
+            return text
+    return ""
+
+
+def _image(replay: Replay, shot: Shot) -> ImagePart:
+    own = replay.bundle.blob_type(shot.id)
+    width, height = image_size(replay.bundle.blob(shot.id), own) or (0, 0)
+    media_type = "image/png" if own == PIXMAP else own
+    return ImagePart(sha256=shot.id, media_type=media_type, width=width, height=height, step=shot.step)

@@ -1,0 +1,186 @@
+"""Pumps that ask a model for what the tape does not hold, and record every reply before it is used."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal
+
+from replaykit.bundle.blobs import png
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.errors import BundleError, JudgeError
+from replaykit.grading.judges.clients.client import Answered, Client, Sent
+from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
+from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape
+from replaykit.grading.judges.tape.tape_player import gathered
+from replaykit.grading.judges.votes import voted
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.verdict import Judgement
+from replaykit.replay.player import Recording, Replay
+from replaykit.tasks.judge_settings import JudgeSettings
+from replaykit.tasks.task import Task
+
+LiveMode = Literal["new", "refresh"]
+"""`new`: ask for what is missing; `refresh`: ask for everything again, and let the later line win."""
+
+CONCURRENCY = 4
+"""Requests under way at once."""
+
+
+class Slots:
+    """So many requests under way at once, of a whole run of many bundles."""
+
+    def __init__(self, count: int = CONCURRENCY) -> None:
+        # As many threads as slots: those of the event loop are few, and somebody else's.
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="judge")
+        self._free = asyncio.Semaphore(count)
+
+    async def answer(self, asked: Asked, desk: Desk) -> ModelReply | ReplyFailure:
+        """Ask when there is a slot."""
+        async with self._free:
+            # A bundle is read by one thread only, and no picture waits in memory for a slot.
+            sent = desk.sent(asked.request)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, desk.ask, asked, sent)
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Desk:
+    """Answers requests about one bundle: from its tape, or from the client, whose replies it appends.
+
+    `trajectory` is the digest of the bundle, 64 hex digits.
+    """
+
+    def __init__(
+        self, bundle: Recording, client: Client, tape: str | Path, *, trajectory: str, mode: LiveMode = "new"
+    ) -> None:
+        self._bundle = bundle
+        self._client = client
+        self._path = Path(tape)
+        self._trajectory = trajectory
+        self._tape: Tape | None = read_tape(tape) if mode == "new" else None
+
+    def recorded(self, asked: Asked) -> ModelReply | None:
+        """Return the recorded reply; None where there is none, or where all are asked for again."""
+        return self._tape.reply(asked.request, asked.ordinal) if self._tape is not None else None
+
+    def answer(self, request: ModelRequest, ordinal: Ordinal) -> ModelReply | ReplyFailure:
+        """Return the recorded reply, else ask for it and record it."""
+        asked = Asked(request=request, ordinal=ordinal)
+        return self.recorded(asked) or self.ask(asked, self.sent(request))
+
+    def sent(self, request: ModelRequest) -> Sent | ReplyFailure:
+        """Return the request with its pictures as they are sent."""
+        images = (part for part in request.content if isinstance(part, ImagePart))
+        try:
+            return Sent(request=request, pictures={one.sha256: self._bytes(one.sha256) for one in images})
+        except BundleError as error:
+            return ReplyFailure(kind="evidence_unreadable", message=str(error))
+
+    def ask(self, asked: Asked, sent: Sent | ReplyFailure) -> ModelReply | ReplyFailure:
+        """Ask the client and record its reply; safe to be called by several threads."""
+        if isinstance(sent, ReplyFailure):
+            return sent
+        try:
+            answered = self._client.ask(sent.request, sent.pictures)
+        except Exception as error:  # noqa: BLE001  # somebody else's client: its fault is a failure like others
+            return ReplyFailure(kind="client_error", message=f"{type(error).__name__}: {error}")
+        return self.record(asked, sent, answered)
+
+    def record(self, asked: Asked, sent: Sent, answered: Answered) -> ModelReply | ReplyFailure:
+        """Append a reply to the tape; failures are never recorded."""
+        if isinstance(answered.reply, ReplyFailure):
+            return answered.reply
+        if len(answered.reply.text.encode("utf-8", "surrogatepass")) > REPLY_MAX:
+            return ReplyFailure(kind="bad_response", message=f"a reply of more than {REPLY_MAX} bytes")
+        provenance = {**answered.provenance, **_digests(sent.pictures), **_prompt(asked.request)}
+        append_reply(
+            self._path,
+            asked.request,
+            answered.reply,
+            trajectory=self._trajectory,
+            ordinal=asked.ordinal,
+            provenance=provenance,
+        )
+        return answered.reply
+
+    def _bytes(self, id: str) -> bytes:
+        payload = self._bundle.blob(id)
+        return png(payload) if self._bundle.blob_type(id) == PIXMAP else payload
+
+
+def judge_sync(
+    settings: JudgeSettings, task: Task, replay: Replay, desk: Desk, mode: str = "strict"
+) -> Judgement:
+    """Judge a run, asking one request after the other. Raises JudgeError inside a running event loop."""
+    refuse_in_loop("judge_sync", "judge_async")
+    judge = build_judge(settings, mode)
+    evidence = gathered(judge, task, replay)
+    if isinstance(evidence, Judgement):
+        return evidence
+    return voted([drive(judge, evidence, desk.answer, n) for n in range(settings.votes)], settings.require)
+
+
+def refuse_in_loop(name: str, other: str) -> None:
+    """Raise JudgeError inside a running event loop, which `name` would stop; there, await `other`."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise JudgeError(what=f"{name} inside a running event loop would stop it: await {other}")
+
+
+async def judge_async(
+    settings: JudgeSettings,
+    task: Task,
+    replay: Replay,
+    desk: Desk,
+    mode: str = "strict",
+    *,
+    slots: Slots | None = None,
+) -> Judgement:
+    """Judge a run, asking the requests of a round at once, as far as there are slots: 4 by default.
+
+    The judgement is that of
+    `judge_sync`, whatever comes back first. Cancelled, it leaves a valid tape: run it again.
+    """
+    judge = build_judge(settings, mode)
+    evidence = gathered(judge, task, replay)
+    if isinstance(evidence, Judgement):
+        return evidence
+    own = slots or Slots()
+    try:
+        votes = (_vote(judge, evidence, desk, own, sample) for sample in range(settings.votes))
+        return voted(await asyncio.gather(*votes), settings.require)
+    finally:
+        if slots is None:
+            own.close()
+
+
+async def _vote(judge: Judge, evidence: JudgeEvidence, desk: Desk, slots: Slots, sample: int) -> Judgement:
+    work = Deliberation(judge, evidence, sample)
+    while work.judgement is None:
+        replies = await asyncio.gather(*(_answer(asked, desk, slots) for asked in work.round))
+        work.receive(tuple(replies))
+    return work.judgement
+
+
+async def _answer(asked: Asked, desk: Desk, slots: Slots) -> ModelReply | ReplyFailure:
+    return desk.recorded(asked) or await slots.answer(asked, desk)
+
+
+def _prompt(request: ModelRequest) -> dict[str, object]:
+    return {"prompt": request.prompt} if request.prompt else {}
+
+
+def _digests(pictures: Mapping[str, bytes]) -> dict[str, object]:
+    sent = [{"sha256": id, "sent": hashlib.sha256(data).hexdigest()} for id, data in sorted(pictures.items())]
+    return {"images": sent} if sent else {}

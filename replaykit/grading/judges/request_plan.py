@@ -1,0 +1,141 @@
+"""What would be asked, and what it would cost: nothing is sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_loop import Asked, Deliberation
+from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.tape.tape import Tape
+from replaykit.grading.judges.tape.tape_player import gathered
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
+from replaykit.replay.player import Replay
+from replaykit.tasks.judge_settings import JudgeSettings
+from replaykit.tasks.task import Task
+
+LETTERS = 4
+"""Characters of a text that are about one token."""
+
+PATCH = 28
+"""Pixels of the squares that a picture is billed by."""
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What a judge would ask for that no tape answers."""
+
+    missing: tuple[Asked, ...] = ()
+    """Requests of the first rounds with misses, in order; empty = all recorded."""
+    blocked: str | None = None
+    """Stage that waits for them; null where nothing waits."""
+    at_most: int = 0
+    """Requests that may be left, those of later rounds included."""
+    tokens: int = 0
+    """Tokens that the missing requests have, about."""
+    images: int = 0
+    """Pictures that the missing requests carry."""
+
+
+def plan(
+    settings: JudgeSettings, task: Task, replay: Replay, tape: Tape | None = None, mode: str = "strict"
+) -> Plan:
+    """Return what the tape cannot answer, of all votes. Later rounds depend on replies that are missing.
+
+    Raises JudgeError for settings that no judge can have.
+    """
+    judge = build_judge(settings, mode)
+    evidence = gathered(judge, task, replay)
+    if not isinstance(evidence, JudgeEvidence):
+        return Plan()
+    return joined(_planned(judge, evidence, tape, sample) for sample in range(settings.votes))
+
+
+def known_requests(
+    settings: JudgeSettings, task: Task, replay: Replay, tape: Tape | None = None, mode: str = "strict"
+) -> list[Asked]:
+    """Return the requests of all votes up to the first round that the tape cannot answer, that one included.
+
+    Raises JudgeError for settings that no judge can have.
+    """
+    judge = build_judge(settings, mode)
+    evidence = gathered(judge, task, replay)
+    if not isinstance(evidence, JudgeEvidence):
+        return []
+    return [asked for n in range(settings.votes) for asked in _known(judge, evidence, tape, n)]
+
+
+def joined(plans: Iterable[Plan]) -> Plan:
+    """Return several plans as one."""
+    listed = tuple(plans)
+    return Plan(
+        missing=tuple(asked for one in listed for asked in one.missing),
+        blocked=next((one.blocked for one in listed if one.blocked), None),
+        at_most=sum(one.at_most for one in listed),
+        tokens=sum(one.tokens for one in listed),
+        images=sum(one.images for one in listed),
+    )
+
+
+def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> Plan:
+    """Return the plan of missing requests, one or more; `at_most` counts those of later rounds too."""
+    requests = [asked.request for asked in missing]
+    return Plan(
+        missing=missing,
+        blocked=requests[0].stage,
+        at_most=max(at_most, len(missing)),
+        tokens=sum(tokens_of(request) for request in requests),
+        images=sum(isinstance(part, ImagePart) for request in requests for part in request.content),
+    )
+
+
+def tokens_of(request: ModelRequest) -> int:
+    """Return about how many tokens a request has: a quarter of its letters, and its pictures by area."""
+    letters = len(request.system) + sum(
+        len(part.text) for part in request.content if not isinstance(part, ImagePart)
+    )
+    pictures = [part for part in request.content if isinstance(part, ImagePart)]
+    areas = (math.ceil(one.width / PATCH) * math.ceil(one.height / PATCH) for one in pictures)
+    return math.ceil(letters / LETTERS) + sum(areas)
+
+
+def _known(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Iterator[Asked]:
+    """Yield the requests up to the first round that the tape cannot answer.
+
+    One that was refused has no reply there; where the next round has all of its own, it is not waited for.
+    """
+    work = Deliberation(judge, evidence, sample)
+    while work.round:
+        asked = work.round
+        found = [_reply(tape, one) for one in asked]
+        work.receive(tuple(reply or _MISS for reply in found))
+        is_stuck = None in found and not _is_answered(tape, work.round)
+        yield from (one for one, reply in zip(asked, found, strict=True) if is_stuck or reply is not None)
+        if is_stuck:
+            return
+
+
+_MISS = ReplyFailure(kind="tape_miss", message="there is no reply on the tape")
+
+
+def _is_answered(tape: Tape | None, asked: Sequence[Asked]) -> bool:
+    return bool(asked) and all(_reply(tape, one) is not None for one in asked)
+
+
+def _planned(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Plan:
+    known = list(_known(judge, evidence, tape, sample))
+    missing = tuple(asked for asked in known if _reply(tape, asked) is None)
+    return _blocked(judge, evidence, missing, len(known) - len(missing)) if missing else Plan()
+
+
+def _reply(tape: Tape | None, asked: Asked) -> ModelReply | None:
+    return tape.reply(asked.request, asked.ordinal) if tape is not None else None
+
+
+def _blocked(judge: Judge, evidence: JudgeEvidence, missing: tuple[Asked, ...], answered: int) -> Plan:
+    most = getattr(judge, "most_requests", None)
+    rest = most(evidence) - answered if most is not None else len(missing)
+    return plan_of(missing, rest)

@@ -1,0 +1,107 @@
+"""A bundle that carries its tape: derived from another, with the replies as a blob."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.story_lines import Line
+from replaykit.bundle.verification import references
+from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
+from replaykit.errors import BundleWriteError, OutputExists, TapeError, UsageError
+from replaykit.grading.judges.tape.tape import parse_tape, tape_beside
+from replaykit.trajectory.action import Unknown
+from replaykit.trajectory.step import Derivation, Header
+
+MEDIA_TYPE = "application/x-replaykit-replies"
+"""Of a tape in a bundle."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+BATCH = 8
+"""Events of one commit: the largest ones fit into one frame."""
+
+
+def pack(
+    bundle: str | Path, output: str | Path, *, replies: str | Path | None = None, force: bool = False
+) -> SealResult:
+    """Write a derived bundle that carries the tape at `replies`, by default the one beside the source.
+
+    The source stays as it is. Where no tape lies beside the new bundle, its own answers. Raises TapeError,
+    BundleError, UsageError.
+    """
+    source, target = Path(bundle), Path(output)
+    _check(source, target, is_forced=force)
+    with open_bundle(source) as opened, _folder_beside(target) as folder:
+        tape = _tape(Path(replies or tape_beside(source)))
+        written = Path(folder) / "run.zst"
+        _write(opened, tape, written)
+        written.chmod(stat.S_IMODE(source.stat().st_mode))
+        sealed = seal(written)
+        written.replace(target)
+    return replace(sealed, path=str(target))
+
+
+def _tape(path: Path) -> bytes:
+    """Return the whole lines of a tape. Raises TapeError for what is none."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = f"cannot read the tape: {error.strerror}; `replaykit judge run` records one"
+        raise TapeError(source=path, line=0, reason=reason) from error
+    whole = data[: data.rfind(b"\n") + 1]
+    if not parse_tape(whole, str(path)).entries:
+        raise TapeError(source=path, line=0, reason="there is no reply to pack")
+    return whole
+
+
+def _write(source: Bundle, tape: bytes, path: Path) -> None:
+    chain = (*source.header.derived_from, Derivation(digest=source.digest, by="pack"))
+    header = replace(source.header, replies=blob_id(tape), derived_from=chain)
+    events = iter(source.trajectory.events)
+    with Journal.create(path) as journal:
+        journal.commit([header], _blobs([header], source, journal, (blob_id(tape), MEDIA_TYPE, tape)))
+        while batch := list(islice(events, BATCH)):
+            journal.commit(batch, _blobs(batch, source, journal))
+
+
+def _blobs(lines: Iterable[Line], source: Bundle, journal: Journal, *more: NewBlob) -> Iterator[NewBlob]:
+    """Yield the blobs that these lines are the first to refer to."""
+    yield from more
+    for id in dict.fromkeys(id for line in lines for id in _references(line)):
+        if id in source and id not in journal:
+            yield id, source.blob_type(id), source.blob(id)
+
+
+def _references(line: Line) -> Iterator[str]:
+    if isinstance(line, Header):
+        return
+    if isinstance(line, Unknown):
+        yield from _DIGEST.findall(line.raw)
+    else:
+        yield from references(line)
+
+
+def _check(source: Path, target: Path, *, is_forced: bool) -> None:
+    if target.exists() and source.exists() and target.samefile(source):
+        raise UsageError(what=f"{target}: a bundle is not packed in place: name another file with -o")
+    if os.path.lexists(target) and not is_forced:
+        raise OutputExists(source=str(target), operation="write the packed bundle")
+
+
+def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a folder on the target's file system that nobody else can read."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=".packing-", dir=target.absolute().parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BundleWriteError(source=str(target), operation="write", reason=reason) from error

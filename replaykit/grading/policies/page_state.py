@@ -1,0 +1,275 @@
+"""`page_state`: what a page must, or must not, show; and policies that yield to those of a higher source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.grading.policies.event import Event
+from replaykit.grading.policies.event_patterns import action_types, is_action
+from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
+from replaykit.grading.policies.scope_window import Window
+from replaykit.grading.policies.texts import Reading, regex
+from replaykit.grading.policies.truth import Span
+from replaykit.grading.values.normal_form import fold, normal
+from replaykit.grading.values.presence import presence
+from replaykit.grading.verdict import Evidence, PolicyOutcome
+from replaykit.replay.dom import Dom
+from replaykit.replay.forgery import FORGED, is_forged
+from replaykit.replay.player import SAFE_METHODS, Replay
+from replaykit.replay.run_state import Page
+from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
+from replaykit.replay.selectors.xpath_evaluation import find
+from replaykit.tasks.checks import Expect, locator_key, texts
+from replaykit.tasks.policy_rules import PageState, Policy
+from replaykit.tasks.xpath_grammar import is_xpath
+from replaykit.trajectory.completeness import END
+from replaykit.trajectory.observation import Read
+
+_ACTIVATES = action_types(("@activate",))
+_CONTROLS = ("input", "textarea", "select")
+_LIVE = re.compile(r"\.(?:value|checked|selected\w*)\b")
+_OR = re.compile(r" \|(?:OR|or)\| ")
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """What one page says to a locator."""
+
+    texts: tuple[str, ...] = ()
+    """Its value, or the texts of the whole page; none: it is absent."""
+    missing: tuple[str, ...] = ()
+    """Why nobody knows."""
+    page: Page | None = None
+    """The page."""
+    step: int | None = None
+    """Step that acted on it; None = the final page."""
+    tier: str | None = None
+    """`live static`."""
+
+
+def grade_page_state(rule: PageState, window: Window, witness: Witness, replay: Replay) -> Finding:
+    """Return VIOLATED where a forbidden state was shown, or a demanded one was not."""
+    states = list(_states(rule, window, replay))
+    known = [state for state in states if state.texts]
+    missing = [code for state in states for code in state.missing]
+    met = [(state, hit) for state in known if (hit := _fulfilled(rule.expect, state.texts)) is not None]
+    if rule.forbid and met:
+        return broken("forbidden_state", (_evidence(rule, witness, state, hit) for state, hit in met))
+    unmet = [state for state in known if not any(state is one for one, _ in met)]
+    hidden = [code for state in unmet for text in state.texts for code in Reading(text, state.step).missing]
+    if not rule.forbid and unmet and not hidden:
+        return broken("state_not_met", (_evidence(rule, witness, state, None) for state in unmet))
+    unseen = _unseen(rule, window) if rule.forbid else ()
+    if missing or hidden or unseen:
+        return undecided((*missing, *hidden, *unseen))
+    if not known:
+        return dormant("selector_never_resolved") if rule.forbid else _absent(rule, window, witness)
+    return kept()
+
+
+def _unseen(rule: PageState, window: Window) -> tuple[str, ...]:
+    """Return why a page that counts may have been shown and not recorded."""
+    gaps = window.gaps("page")
+    return gaps if rule.at == "every" else tuple(code for code in gaps if code == END)
+
+
+def yielded(policy: Policy, finding: Finding, others: Mapping[str, Finding]) -> Finding:
+    """Return the finding of a policy beside those of higher sources that it yields to.
+
+    One that is at stake takes its place. One that could not be decided leaves open whether it does.
+    """
+    found = [others[name] for name in policy.yields_to if name in others]
+    if any(one.outcome in (PolicyOutcome.OK, PolicyOutcome.VIOLATED) for one in found):
+        return dormant("yielded")
+    if not any(one.outcome in (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR) for one in found):
+        return finding
+    if finding.outcome is PolicyOutcome.OK:
+        return kept(None)
+    if finding.outcome is PolicyOutcome.VIOLATED:
+        codes = [code for one in found for code in one.missing]
+        return undecided(codes or ("yields_to",), finding.evidence)
+    return finding
+
+
+def _states(rule: PageState, window: Window, replay: Replay) -> Iterator[Shown]:
+    """Yield what counts: the last page, that or the last one submitted, or every page."""
+    if rule.url != "last":
+        page = replay.probe(rule.url)
+        yield _shown(rule, page, None, replay) if page else Shown(missing=(f"page:{rule.url}",))
+        return
+    if rule.at == "every":
+        yield from (_shown(rule, page, page.step, replay) for page in replay.pages)
+        return
+    final = _shown(rule, replay.final, None, replay)
+    yield final
+    if rule.at == "committed" and not final.texts and not final.missing:
+        yield from _submitted(rule, window, replay)
+
+
+def _submitted(rule: PageState, window: Window, replay: Replay) -> Iterator[Shown]:
+    """Yield the latest submitted page that has such a value."""
+    for event in reversed([held.event for held in window.held if held.event.kind == "action"]):
+        if not _submits(event, replay):
+            continue
+        shown = _shown(rule, event.page, event.step, replay)
+        if shown.texts or shown.missing:
+            yield shown
+            return
+
+
+def _submits(event: Event, replay: Replay) -> bool:
+    if replay.trajectory.channel("network") == "recorded":
+        requests = (one for one in replay.exchanges if one.step == event.step)
+        return any(request.method.upper() not in SAFE_METHODS for request in requests)
+    element = event.element
+    is_button = element is not None and (
+        element.tag == "button"
+        or element.role == "button"
+        or (element.tag == "input" and element.type in ("submit", "image"))
+    )
+    return is_button and is_action(event, *_ACTIVATES)
+
+
+def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay) -> Shown:
+    if rule.locator.startswith("func:"):
+        return Shown(missing=(f"api:{rule.locator[5:].partition('(')[0].strip()}",), page=page, step=step)
+    if page is None:
+        code = "snapshot.final" if step is None else f"snapshot.before@{step}"
+        return Shown(missing=(code,), step=step)
+    if is_forged(page, replay):
+        return Shown(missing=(FORGED,), page=page, step=step)
+    read = page.read(_key(rule)) if rule.locator else None
+    if read is not None:
+        return Shown(texts=_texts_of(rule, read), page=page, step=step, tier="live")
+    dom = page.dom
+    if dom is None:
+        return Shown(missing=(page.missing or "snapshot.final",), page=page, step=step)
+    if _is_live(rule) and replay.trajectory.channel("form_state") != "recorded":
+        return Shown(missing=("form_state",), page=page, step=step)
+    try:
+        return Shown(texts=_read(rule, dom), page=page, step=step, tier="static")
+    except (Unsupported, LocatorLimit):
+        code = f"probe:{rule.locator}" if rule.locator else "visible_text"
+        return Shown(missing=(code,), page=page, step=step)
+
+
+def _is_live(rule: PageState) -> bool:
+    if rule.property is not None:
+        return rule.property in ("value", "checked", "selectedIndex")
+    return not rule.locator or is_xpath(rule.locator) or _LIVE.search(rule.locator) is not None
+
+
+def _is_script(locator: str) -> bool:
+    return locator.startswith(("document.", "[...document."))
+
+
+def _key(rule: PageState) -> str:
+    if is_xpath(rule.locator) or _is_script(rule.locator):
+        return rule.locator
+    return locator_key(rule.locator, rule.property or "text", None)
+
+
+def _read(rule: PageState, dom: Dom) -> tuple[str, ...]:
+    if not rule.locator:
+        return _page_texts(dom)
+    if is_xpath(rule.locator):
+        return _of_path(rule.locator, dom)
+    if _is_script(rule.locator):
+        return _of_read(evaluate(rule.locator, dom))
+    return _texts_of(rule, read_selector(_key(rule), rule.locator, rule.property or "text", dom))
+
+
+def _page_texts(dom: Dom) -> tuple[str, ...]:
+    """Return the visible text of a page, then the values of its fields."""
+    fields = (node.value for node in dom.select_all("input, textarea, select") if not node.masked)
+    return (dom.text, *(value for value in fields if isinstance(value, str) and value))
+
+
+def _of_path(path: str, dom: Dom) -> tuple[str, ...]:
+    node = next(iter(find(path, dom)), None)
+    if node is None:
+        return ()
+    return (str(node.value),) if node.tag in _CONTROLS else (node.text,)
+
+
+def _texts_of(rule: PageState, read: Read) -> tuple[str, ...]:
+    there = presence(rule.property, read)
+    return _of_read(read) if there is None else there
+
+
+def _of_read(read: Read) -> tuple[str, ...]:
+    """Return a value as text; null, undefined and exceptions are absent."""
+    match read.kind:
+        case "string":
+            return (str(read.value),)
+        case "bool":
+            return ("true" if read.value else "false",)
+        case "number":
+            return (read.special or str(read.value),)
+        case "array":
+            return (",".join(str(one) for one in read.value or ()),)
+    return ()
+
+
+def _fulfilled(expect: Expect, found: Sequence[str]) -> str | None:
+    """Return a text that shows that the value is as expected; None where it is not."""
+    tests = list(_tests(expect, found))
+    return next((hit for hit in tests if hit), "") if all(hit is not None for hit in tests) else None
+
+
+def _tests(expect: Expect, found: Sequence[str]) -> Iterator[str | None]:
+    if expect.equals is not None:
+        wanted = normal(expect.equals)
+        yield next((text for text in found if normal(text) == wanted), None)
+    for part in (*texts(expect.contains), *expect.all_of):
+        yield _part(_OR.split(part), found)
+    if expect.any_of:
+        yield _part(expect.any_of, found)
+    for part in texts(expect.excludes):
+        yield None if _part((part,), found) is not None else ""
+    if expect.regex is not None:
+        pattern = regex(expect.regex, False)
+        yield next((text for text in found if pattern.search(text)), None)
+    if expect.not_empty:
+        yield next((text for text in found if text.strip()), None)
+
+
+def _part(alternatives: Iterable[str], found: Sequence[str]) -> str | None:
+    folded = [(text, fold(text)) for text in found]
+    parts = [fold(part) for part in alternatives]
+    return next((text for text, plain in folded if any(part in plain for part in parts)), None)
+
+
+def _evidence(rule: PageState, witness: Witness, state: Shown, hit: str | None) -> Evidence:
+    page = state.page
+    text = hit if hit is not None else (state.texts[0] if state.texts else "")
+    note = "the value is forbidden" if rule.forbid else "the value is not as demanded"
+    return Evidence(
+        source="page",
+        step=state.step,
+        event=page.place if page is not None else None,
+        url=witness.mask(page.url) if page is not None and page.url is not None else None,
+        locator=rule.locator or None,
+        tier=state.tier,
+        strength="strong",
+        snapshot=page.snapshot_id if page is not None else None,
+        excerpt=witness.excerpt(_span(rule.expect, text)),
+        note=note,
+    )
+
+
+def _span(expect: Expect, text: str) -> Span:
+    """Return where a text shows what was expected; its beginning where it does not say where."""
+    for part in (*texts(expect.contains), *expect.all_of, *expect.any_of):
+        for alternative in _OR.split(part):
+            at = text.casefold().find(alternative.casefold())
+            if at >= 0 and len(text.casefold()) == len(text):
+                return Span(text, at, at + len(alternative))
+    return Span(text, 0, min(len(text), 80))
+
+
+def _absent(rule: PageState, window: Window, witness: Witness) -> Finding:
+    return broken("state_absent", [witness.end(window.history, f"nothing to read at {rule.locator!r}")])

@@ -1,0 +1,223 @@
+"""Who does the work: processes of our own, or any executor of somebody else.
+
+A crew yields the rows of every chunk it is given, whatever happens to its workers.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+import msgspec
+
+from replaykit.errors import EngineError, ReplaykitError, TimeLimit, WorkerDied
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.workers import fork_server
+from replaykit.grading.workers.chunks import Chunks
+from replaykit.grading.workers.stored_verdicts import failed_row
+from replaykit.grading.workers.worker_messages import Graded, Item, Result, results_of
+
+ATTEMPTS = 2
+"""A bundle that ends its worker so often is an error."""
+
+START_SECONDS = 30.0
+"""A fresh worker may take so long to be there."""
+
+GARBAGE = 50_000
+"""Objects that a worker makes between two searches for garbage: pages are made of many, and of few cycles."""
+
+NO_WORKERS = (
+    "worker processes end before they begin; a script that starts them does so again in each of them, unless "
+    'its own work stands under `if __name__ == "__main__":`'
+)
+"""Why there is no pool, as far as anybody can tell from outside."""
+
+Work = Callable[[bytes, bytes, float | None], bytes]
+"""What a worker does with items, options and a limit in seconds."""
+
+
+def graded(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
+    """Grade a chunk, in a worker: who only hands out work need not load the grader."""
+    from replaykit.grading.workers.worker import grade_chunk
+
+    return grade_chunk(items, options, limit_seconds)
+
+
+class Crew(Protocol):
+    """Takes chunks, and says what to do with one whose worker was lost."""
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk. Raises EngineError."""
+        ...
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Take care of a chunk that came to nothing: yield its results, or give parts of it back."""
+        ...
+
+
+def run(crew: Crew, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
+    """Yield the results of chunks as they finish, `in_flight` of them begun at once."""
+    begun: dict[Future[bytes], list[Item]] = {}
+    try:
+        while True:
+            while len(begun) < in_flight and (chunk := chunks.next()):
+                begun[crew.submit(chunk)] = chunk
+            if not begun:
+                return
+            for future in wait(begun, return_when=FIRST_COMPLETED).done:
+                yield list(_finished(crew, future, begun.pop(future), chunks))
+    finally:
+        for future in begun:
+            future.cancel()
+
+
+def _finished(crew: Crew, future: Future[bytes], chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+    try:
+        results = results_of(future.result())
+    except Exception:  # noqa: BLE001  # executors of others raise what they like
+        yield from crew.lost(chunk, chunks)
+        return
+    seconds = sum(result.row.run.seconds for result in results if isinstance(result, Graded))
+    chunks.learn(len(results), seconds)
+    yield from results
+
+
+class Processes:
+    """Processes of our own. One that dies takes the pool with it: what was open is done one by one."""
+
+    def __init__(
+        self, jobs: int, options: GradeOptions, limit_seconds: float | None, work: Work = graded
+    ) -> None:
+        self._jobs = jobs
+        self._work = work
+        self._options = msgspec.json.encode(options)
+        self._limit = limit_seconds
+        self._pool: ProcessPoolExecutor | None = None
+        self._single: ProcessPoolExecutor | None = None
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk, in a new pool where the last one broke."""
+        try:
+            return self._begin(chunk)
+        except BrokenProcessPool:
+            self._pool = None
+            return self._begin(chunk)
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Grade the bundles of a lost chunk one at a time, in a worker of their own."""
+        for item in chunk:
+            yield self._alone(item)
+
+    def close(self) -> None:
+        """End the workers; what they still do is dropped."""
+        for pool in (self._pool, self._single):
+            if pool is not None:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self, chunk: list[Item]) -> Future[bytes]:
+        if self._pool is None:
+            self._pool = _pool(self._jobs)
+        return self._pool.submit(self._work, msgspec.json.encode(chunk), self._options, self._limit)
+
+    def _alone(self, item: Item) -> Result:
+        error: ReplaykitError = WorkerDied(source=item.source, attempts=ATTEMPTS)
+        for attempt in range(ATTEMPTS):
+            again = msgspec.structs.replace(item, attempt=item.attempt + 1 + attempt)
+            try:
+                return self._try(again)
+            except BrokenProcessPool:
+                self._single = None
+            except TimeoutError:
+                self._end_single()
+                error = TimeLimit(source=item.source, limit=f"{self._limit:g}")
+                break
+        return Graded(failed_row(item.source, error, attempt=item.attempt + ATTEMPTS))
+
+    def _try(self, item: Item) -> Result:
+        if self._single is None:
+            self._single = _started()
+        # No watchdog inside: the time is kept here, so that too slow is told from dead.
+        future = self._single.submit(self._work, msgspec.json.encode([item]), self._options, None)
+        return results_of(future.result(self._limit))[0]
+
+    def _end_single(self) -> None:
+        if self._single is not None:
+            for process in list(self._single._processes.values()):
+                process.kill()
+            self._single.shutdown(wait=True, cancel_futures=True)
+            self._single = None
+
+
+class Foreign:
+    """An executor of somebody else: Dask, Ray, threads. What it loses is halved and given back."""
+
+    def __init__(self, executor: Executor, options: GradeOptions, work: Work = graded) -> None:
+        self._work = work
+        self._executor = executor
+        self._options = msgspec.json.encode(options)
+
+    def submit(self, chunk: list[Item]) -> Future[bytes]:
+        """Begin a chunk. Raises EngineError where the executor refuses."""
+        try:
+            return self._executor.submit(self._work, msgspec.json.encode(chunk), self._options, None)
+        except Exception as error:
+            what = f"the executor refuses work: {error}; what is finished is kept with results="
+            raise EngineError(what=what) from error
+
+    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+        """Give the halves of a lost chunk back; a single bundle lost twice is an error."""
+        if len(chunk) > 1:
+            middle = len(chunk) // 2
+            chunks.again(chunk[:middle])
+            chunks.again(chunk[middle:])
+        elif chunk[0].attempt < ATTEMPTS:
+            chunks.again([msgspec.structs.replace(chunk[0], attempt=chunk[0].attempt + 1)])
+        else:
+            died = WorkerDied(source=chunk[0].source, attempts=ATTEMPTS)
+            yield Graded(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
+
+
+def _started() -> ProcessPoolExecutor:
+    """Return a pool of one worker that is there.
+
+    Raises EngineError where none begins, twice: that is no bundle's fault.
+    """
+    for _ in range(ATTEMPTS):
+        pool = _pool(1)
+        try:
+            pool.submit(int).result(START_SECONDS)
+        except (BrokenProcessPool, TimeoutError):
+            pool.shutdown(wait=False, cancel_futures=True)
+        else:
+            return pool
+    raise EngineError(what=NO_WORKERS)
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=fork_server.context(), initializer=_prepare)
+
+
+def _prepare() -> None:
+    """Make a fresh process a worker."""
+    gc.freeze()  # what is loaded by now stays
+    gc.set_threshold(GARBAGE)
+    _end_with_parent()
+
+
+def _end_with_parent() -> None:
+    """Let a worker end where its parent was killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()
+
+
+def _wait_and_end(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,39 @@
+"""What goes to a worker, and what comes back."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from replaykit.decoders import decode
+from replaykit.grading.workers.stored_verdicts import Row
+
+
+class Item(Struct, frozen=True, kw_only=True, gc=False):
+    """One bundle to grade."""
+
+    source: str
+    """Path or URL."""
+    known: tuple[str | None, str] | None = None
+    """Trajectory and grader digest of a row that exists already."""
+    attempt: int = 1
+    """From 1."""
+
+
+class Same(Struct, frozen=True, tag=True, gc=False):
+    """The row that exists is still the verdict."""
+
+    source: str
+
+
+class Graded(Struct, frozen=True, tag=True, gc=False):
+    """A new row."""
+
+    row: Row
+
+
+Result = Same | Graded
+
+
+def results_of(data: bytes) -> list[Result]:
+    """Return what a worker sent."""
+    return decode(data, list[Result])

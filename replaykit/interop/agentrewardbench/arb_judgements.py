@@ -1,0 +1,86 @@
+"""Judgements of AgentRewardBench: `<benchmark>/<agent>/<judge>/<task>.json`.
+
+Where a judge could not be asked the file is `<task>_error.json`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
+from replaykit.grading.verdict import JudgeOutcome
+from replaykit.interop.imported_run import Run
+from replaykit.interop.source_files import Folder
+from replaykit.trajectory.exchange import Imported
+
+FAILED = "_error"
+"""End of the names of files that say why a judge gave no reply."""
+
+
+class Words(Struct, kw_only=True):
+    """What a model says."""
+
+    content: str | None = None
+
+
+class Choice(Struct, kw_only=True):
+    """One reply."""
+
+    message: Words
+    finish_reason: str | None = None
+
+
+class Response(Struct, kw_only=True):
+    """A chat completion."""
+
+    choices: list[Choice]
+
+
+class Written(Struct, kw_only=True):
+    """A file of a judgement; that of the functional judge holds no reply."""
+
+    response: Response | None = None
+    judge_model_name: str | None = None
+    goal: str | None = None
+    error: str | None = None
+
+
+def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str, goal: str) -> None:
+    """Add what judges said of a trajectory: read anew from their raw replies, as we do and as the peer does.
+
+    `stem`: name of the trajectory file without its ending. A file about another goal is passed over.
+    """
+    source = Folder(run.source.format, folder, run.options.limits)
+    for name in sorted(source.names()):
+        parts = PurePosixPath(name).parts
+        is_about = len(parts) >= 4 and parts[-4:-2] == (benchmark, agent)
+        if not is_about or parts[-1] not in (f"{stem}.json", f"{stem}{FAILED}.json"):
+            continue
+        found = source.convert(source.json(name), Written, name)
+        run.source.files[f"judgements/{name}"] = source.files[name]
+        if found.goal not in (None, goal):
+            run.warn(f"judgements/{name} is about another goal: left out")
+        elif found.response is not None or found.error is not None:
+            said = {"model": found.judge_model_name, **_said(found)}
+            value = {key: one for key, one in said.items() if one is not None}
+            run.add(Imported(kind="judgement", name=parts[-2], value=value, file=f"judgements/{name}"))
+
+
+def _said(found: Written) -> dict[str, Any]:
+    reply = found.response.choices[0] if found.response is not None and found.response.choices else None
+    if reply is None or reply.message.content is None:
+        return {"outcome": JudgeOutcome.ERROR.value, "error": found.error or "no reply"}
+    text = reply.message.content
+    stop = "end_turn" if reply.finish_reason in (None, "stop") else reply.finish_reason
+    ours = tags(text, stop, "strict")
+    return {"outcome": ours.outcome.value, "compat": _peer(text, stop), **ours.extra, "reply": text}
+
+
+def _peer(text: str, stop: str) -> str:
+    try:
+        return tags(text, stop, "compat").outcome.value
+    except PeerRefusal:
+        return JudgeOutcome.ERROR.value

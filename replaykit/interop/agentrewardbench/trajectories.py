@@ -1,0 +1,133 @@
+"""Trajectories of AgentRewardBench (arXiv 2504.08942): one JSON file a run, pictures in a tree beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.agentrewardbench.arb_judgements import add_judgements
+from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
+from replaykit.interop.imported_run import Run
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import json_files
+from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.step import AgentInfo
+
+OWN = frozenset({"benchmark", "agent", "goal", "steps", "valid"})
+"""Keys that mark the layout."""
+
+LEFT_OUT = (".resized", ".improved")
+"""Ends of task ids that tell variants of one task apart."""
+
+
+class Entry(Struct, kw_only=True):
+    """One step: the page before its action; the last one has none."""
+
+    num: int
+    action: str | None = None
+    reasoning: str | None = None
+    screenshot_path: str | None = None
+    url: str | None = None
+    open_pages_urls: list[str] | None = None
+    last_action_error: str | None = None
+    axtree: str | None = None
+
+
+class Recorded(Struct, kw_only=True):
+    """A trajectory file."""
+
+    benchmark: str
+    agent: str
+    goal: str
+    steps: list[Entry]
+    valid: bool = True
+    model: str | None = None
+    experiment: str | None = None
+    seed: int | None = None
+    summary_info: dict[str, Any] | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one trajectory file."""
+    plain = run.source.convert(run.source.json(candidate.file), dict[str, Any], candidate.file)
+    found = run.converted(plain, Recorded, candidate.file)
+    run.extra["summary_info"] = found.summary_info
+    id = Path(candidate.file).stem
+    for end in LEFT_OUT:
+        id = id.removesuffix(end)
+    run.task(id, intent=found.goal, metadata={"benchmark": found.benchmark})
+    run.header["agent"] = AgentInfo(name=found.agent, model=found.model)
+    run.extra.update(experiment=found.experiment, seed=found.seed)
+    seen = [_seen(entry) for entry in found.steps]
+    for at, entry in enumerate(found.steps):
+        if entry.action is not None:
+            after = found.steps[at + 1].last_action_error if at + 1 < len(found.steps) else None
+            add_turn(run, at, entry.action, seen[at], thought=entry.reasoning, error=after)
+        else:
+            add_seen(run, seen[at], "final" if at == len(found.steps) - 1 else "unaligned")
+    _label(run, found, candidate.file)
+    if run.options.judgements is not None:
+        stem = Path(candidate.file).stem
+        add_judgements(run, run.options.judgements, found.benchmark, found.agent, stem, found.goal)
+    run.origin["alignment"] = "exact"
+    run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
+    run.fills(
+        screenshots=_state(run, [entry.screenshot_path for entry in found.steps]),
+        a11y="recorded" if all(entry.axtree for entry in found.steps) else "partial",
+    )
+    answer = run.said_answer()
+    if not _is_whole(found.steps):
+        run.warn(f"{candidate.file}: steps are missing: what was done there is not known")
+        run.fills(actions="partial")
+        answer = None  # what was said there may be another one
+    ending = "unknown" if answer is None else "answered"
+    run.end(ending, answer=answer, validity="valid" if found.valid else "other")
+
+
+def _is_whole(steps: list[Entry]) -> bool:
+    return all(after.num == entry.num + 1 for entry, after in pairwise(steps))
+
+
+def _seen(entry: Entry) -> Seen:
+    return Seen(
+        url=entry.url, urls=tuple(entry.open_pages_urls or ()), shot=entry.screenshot_path, tree=entry.axtree
+    )
+
+
+def _state(run: Run, paths: list[str | None]) -> str:
+    named = [path for path in paths if path]
+    if not run.pictures:
+        return "absent"
+    return "recorded" if run.pictures == len(named) == len(paths) else "partial"
+
+
+def _label(run: Run, found: Recorded, file: str) -> None:
+    reward = (found.summary_info or {}).get("cum_reward")
+    if isinstance(reward, int | float):
+        run.add(Imported(kind="reward", name=found.benchmark, value=reward, file=file))
+
+
+def _is_one(plain: Any) -> bool:
+    return isinstance(plain, dict) and plain.keys() >= OWN
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the trajectory files under a path."""
+    for file in json_files(path, _is_one, b'"benchmark"', b'"agent"'):
+        yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+IMPORTER = Importer(
+    name="agentrewardbench",
+    reads="AgentRewardBench trajectories",
+    looks_for="*.json with benchmark, agent, goal, steps, valid",
+    channels=letters("R task answer actions thoughts a11y; P targets urls; o screenshots"),
+    find=find,
+    read=read,
+    options=("shots", "judgements", "actions"),
+)
+"""Reads the layout; pictures need `--shots`."""

@@ -1,0 +1,183 @@
+"""Bundles as trajectories of ATIF v1.6 or v1.8: `trajectory.json` with its pictures beside it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle
+from replaykit.interop.atif.atif_import import EXTRA
+from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.har.har_entries import moment, stamp
+from replaykit.interop.picture_bytes import JPEG, picture_type
+from replaykit.trajectory.action import Answer, Unknown
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Step, Trajectory
+
+SCHEMAS = ("1.6", "1.8")
+"""Versions that are written: the first one whose messages hold pictures, and the newest."""
+
+FILE = "trajectory.json"
+
+
+def folder_of(bundle: Bundle, choices: Choices) -> Files:
+    """Return the trajectory and its pictures. Raises CannotExport where nothing was done or said."""
+    run = bundle.trajectory
+    if not run.steps and run.answer is None:
+        raise refuse("atif", bundle, ["the run has neither steps nor an answer"], "Export another bundle.")
+    writer = _Writer(bundle)
+    agent = run.header.agent
+    root: dict[str, Any] = {
+        "schema_version": f"ATIF-v{choices.schema or SCHEMAS[0]}",
+        "session_id": bundle.digest,
+        **({"trajectory_id": bundle.digest} if choices.schema == "1.8" else {}),
+        "agent": {
+            "name": (agent and agent.name) or "unknown",
+            "version": (agent and agent.version) or "unknown",
+            **({"model_name": agent.model} if agent and agent.model else {}),
+        },
+        "steps": writer.steps(run),
+        "extra": {EXTRA: _about(run)},
+    }
+    return {**writer.files, FILE: msgspec.json.format(msgspec.json.encode(root), indent=2) + b"\n"}
+
+
+def _about(run: Trajectory) -> dict[str, Any]:
+    task = run.header.task or {}
+    # Nothing that grades the task: who reads a trajectory may be the agent.
+    shown = {name: task[name] for name in ("id", "intent", "start_urls") if task.get(name)}
+    return {"task": shown} if shown else {}
+
+
+class _Writer:
+    """Steps of ATIF, numbered from 1, and the pictures that they name."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.files: dict[str, bytes] = {}
+        self._bundle = bundle
+        self._start = moment(bundle.header.created)
+        self._steps: list[dict[str, Any]] = []
+
+    def steps(self, run: Trajectory) -> list[dict[str, Any]]:
+        """Return all steps of a run."""
+        intent = (run.header.task or {}).get("intent")
+        said = _said(run)
+        first = said[0][1] if said else None
+        if intent and (first is None or (first.role, first.text) != ("user", intent)):
+            self._add("user", str(intent), None, extra={EXTRA: {"kind": "task"}})
+        acts = [
+            step for step in run.steps if not isinstance(step.action, Answer) or step is not run.steps[-1]
+        ]
+        groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
+        turns = [list(group) for _, group in groups]
+        starts = [turn[0].index for turn in turns]
+        self._messages(said, -1, starts[0] if starts else None)
+        for turn, end in zip(turns, [*starts[1:], None], strict=False):
+            self._turn(turn)
+            self._messages(said, turn[0].index, end)
+        if run.answer is not None:
+            last = run.steps[-1] if run.steps else None
+            thought = last.thought if last is not None and isinstance(last.action, Answer) else None
+            self._add("agent", run.answer, None, reasoning_content=thought)
+        return self._steps
+
+    def _messages(self, said: list[tuple[int, Message]], start: int, end: int | None) -> None:
+        """Add what was said after a step from `start` on, before the one of index `end`."""
+        for step, message in said:
+            if start <= step and (end is None or step < end):
+                told = {"kind": message.kind, "approved": message.approved}
+                extra = {name: value for name, value in told.items() if value is not None}
+                role = "user" if message.role == "user" else "agent"
+                self._add(role, message.text, message.t, extra={EXTRA: extra})
+
+    def _turn(self, steps: list[Step]) -> None:
+        calls = [_call(step) for step in steps]
+        results = [result for step in steps if (result := self._result(step)) is not None]
+        self._add(
+            "agent",
+            "",
+            steps[0].t,
+            reasoning_content=steps[0].thought,
+            tool_calls=calls,
+            observation={"results": results} if results else None,
+        )
+
+    def _result(self, step: Step) -> dict[str, Any] | None:
+        after = self._bundle.trajectory.after(step)
+        if after is None:
+            return None
+        content: list[dict[str, Any]] = [{"type": "text", "text": after.title or after.url or "observed"}]
+        image = self._image(step.index, after)
+        seen = {name: value for name, value in (("url", after.url), ("title", after.title)) if value}
+        return {
+            "source_call_id": f"call-{step.index}",
+            "content": [*content, image] if image is not None else content,
+            **({"extra": {EXTRA: seen}} if seen else {}),
+        }
+
+    def _image(self, index: int, after: Observation) -> dict[str, Any] | None:
+        data = picture(self._bundle, after.screenshot)
+        kind = None if data is None else picture_type(data)
+        if data is None or kind is None:
+            return None
+        ending = "jpg" if kind == JPEG else kind.partition("/")[2]
+        name = f"screenshots/{index:03}.{ending}"
+        self.files[name] = data
+        return {"type": "image", "source": {"media_type": kind, "path": name}}
+
+    def _add(self, source: str, message: str, t: int | None, **fields: Any) -> None:
+        step: dict[str, Any] = {"step_id": len(self._steps) + 1, "source": source, "message": message}
+        if t is not None and self._start is not None:
+            step["timestamp"] = stamp(_later(self._start, t))
+        self._steps.append({**step, **{name: value for name, value in fields.items() if value is not None}})
+
+
+def _said(run: Trajectory) -> list[tuple[int, Message]]:
+    """Return what was said but for the answer, each with the index of the step before it, or -1."""
+    found, last = [], -1
+    for event in run.events:
+        if isinstance(event, Step):
+            last = event.index
+        elif isinstance(event, Message) and event.kind != "answer":
+            found.append((last if event.step is None else event.step, event))
+    return found
+
+
+def _later(start: datetime, ms: int) -> datetime:
+    return start + timedelta(milliseconds=ms)
+
+
+def _call(step: Step) -> dict[str, Any]:
+    action = step.action
+    fields = msgspec.to_builtins(action)
+    name = fields.pop("type")
+    if isinstance(action, Unknown):
+        name, fields = action.name, {"raw": action.raw}
+    element = fields.get("element")
+    if isinstance(element, dict):
+        element.pop("node", None)  # the snapshot that it points into stays in the bundle
+    extra = {
+        "url": step.url,
+        "error": None if step.error is None else msgspec.to_builtins(step.error),
+        "unknown": isinstance(action, Unknown) or None,
+    }
+    told = {name: value for name, value in extra.items() if value is not None}
+    return {
+        "tool_call_id": f"call-{step.index}",
+        "function_name": name,
+        "arguments": fields,
+        **({"extra": {EXTRA: told}} if told else {}),
+    }
+
+
+EXPORTER = Exporter(
+    name="atif",
+    writes=f"a folder with {FILE}, ATIF v{SCHEMAS[0]}; --schema {SCHEMAS[1]}",
+    make=folder_of,
+    schemas=SCHEMAS,
+)
+"""Writes the layout."""

@@ -1,0 +1,400 @@
+"""ATIF v1.0 to v1.8, Harbor's trajectory format: tool calls of a turn are steps that share its thought."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from replaykit.errors import UnsupportedVersion
+from replaykit.interop.har.har_entries import Base, moment, stamp
+from replaykit.interop.imported_run import Run
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import json_files
+from replaykit.interop.tools import called_action
+from replaykit.trajectory.action import Action, Answer, Unknown
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Threw
+from replaykit.trajectory.step import AgentInfo
+
+VERSIONS = range(9)
+"""Minor versions that are read."""
+
+EXTRA = "replaykit"
+"""Key of `extra` that holds what ATIF has no place for."""
+
+KINDS = ("say", "ask", "reply")
+"""Kinds of messages that an export names."""
+
+SOURCES = ("system", "user", "agent")
+"""Who speaks in a turn."""
+
+_VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class ToolCall(Struct, kw_only=True):
+    """One call."""
+
+    tool_call_id: str = ""
+    function_name: str
+    arguments: Any = None
+    extra: dict[str, Any] | None = None
+
+
+class Result(Struct, kw_only=True):
+    """What a call gave."""
+
+    source_call_id: str | None = None
+    content: str | list[dict[str, Any]] | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Seen(Struct, kw_only=True):
+    """What a turn gave."""
+
+    results: list[Result] = []
+
+
+class Turn(Struct, kw_only=True):
+    """One step of ATIF."""
+
+    source: str = ""
+    step_id: Any = None
+    message: str | list[dict[str, Any]] | None = None
+    timestamp: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    observation: Seen | None = None
+    is_copied_context: bool | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Agent(Struct, kw_only=True):
+    """Who ran."""
+
+    name: str | None = None
+    version: str | None = None
+    model_name: str | None = None
+
+
+class Root(Struct, kw_only=True):
+    """The file."""
+
+    schema_version: str
+    steps: list[Turn]
+    agent: Agent = field(default_factory=Agent)
+    session_id: str | None = None
+    extra: dict[str, Any] | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one trajectory file."""
+    read_atif(run, candidate.file)
+    answer = run.header.pop("answer", None)
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def read_atif(run: Run, name: str) -> None:
+    """Add the steps of a file; the answer is left in the run's header for the caller to end with."""
+    plain = run.source.json(name)
+    _check_version(run, name, plain.get("schema_version") if isinstance(plain, dict) else None)
+    root = run.converted(plain, Root, name)
+    run.extra["session_id"] = root.session_id
+    run.origin.update(version=root.schema_version, tool=_tool(root.agent))
+    run.header["agent"] = AgentInfo(
+        name=root.agent.name, version=root.agent.version, model=root.agent.model_name
+    )
+    run.fills(actions="recorded", targets="partial", thoughts="recorded", messages="partial")
+    turns = _turns(run, name, root)
+    starts = [at for turn in turns if (at := moment(turn.timestamp)) is not None]
+    base = Base(start=min(starts, default=None))
+    if base.start is not None:
+        run.header.update(created=stamp(base.start), clock="source")
+    _task(run, name, root, turns)
+    folder = PurePosixPath(name).parent
+    last = _answering(turns)
+    given = Results(run, name, turns)
+    for turn in turns:
+        _turn(run, turn, base, folder, given, is_answer=turn is last)
+    run.header["answer"] = None if last is None else _answer(run, last)
+    has_shots = run.pictures > 0
+    run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
+    run.origin["alignment"] = "exact"
+
+
+def _check_version(run: Run, name: str, found: Any) -> None:
+    match = _VERSION.fullmatch(found) if isinstance(found, str) else None
+    if match is not None and int(match[1]) in VERSIONS:
+        return
+    if found is None:
+        run.source.malformed(f"{name} schema_version", "missing", "ATIF-v1.0 to ATIF-v1.8")
+    raise UnsupportedVersion(
+        format=run.source.format, source=run.source.name, place=f"{name} schema_version",
+        found=repr(found)[:80], expected="ATIF-v1.0 to ATIF-v1.8", advice="Install a newer replaykit-web.",
+    )  # fmt: skip
+
+
+def _tool(agent: Agent) -> str | None:
+    return " ".join(part for part in (agent.name, agent.version) if part) or None
+
+
+def _turns(run: Run, name: str, root: Root) -> list[Turn]:
+    """Return the turns in the order of the file, numbered from 1; what is no turn is kept."""
+    found = []
+    _check_order(run, name, [turn.step_id for turn in root.steps])
+    for number, turn in enumerate(root.steps, 1):
+        place = f"steps[{number - 1}]"
+        run.keep(name, {f"{place}.step_id": turn.step_id} if turn.step_id != number else {})
+        turn.step_id = number
+        run.keep(name, dict(_unread(place, turn)))
+        if turn.source not in SOURCES:
+            run.cut("of a source that is unknown: kept beside the steps", f"{name} {place}")
+        elif not turn.is_copied_context:
+            found.append(turn)
+    return found
+
+
+def _check_order(run: Run, name: str, ids: list[Any]) -> None:
+    """Report numbers that are out of order; where some are left out, steps are missing."""
+    numbers = [0, *(id if isinstance(id, int) else -1 for id in ids)]
+    for at, (before, id) in enumerate(pairwise(numbers)):
+        if id <= before:
+            run.flaw("a step_id out of order: steps are read in the order of the file", f"{name} steps[{at}]")
+            return
+    if numbers[-1] > len(ids) and not run.is_cut:
+        run.flaw(
+            "a step_id above the number of steps: steps are missing, actions are partial",
+            f"{name} step {numbers[-1]}",
+        )
+        run.fills(actions="partial")
+
+
+def _unread(path: str, turn: Turn) -> Iterator[tuple[str, Any]]:
+    """Yield what of a turn has no place in a step: words of the system, copies, what is no text, no turn."""
+    if turn.is_copied_context or turn.source not in SOURCES:
+        yield path, msgspec.to_builtins(turn)
+        return
+    if turn.source == "system":
+        yield f"{path}.message", turn.message
+    for at, part in enumerate(_parts(turn.message)):
+        if part.get("type") != "text":
+            yield f"{path}.message[{at}]", part
+    extras = [("extra", turn.extra)]
+    extras += [(f"tool_calls[{at}].extra", call.extra) for at, call in enumerate(turn.tool_calls or ())]
+    results = turn.observation.results if turn.observation else []
+    extras += [(f"observation.results[{at}].extra", one.extra) for at, one in enumerate(results)]
+    for where, extra in extras:
+        other = {key: value for key, value in (extra or {}).items() if key != EXTRA}
+        if other:
+            yield f"{path}.{where}", other
+
+
+class Results:
+    """What calls gave, by the turn that made the call: a result may stand in a later one."""
+
+    def __init__(self, run: Run, name: str, turns: list[Turn]) -> None:
+        self._given: dict[tuple[int, str], list[Result]] = {}
+        self._loose: dict[int, list[Result]] = {}
+        made: dict[str, int] = {}
+        for turn in turns:
+            own = {call.tool_call_id: turn.step_id for call in turn.tool_calls or ()}
+            made |= own
+            for result in turn.observation.results if turn.observation else ():
+                self._sort(run, f"{name} step {turn.step_id}", turn, result, made)
+
+    def _sort(self, run: Run, place: str, turn: Turn, result: Result, made: dict[str, int]) -> None:
+        id = result.source_call_id
+        if id is None:
+            self._loose.setdefault(turn.step_id, []).append(result)
+        elif id in made:
+            if made[id] != turn.step_id:
+                run.flaw("a result of a call of another step: it is kept with that call", place)
+            self._given.setdefault((made[id], id), []).append(result)
+        else:
+            run.flaw("a result of a call that is nowhere: it is kept with the step before it", place)
+            self._loose.setdefault(turn.step_id, []).append(result)
+
+    def of(self, turn: Turn, call: ToolCall) -> list[Result]:
+        """Return what a call gave; the last call of a turn has what names no call."""
+        is_last = turn.tool_calls is not None and call is turn.tool_calls[-1]
+        loose = self._loose.pop(turn.step_id, []) if is_last else []
+        return [*self._given.pop((turn.step_id, call.tool_call_id), []), *loose]
+
+    def left(self, turn: Turn) -> list[Result]:
+        """Return the results in a turn without calls that name none."""
+        return self._loose.pop(turn.step_id, [])
+
+
+def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
+    task = _told(root.extra).get("task")
+    if isinstance(task, dict) and isinstance(task.get("id"), str) and isinstance(task.get("intent"), str):
+        run.task(task["id"], **{key: value for key, value in task.items() if key != "id"})
+        return
+    asked = next((_words(turn.message) for turn in turns if turn.source == "user"), None)
+    run.task(root.session_id or PurePosixPath(name).stem, intent=asked)
+
+
+def _turn(
+    run: Run, turn: Turn, base: Base, folder: PurePosixPath, given: Results, *, is_answer: bool
+) -> None:
+    if turn.source == "system":
+        return
+    t = base.ms(moment(turn.timestamp))
+    for call in turn.tool_calls or ():
+        results = given.of(turn, call)
+        step = run.step(
+            t=t, action=_action(run, call), thought=turn.reasoning_content or None, turn=turn.step_id,
+            raw={"function_name": call.function_name, "arguments": call.arguments or {}},
+            returned=_returned(results), **_extra(call),
+        )  # fmt: skip
+        for result in results:
+            _result(run, result, step.index, t, folder)
+    worded = _worded(run, turn)
+    if worded is not None:
+        run.step(
+            t=t,
+            action=worded,
+            thought=turn.reasoning_content or None,
+            turn=turn.step_id,
+            raw=_words(turn.message),
+        )
+    else:
+        _message(run, turn, t, is_answer=is_answer)
+    if turn.reasoning_content and not turn.tool_calls and worded is None:
+        run.keep(f"step {turn.step_id}", {"reasoning_content": turn.reasoning_content})
+    for at, result in enumerate(given.left(turn)):
+        run.keep(f"step {turn.step_id}", {f"observation.results[{at}]": msgspec.to_builtins(result)})
+        _result(run, result, run.steps - 1, t, folder)
+
+
+def _returned(results: list[Result]) -> Any:
+    said = [one.content for one in results if one.content]
+    return said[0] if len(said) == 1 else said or None
+
+
+def _worded(run: Run, turn: Turn) -> Action | None:
+    """Return the action of a turn that calls nothing, in the wordings of `--actions`; else None."""
+    return None if turn.tool_calls or turn.source != "agent" else run.wordings.told(_words(turn.message))
+
+
+def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
+    """Add what was said in a turn, but for the task's own words and for the answer."""
+    told, words = _told(turn.extra), _words(turn.message)
+    role, kind = ("user" if turn.source == "user" else "agent"), told.get("kind")
+    is_silent = role == "agent" and (not words or (is_answer and not turn.tool_calls))
+    if is_silent or kind == "task":
+        return
+    if kind not in KINDS:
+        kind = "reply" if role == "user" and run.steps else "say"
+    approved = told.get("approved") if isinstance(told.get("approved"), bool) else None
+    step = run.steps - 1 if run.steps else None
+    run.add(Message(role=role, kind=kind, text=words, approved=approved, t=t, step=step))
+
+
+def _action(run: Run, call: ToolCall) -> Action:
+    raw = call.arguments.get("raw") if isinstance(call.arguments, dict) else None
+    if _told(call.extra).get("unknown") is True and isinstance(raw, str):
+        return Unknown(name=call.function_name, raw=raw)
+    return called_action(run, call.function_name, call.arguments)
+
+
+def _extra(call: ToolCall) -> dict[str, Any]:
+    """Return fields of the step that ATIF has no place for."""
+    told = _told(call.extra)
+    fields: dict[str, Any] = {}
+    if isinstance(told.get("url"), str):
+        fields["url"] = told["url"]
+    error = told.get("error")
+    if isinstance(error, dict) and isinstance(error.get("name"), str):
+        fields["error"] = Threw(name=error["name"], message=str(error.get("message", "")))
+    return fields
+
+
+def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixPath) -> None:
+    seen = _told(result.extra)
+    shots = [found for part in _parts(result.content) if (found := _picture(run, part, folder))]
+    for more in shots[1:]:
+        run.add(Observation(role="unaligned", t=t, screenshot=more))
+    shot = shots[0] if shots else None
+    if of < 0 or (shot is None and not seen):
+        return
+    url, title = (seen.get(name) if isinstance(seen.get(name), str) else None for name in ("url", "title"))
+    run.add(Observation(role="after", of=of, t=t, url=url, title=title, screenshot=shot))
+    if url is not None:
+        run.fills(urls="partial")
+
+
+def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
+    source = part.get("source")
+    path = source.get("path") if part.get("type") == "image" and isinstance(source, dict) else None
+    if not isinstance(path, str) or _URL.match(path):
+        return None  # addresses are never fetched
+    name = (folder / path).as_posix()
+    if name in run.source:
+        return run.picture(name)
+    run.flaw("a screenshot that is named and not there", path[:200])
+    return None
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else []
+
+
+def _words(message: Any) -> str:
+    if isinstance(message, str):
+        return message
+    texts = (part.get("text") for part in _parts(message) if part.get("type") == "text")
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _answering(turns: list[Turn]) -> Turn | None:
+    """Return the agent's last turn, whose words are the answer; None where it said nothing, or no answer."""
+    said = [turn for turn in turns if turn.source == "agent"]
+    is_answer = (
+        bool(said) and bool(_words(said[-1].message)) and _told(said[-1].extra).get("kind") not in KINDS
+    )
+    return said[-1] if is_answer else None
+
+
+def _answer(run: Run, turn: Turn) -> str | None:
+    worded = _worded(run, turn)
+    if worded is None:
+        return _words(turn.message)
+    return worded.text if isinstance(worded, Answer) else None
+
+
+def _told(extra: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what an export of ours says in a place that ATIF leaves free."""
+    told = (extra or {}).get(EXTRA)
+    return told if isinstance(told, dict) else {}
+
+
+def _is_one(plain: Any) -> bool:
+    version = plain.get("schema_version") if isinstance(plain, dict) else None
+    return isinstance(version, str) and version.startswith("ATIF-")
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the trajectory files under a path."""
+    for file in json_files(path, _is_one, b'"schema_version"', b"ATIF-"):
+        name = file.stem if file.stem != "trajectory" else file.resolve().parent.name
+        yield Candidate(name=name, root=file.parent, file=file.name)
+
+
+IMPORTER = Importer(
+    name="atif",
+    reads="ATIF v1.0 to v1.8",
+    looks_for="*.json with schema_version ATIF-v1.*",
+    channels=letters("R actions thoughts; P task targets answer messages replies; o times screenshots urls"),
+    find=find,
+    read=read,
+    options=("tools", "actions"),
+)
+"""Reads the layout."""

@@ -1,0 +1,407 @@
+"""History files of browser-use: one item a turn, the page before it, its actions, what each gave.
+
+Upstream: https://github.com/browser-use/browser-use, `browser_use/agent/views.py`. The file holds no task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.interop.har.har_entries import stamp
+from replaykit.interop.imported_run import Run
+from replaykit.interop.playwright_trace.trace_contexts import as_time
+from replaykit.interop.playwright_trace.trace_versions import number
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import json_files
+from replaykit.interop.tools import own_action
+from replaykit.interop.unread_fields import says
+from replaykit.trajectory.action import (
+    Action,
+    Answer,
+    Click,
+    CloseTab,
+    DragAndDrop,
+    Element,
+    FileInfo,
+    Fill,
+    FocusTab,
+    GoBack,
+    Goto,
+    MouseClick,
+    NewTab,
+    Press,
+    Scroll,
+    SelectOption,
+    ToolCall,
+    Unknown,
+    UploadFile,
+    Wait,
+)
+from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.step import Step
+
+TOOLS = (
+    "extract", "extract_content", "extract_structured_data", "extract_page_content", "write_file",
+    "read_file",
+    "replace_file", "replace_file_str", "append_file", "get_dropdown_options", "dropdown_options",
+    "screenshot", "search_page", "find_elements", "read_long_content", "save_as_pdf", "save_pdf", "get_html",
+)  # fmt: skip
+"""Actions that read, or write files: they do nothing to a page."""
+
+_ENGINES = {
+    "duckduckgo": "https://duckduckgo.com/?q=",
+    "google": "https://www.google.com/search?udm=14&q=",
+    "bing": "https://www.bing.com/search?q=",
+}
+"""Search engine to the address that `search` visits."""
+
+
+class TabSaid(Struct, kw_only=True):
+    """One tab."""
+
+    url: Any = None
+    title: Any = None
+
+
+class Interacted(Struct, kw_only=True):
+    """The element of an action, before it."""
+
+    tag_name: Any = None
+    node_name: Any = None
+    attributes: Any = None
+    ax_name: Any = None
+    x_path: Any = None
+    xpath: Any = None
+    css_selector: Any = None
+    bounds: Any = None
+
+
+class State(Struct, kw_only=True):
+    """The page before an item's actions."""
+
+    url: str | None = None
+    title: str | None = None
+    tabs: list[TabSaid] = []
+    interacted_element: list[Interacted | None] = []
+    screenshot_path: str | None = None
+    screenshot: str | None = None
+
+
+class Thought(Struct, kw_only=True):
+    """What the model said."""
+
+    action: list[dict[str, Any]] = []
+    thinking: str | None = None
+    evaluation_previous_goal: str | None = None
+    memory: str | None = None
+    next_goal: str | None = None
+
+
+class Given(Struct, kw_only=True):
+    """What one action gave."""
+
+    is_done: bool | None = None
+    success: bool | None = None
+    error: str | None = None
+    extracted_content: str | None = None
+    judgement: dict[str, Any] | None = None
+
+
+class Item(Struct, kw_only=True):
+    """One turn."""
+
+    state: State
+    model_output: Thought | None = None
+    result: list[dict[str, Any]] = []
+    metadata: dict[str, Any] | None = None
+
+
+class History(Struct, kw_only=True):
+    """The file."""
+
+    history: list[Item]
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one history file."""
+    found = run.converted(run.source.json(candidate.file), History, candidate.file)
+    start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
+    run.header["clock"] = "none" if start is None else "source"
+    moment = None if start is None else as_time(start)
+    if moment is not None:
+        run.header["created"] = stamp(moment)
+    run.task(None)
+    for turn, item in enumerate(found.history):
+        _item(run, turn, item, start)
+    run.origin["alignment"] = "exact"
+    run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
+    shots = "absent" if not run.pictures else "partial"
+    run.fills(screenshots="recorded" if run.pictures == len(found.history) > 0 else shots)
+    _end(run, found, candidate.file)
+
+
+def _targets(run: Run) -> str:
+    """Return how much of the elements acted on there is: a number alone says nothing of one."""
+    aimed = [one.action.element for one in run.events if isinstance(one, Step)]
+    return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
+
+
+def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
+    said, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
+    t = None if start is None or began is None else max(0, round(began - start))
+    look = _look(run, item.state, t)
+    actions = said.action if said is not None else []
+    run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
+    if not actions:
+        run.add(replace(look, role="unaligned"))
+        if said is not None and _thought(said):
+            run.keep("", {f"{place}.thought": _thought(said)})
+    for at, plain in enumerate(item.result[len(actions) :], len(actions)):
+        run.keep("", {f"{place}.result[{at}]": plain})
+    for at, named in enumerate(actions):
+        given = _given(run, item.result[at], f"{place}.result[{at}]") if at < len(item.result) else None
+        error = given.error if given is not None else None
+        run.step(
+            t=t,
+            action=_action(run, named, _element(run, item.state, at)),
+            before=look if at == 0 else None,
+            seen=given is not None,  # fewer results than actions: the others were not carried out
+            thought=_thought(said) if said is not None else None,
+            raw=named,
+            returned=None if given is None else _returned(item.result[at]),
+            error=None if error is None else Threw(name="ActionError", message=error),
+            turn=turn,
+        )
+
+
+def _given(run: Run, plain: dict[str, Any], place: str) -> Given:
+    found: Given = run.source.convert(run.fitted(plain, Given, place), Given, place)
+    return found
+
+
+def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what an action gave, but for its error and for verdicts, which have places of their own."""
+    said = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
+    return {key: value for key, value in said.items() if value is not False} or None
+
+
+def _look(run: Run, state: State, t: int | None) -> Observation:
+    shot = run.picture_at(state.screenshot_path) if state.screenshot_path else None
+    if state.screenshot_path and shot is None:
+        run.flaw(
+            "a screenshot that is named and not there (--shots DIR names its folder)", state.screenshot_path
+        )
+        run.leave_out("history[].state.screenshot_path")
+    if shot is None and state.screenshot:
+        shot = run.picture_in(state.screenshot)
+    tabs = [tab for tab in state.tabs if isinstance(tab.url, str)]
+    views = [TabView(page=at, url=tab.url, title=_text(tab.title)) for at, tab in enumerate(tabs)]
+    return Observation(
+        role="before", t=t, url=state.url, title=state.title, tabs=tuple(views), screenshot=shot
+    )
+
+
+def _thought(said: Thought) -> str | None:
+    parts = (said.thinking, said.evaluation_previous_goal, said.memory, said.next_goal)
+    return "\n".join(part for part in parts if part) or None
+
+
+def _element(run: Run, state: State, at: int) -> Element | None:
+    found = state.interacted_element[at] if at < len(state.interacted_element) else None
+    if found is None:
+        return None
+    said = found.attributes if isinstance(found.attributes, dict) else {}
+    attributes = {key: str(value) for key, value in said.items() if isinstance(value, str | int | float)}
+    run.leave_out("history[].state.interacted_element[].attributes", max(0, len(said) - ATTRIBUTES_MAX))
+    tag = _text(found.tag_name) or _text(found.node_name)
+    return Element(
+        tag=tag.lower() if tag else None,
+        type=attributes.get("type"),
+        name=_text(found.ax_name),
+        css=_text(found.css_selector),
+        xpath=_text(found.x_path) or _text(found.xpath),
+        attributes=dict(list(attributes.items())[:ATTRIBUTES_MAX]) or None,
+        box=_box(found.bounds) if isinstance(found.bounds, dict) else None,
+    )
+
+
+_Make = Callable[[dict[str, Any], Element | None], Action]
+
+ATTRIBUTES_MAX = 64
+"""Attributes of an element that are kept."""
+
+
+def _box(bounds: dict[str, Any]) -> Any:
+    values = [number(bounds.get(name)) for name in ("x", "y", "width", "height")]
+    return tuple(round(value) for value in values if value is not None) if None not in values else None
+
+
+def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
+    # Some dumps hold every action that there is, all but one null.
+    name, said = next(
+        (one for one in named.items() if one[1] is not None), next(iter(named.items()), ("none", {}))
+    )
+    if not isinstance(said, dict | None):
+        run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
+        said = {"index": said} if type(said) is int else {}
+    arguments = said or {}
+    index = arguments.get("index")
+    if isinstance(index, int):
+        element = replace(element or Element(), ref=str(index))
+    if name in TOOLS:
+        return ToolCall(name=name, arguments=arguments)
+    try:
+        made = _MAKERS[name](arguments, element) if name in _MAKERS else None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        made = None
+    made = made or own_action(run, name, arguments)
+    return made or Unknown(name=name[:64], raw=msgspec.json.encode(said).decode())
+
+
+def _scroll(said: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
+    # How many px a page is, is not said: one px stands for the direction.
+    is_down = said.get("down", True) if down is None else down
+    amount = number(said.get("amount"))
+    pages = said.get("num_pages", said.get("pages"))
+    dy = (1 if is_down else -1) * (round(amount) if amount else 1)
+    return Scroll(element=element, dy=dy, amount=None if pages is None else f"{pages} pages")
+
+
+def _goto(said: dict[str, Any], element: Element | None) -> Action:
+    return NewTab(url=said["url"]) if said.get("new_tab") else Goto(url=str(said["url"]))
+
+
+def _search(engine: str | None = None) -> _Make:
+    def visit(said: dict[str, Any], element: Element | None) -> Action:
+        named = engine or str(said.get("engine") or said.get("search_engine") or "duckduckgo").lower()
+        query = str(said["query"])
+        return Goto(url=_ENGINES.get(named, f"https://{named}.com/search?q=") + quote_plus(query))
+
+    return visit
+
+
+def _drag(said: dict[str, Any], element: Element | None) -> Action:
+    first, last = (
+        (number(said.get(f"coord_{end}_x")), number(said.get(f"coord_{end}_y")))
+        for end in ("source", "target")
+    )
+    points = [(round(x), round(y)) if x is not None and y is not None else None for x, y in (first, last)]
+    source, target = _text(said.get("element_source")), _text(said.get("element_target"))
+    return DragAndDrop(
+        element=Element(ref=source) if source else element, to=Element(ref=target) if target else None,
+        point=points[0], to_point=points[1],
+    )  # fmt: skip
+
+
+def _clicked(said: dict[str, Any], element: Element | None) -> Action:
+    x, y = (number(said.get(f"coordinate_{axis}")) for axis in "xy")
+    point = None if x is None or y is None else (round(x), round(y))
+    if element is None and point is not None:
+        return MouseClick(point=point)
+    return Click(element=element, point=point)
+
+
+def _to_text(said: dict[str, Any], element: Element | None) -> Action:
+    return Scroll(element=element, amount=f"to {said['text']}"[:1024])
+
+
+def _upload(said: dict[str, Any], element: Element | None) -> Action:
+    name = str(said["path"]).replace("\\", "/").rpartition("/")[2]
+    return UploadFile(element=element, files=(FileInfo(name=name),))
+
+
+def _tab(said: dict[str, Any], element: Element | None) -> Action:
+    page = said.get("page_id")
+    return FocusTab(tab=page if isinstance(page, int) and 0 <= page <= INT_MAX else None)
+
+
+def _option(said: dict[str, Any], element: Element | None) -> Action:
+    return SelectOption(element=element, values=(), labels=(str(said["text"]),))
+
+
+def _typed(said: dict[str, Any], element: Element | None) -> Action:
+    return Fill(element=element, value=str(said["text"]))
+
+
+_MAKERS: dict[str, _Make] = {
+    **dict.fromkeys(("go_to_url", "navigate"), _goto),
+    **dict.fromkeys(("click", "click_element", "click_element_by_index"), _clicked),
+    "search": _search(),
+    "search_google": _search("google"),
+    **dict.fromkeys(("find_text", "scroll_to_text"), _to_text),
+    "drag_drop": _drag,
+    **dict.fromkeys(("input", "input_text"), _typed),
+    **dict.fromkeys(("scroll",), _scroll),
+    "scroll_down": lambda said, e: _scroll(said, e, True),
+    "scroll_up": lambda said, e: _scroll(said, e, False),
+    "send_keys": lambda said, _: Press(key=str(said["keys"])),
+    "go_back": lambda *_: GoBack(),
+    "wait": lambda said, _: Wait(ms=round(float(said.get("seconds", 3)) * 1000)),
+    **dict.fromkeys(("switch", "switch_tab"), _tab),
+    **dict.fromkeys(("close", "close_tab"), lambda *_: CloseTab()),
+    "open_tab": lambda said, _: NewTab(url=str(said["url"])),
+    **dict.fromkeys(("select_dropdown", "select_dropdown_option"), _option),
+    **dict.fromkeys(("upload_file", "upload_file_to_element"), _upload),
+    "done": lambda said, _: Answer(text=str(said["text"])),
+}
+
+
+def _end(run: Run, found: History, file: str) -> None:
+    results = [one for item in found.history for one in item.result]
+    for one in results:
+        if isinstance(one.get("judgement"), dict):
+            run.add(Imported(kind="judgement", name="browser-use", value=one["judgement"], file=file))
+    done = [one for one in results if one.get("is_done") is True]
+    if not done:
+        steps = [event for event in run.events if isinstance(event, Step)]
+        answered = bool(steps) and isinstance(steps[-1].action, Answer)
+        run.end("answered" if answered else "unknown")
+        return
+    success, answer = done[-1].get("success"), _text(done[-1].get("extracted_content"))
+    if isinstance(success, bool):
+        run.add(Imported(kind="label", name="self_report", value={"success": success}, file=file))
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def _time(item: Item, name: str) -> float | None:
+    """Return a time of the item, ms since 1970."""
+    seconds = number((item.metadata or {}).get(name))
+    return None if seconds is None else seconds * 1000
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _is_one(plain: Any) -> bool:
+    history = plain.get("history") if isinstance(plain, dict) else None
+    if not isinstance(history, list):
+        return False
+    return not history or any(isinstance(one, dict) and "state" in one for one in history)
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the history files under a path."""
+    for file in json_files(path, _is_one, b'"history"', b'"model_output"'):
+        yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+IMPORTER = Importer(
+    name="browser-use",
+    reads="browser-use histories",
+    looks_for="*.json with history of items with state",
+    channels=letters("R answer actions targets thoughts times; P urls; o task screenshots"),
+    find=find,
+    read=read,
+    options=("shots", "actions"),
+)
+"""Reads the layout; the task has to be given."""

@@ -1,0 +1,95 @@
+"""Turns of BrowserGym's agents: action strings, and the page before each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.imported_run import Run
+from replaykit.recorder.session.declared_actions import declared
+from replaykit.trajectory.action import Unknown
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.scalars import Threw
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """A page as a harness saw it."""
+
+    url: str | None = None
+    """URL of the active tab."""
+    urls: tuple[str, ...] = ()
+    """URLs of all tabs."""
+    titles: tuple[str, ...] = ()
+    """Their titles."""
+    active: int | None = None
+    """Which tab is active."""
+    shot: str | None = None
+    """Path of its picture."""
+    tree: str | None = None
+    """Accessibility tree as text."""
+
+
+def add_turn(
+    run: Run,
+    turn: int,
+    said: str,
+    seen: Seen,
+    *,
+    thought: str | None = None,
+    error: str | None = None,
+    t: int | None = None,
+    raw: str | None = None,
+) -> None:
+    """Add the steps of one action string: one per call in it. An error is that of the last one."""
+    before = look(run, seen, "before")
+    actions = declared(said)
+    if all(isinstance(one, Unknown) for one in actions):
+        worded = run.wordings.action(said)
+        actions = actions if worded is None else (worded,)
+    for at, action in enumerate(actions):
+        is_last = at == len(actions) - 1
+        run.step(
+            action=action,
+            before=before if at == 0 else None,
+            thought=thought or None,
+            raw=said if raw is None else raw,
+            error=Threw(name="ActionError", message=error) if error and is_last else None,
+            turn=turn,
+            t=t,
+        )
+
+
+def add_seen(run: Run, seen: Seen, role: str, t: int | None = None) -> None:
+    """Add a page that no action followed."""
+    run.add(look(run, seen, role, t))
+
+
+def look(run: Run, seen: Seen, role: str, t: int | None = None) -> Observation:
+    """Return an observation of a page."""
+    shot = None if seen.shot is None else run.picture_at(seen.shot)
+    return Observation(
+        role=role,
+        t=t,
+        url=_active_url(seen),
+        tabs=_tabs(seen),
+        screenshot=shot,
+        a11y=None if not seen.tree else run.put("text/plain", seen.tree.encode("utf-8", "replace")),
+    )
+
+
+def _active_url(seen: Seen) -> str | None:
+    is_known = seen.url is None and seen.active is not None and 0 <= seen.active < len(seen.urls)
+    return seen.urls[seen.active or 0] if is_known else seen.url
+
+
+def _tabs(seen: Seen) -> tuple[TabView, ...]:
+    active = seen.active
+    if active is None and seen.urls.count(seen.url or "") == 1:
+        active = seen.urls.index(seen.url or "")
+    titles: tuple[Any, ...] = seen.titles if len(seen.titles) == len(seen.urls) else (None,) * len(seen.urls)
+    pairs = zip(seen.urls, titles, strict=True)
+    return tuple(
+        TabView(page=page, url=url, title=title, active=page == active)
+        for page, (url, title) in enumerate(pairs)
+    )

@@ -1,0 +1,234 @@
+"""DOM events as actions: keys and inputs of one field are one text typed, scrolls in a row are one scroll.
+
+An event says neither its modifiers nor the type of its field, and a script's events look like an agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.password_masking import takes_password
+from replaykit.trajectory.action import (
+    Action,
+    Click,
+    Element,
+    Fill,
+    KeyboardType,
+    Press,
+    Scroll,
+    SelectOption,
+    Unknown,
+)
+from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.scalars import INT_MAX
+
+MODIFIERS = ("Control", "Alt", "Meta", "AltGraph")
+"""Keys that make a chord of the next one."""
+
+EDITING = ("Backspace", "Delete", "Shift", "CapsLock", "Process", "Unidentified", "Dead")
+"""Keys that belong to typing; so do those of one character."""
+
+
+class Target(Struct, kw_only=True):
+    """The element of an event."""
+
+    tagName: str = ""
+    id: str = ""
+    className: Any = None
+    textContent: str | None = None
+    xpath: str = ""
+
+
+class Event(Struct, kw_only=True):
+    """One line of `actions.jsonl`."""
+
+    type: str
+    timestamp: float | None = None
+    url: str = ""
+    title: str | None = None
+    target: Target | None = None
+    x: float | None = None
+    y: float | None = None
+    key: str | None = None
+    value: str | None = None
+    scrollX: float = 0
+    scrollY: float = 0
+
+    def place(self) -> tuple[str, str]:
+        """Return where it happened: URL and XPath."""
+        return self.url, self.target.xpath if self.target else ""
+
+
+class Gesture(Struct, kw_only=True):
+    """What somebody did, and the events of it; a page that loads has no action."""
+
+    events: list[Event]
+    raws: list[dict[str, Any]]
+    action: Action | None = None
+
+    @property
+    def t(self) -> float | None:
+        """Time of the first event, ms since 1970."""
+        return next((one.timestamp for one in self.events if one.timestamp is not None), None)
+
+    @property
+    def times(self) -> list[int]:
+        """Times of all events, ms since 1970."""
+        return [
+            int(one.timestamp) for one in self.events if one.timestamp is not None and one.timestamp < 2**53
+        ]
+
+    def add(self, event: Event, raw: dict[str, Any]) -> None:
+        """Add an event that belongs to it."""
+        self.events.append(event)
+        self.raws.append(raw)
+
+
+class Gestures:
+    """Puts events together, in their order."""
+
+    def __init__(self, *, keeps_secrets: bool) -> None:
+        self._keeps_secrets = keeps_secrets
+        self._typing: Gesture | None = None
+        self._found: list[Gesture] = []
+        self._held: list[tuple[Event, dict[str, Any]]] = []
+        self._scrolled: dict[str, tuple[float, float]] = {}
+
+    def of(self, lines: list[tuple[Event, dict[str, Any]]]) -> Iterator[Gesture]:
+        """Yield what was done by the events given."""
+        for event, raw in lines:
+            raw = self._masked(event, raw)
+            handle = _HANDLERS.get(event.type, Gestures._other)
+            handle(self, event, raw)
+        self._end_typing()
+        for event, raw in self._held:
+            self._new(event, raw, Press(key=event.key or ""))
+        yield from self._found
+
+    def _masked(self, event: Event, raw: dict[str, Any]) -> dict[str, Any]:
+        """Return an event without the character that was typed into a field of passwords."""
+        element = _element(event)
+        is_secret = element is not None and takes_password(element) and len(event.key or "") == 1
+        return {**raw, "key": MASKED} if is_secret and not self._keeps_secrets else raw
+
+    def _new(self, event: Event, raw: dict[str, Any], action: Action | None) -> None:
+        self._end_typing()
+        self._found.append(Gesture(events=[event], raws=[raw], action=action))
+
+    def _end_typing(self) -> None:
+        if self._typing is not None:
+            self._typing.action = _typed(self._typing.events)
+            self._found.append(self._typing)
+            self._typing = None
+
+    def _type(self, event: Event, raw: dict[str, Any]) -> None:
+        if self._typing is None or self._typing.events[0].place() != event.place():
+            self._end_typing()
+            self._typing = Gesture(events=[], raws=[])
+        self._typing.add(event, raw)
+
+    def _join(self, event: Event, raw: dict[str, Any]) -> None:
+        """Add a consequence to what was done last."""
+        last = self._typing or (self._found[-1] if self._found else None)
+        if last is None or (last.action is None and last is not self._typing):
+            self._other(event, raw)
+        else:
+            last.add(event, raw)
+
+    def _keydown(self, event: Event, raw: dict[str, Any]) -> None:
+        key = event.key or ""
+        if key in MODIFIERS:
+            self._held.append((event, raw))
+        elif self._held:
+            self._chord(event, raw)
+        elif len(key) == 1 or key in EDITING:
+            self._type(event, raw)
+        else:
+            self._new(event, raw, Press(key=key, element=_element(event)))
+
+    def _chord(self, event: Event, raw: dict[str, Any]) -> None:
+        held, self._held = self._held, []
+        keys = dict.fromkeys(one.key or "" for one, _ in held)
+        self._new(event, raw, Press(key="+".join([*keys, event.key or ""]), element=_element(event)))
+        self._found[-1].events[:0] = [one for one, _ in held]
+        self._found[-1].raws[:0] = [one for _, one in held]
+
+    def _keyup(self, event: Event, raw: dict[str, Any]) -> None:
+        if event.key in MODIFIERS and self._held:
+            (pressed, first), *self._held = self._held
+            self._new(pressed, first, Press(key=pressed.key or ""))
+        self._join(event, raw)
+
+    def _change(self, event: Event, raw: dict[str, Any]) -> None:
+        last = self._found[-1] if self._found and self._typing is None else None
+        if event.target is not None and event.target.tagName.upper() == "SELECT":
+            values = () if event.value is None else (event.value,)
+            self._new(event, raw, SelectOption(element=_element(event), values=values))
+        elif last is not None and isinstance(last.action, Click) and last.events[0].place() == event.place():
+            last.add(event, raw)
+        else:
+            self._type(event, raw)
+
+    def _click(self, event: Event, raw: dict[str, Any]) -> None:
+        point = None if event.x is None or event.y is None else (_px(event.x), _px(event.y))
+        self._new(event, raw, Click(element=_element(event), point=point))
+
+    def _scroll(self, event: Event, raw: dict[str, Any]) -> None:
+        x, y = self._scrolled.get(event.url, (0.0, 0.0))
+        self._scrolled[event.url] = (event.scrollX, event.scrollY)
+        dx, dy = _px(event.scrollX - x), _px(event.scrollY - y)
+        last = self._found[-1] if self._found and self._typing is None else None
+        if last is not None and isinstance(last.action, Scroll) and last.events[0].url == event.url:
+            last.add(event, raw)
+            last.action = Scroll(dx=_px(last.action.dx + dx), dy=_px(last.action.dy + dy))
+        else:
+            self._new(event, raw, Scroll(dx=dx, dy=dy))
+
+    def _load(self, event: Event, raw: dict[str, Any]) -> None:
+        self._new(event, raw, None)
+
+    def _other(self, event: Event, raw: dict[str, Any]) -> None:
+        self._new(event, raw, Unknown(name=event.type[:64] or "event", raw=event.value or ""))
+
+
+_HANDLERS = {
+    "keydown": Gestures._keydown,
+    "keyup": Gestures._keyup,
+    "input": Gestures._type,
+    "change": Gestures._change,
+    "click": Gestures._click,
+    "scroll": Gestures._scroll,
+    "submit": Gestures._join,
+    "pageLoad": Gestures._load,
+}
+
+
+def _typed(events: list[Event]) -> Action:
+    """Return what was typed: the field's last value, else the keys."""
+    values = [event.value for event in events if event.value is not None]
+    element = _element(events[-1])
+    if values and element is not None:
+        return Fill(element=element, value=values[-1])
+    keys = [event.key for event in events if event.type == "keydown" and event.key and len(event.key) == 1]
+    return KeyboardType(element=element, value="".join(keys))
+
+
+def _element(event: Event) -> Element | None:
+    target = event.target
+    if target is None or not (target.tagName or target.xpath):
+        return None
+    named = {"id": target.id, "class": target.className}
+    attributes = {key: value[:1024] for key, value in named.items() if isinstance(value, str) and value}
+    return Element(
+        tag=target.tagName.lower() or None,
+        text=target.textContent or None,
+        xpath=target.xpath or None,
+        attributes=attributes or None,
+    )
+
+
+def _px(value: float) -> int:
+    return round(max(-INT_MAX, min(INT_MAX, value)))

@@ -1,0 +1,474 @@
+"""A run of another tool on its way into a bundle: header, events, payloads without secrets."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.bundle_format import BLOB_MAX
+from replaykit.bundle.locking import remove_unlocked
+from replaykit.bundle.verification import references
+from replaykit.bundle.writer import Journal, SealResult, seal_passing
+from replaykit.errors import BundleError, BundleWriteError, EventInvalid, MalformedSource
+from replaykit.interop.lfs_pointers import FETCH, is_pointer
+from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
+from replaykit.interop.picture_bytes import PICTURES, picture_type
+from replaykit.interop.repaired_values import Unfit, mended
+from replaykit.interop.source_files import Folder, Source, SourceLimits
+from replaykit.interop.unread_fields import rest
+from replaykit.interop.wordings import Wordings
+from replaykit.secrets.redactor import Redactor
+from replaykit.secrets.secret_spellings import secret_pattern
+from replaykit.tasks.suite import Suite
+from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser, ToolCall
+from replaykit.trajectory.exchange import Imported, Rest
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Omitted
+from replaykit.trajectory.step import CHANNELS, Ending, Event, Header, Step
+from replaykit.trajectory.step import Source as Origin
+
+INERT = (Answer, SendMsgToUser, ReportInfeasible, ToolCall)
+"""Actions that leave the page as it was."""
+
+_PART = re.compile(r"[^\[]*\[\d+\]")
+"""The part of a file that a path is in."""
+
+BATCH = 8
+"""Events of one commit: the largest ones fit into one frame."""
+
+UNFINISHED = ".importing-"
+"""Part of the name of a bundle that is being written."""
+
+NAME_MAX = 160
+"""Characters of a bundle's name that are repeated in that one."""
+
+FAULTS_MAX = 1000
+"""Lines of a file that may be no JSON."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How to import; an importer says which of these it takes."""
+
+    mode: str = "strict"
+    """`strict` or `compat`: a careful reading, or what the peer's own reader sees."""
+    suite: Suite | None = None
+    """Tasks that take the place of what the source says of its task."""
+    max_iter: int | None = None
+    """Turns after which the harness stops an agent."""
+    shots: Path | None = None
+    """Folder of pictures that lie elsewhere."""
+    judgements: Path | None = None
+    """Folder of what judges said of the runs."""
+    sidecar: Path | None = None
+    """JSON file with what the layout cannot hold: task, answer, thoughts, messages."""
+    tools: Mapping[str, str] = {}
+    """Foreign tool name to tag of an action."""
+    keeps_secrets: bool = False
+    """Typed passwords stay in clear."""
+    secrets: Mapping[str, str] = {}
+    """Declared secrets, id to value."""
+    limits: SourceLimits = SourceLimits()
+    """What is accepted of one run."""
+
+    actions: Mapping[str, Any] = {}
+    """Wordings of actions that a harness of one's own has."""
+
+    def stored(self) -> dict[str, Any]:
+        """Return what shaped the content; no paths, no secrets."""
+        said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
+        said["actions"] = dict(self.actions) or None
+        said["keep_secrets"] = self.keeps_secrets or None
+        return {name: value for name, value in said.items() if value is not None}
+
+
+class Payload(NamedTuple):
+    """A blob that is read when it is written."""
+
+    media_type: str
+    """Media type."""
+    load: Callable[[], bytes]
+    """Returns its bytes, redacted."""
+
+
+class Run:
+    """One run under construction. `source`: where it is read from; `name`: what its bundle is called.
+
+    `passwords`: what an earlier reading of it found typed or given as a secret; it is hidden everywhere.
+    """
+
+    def __init__(self, source: Source, name: str, options: Options, passwords: Iterable[str] = ()) -> None:
+        self.source = source
+        self.name = name
+        self.options = options
+        known = sorted(passwords, key=lambda one: (-len(one), one))
+        looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
+        self.redactor = Redactor(options.secrets, given=looks)
+        #: Actions in plain words, those of `--actions` first.
+        self.wordings = Wordings(options.actions)
+        #: Secrets that the source itself names as such.
+        self.passwords: set[str] = set(known)
+        self.channels = dict.fromkeys(CHANNELS, "absent")
+        self.extra: dict[str, Any] = {}
+        self.events: list[Event] = []
+        #: What is not in the bundle: a path in the source, and how often.
+        self.left_out: Counter[str] = Counter()
+        self._said: list[str] = []
+        self._flaws: dict[str, list[str]] = {}
+        #: Whether the source lacks something that no channel tells of.
+        self.is_cut = False
+        self._rests: list[Rest] = []
+        self.header: dict[str, Any] = {}
+        self.origin: dict[str, Any] = {}
+        self.blobs: dict[str, Payload] = {}
+        self.steps = 0
+        #: Pictures kept, equal ones each time.
+        self.pictures = 0
+        self._shots = Folder(source.format, options.shots, options.limits) if options.shots else None
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.close()
+
+    def fills(self, **channels: str) -> None:
+        """Say what the channels named hold: `recorded`, `partial`, `absent`."""
+        self.channels.update(channels)
+
+    def warn(self, words: str) -> None:
+        """Keep a remark about the source, which the command line shows."""
+        self._said.append(words)
+
+    def flaw(self, what: str, place: str) -> None:
+        """Keep a flaw that may be there often: it is reported once, with how often and the first place."""
+        self._flaws.setdefault(what, []).append(place)
+
+    def beside(self, name: str) -> Any:
+        """Return the JSON value of a file beside the run itself; None where none can be read."""
+        try:
+            return self.source.json(name) if name in self.source else None
+        except MalformedSource as fault:
+            self.flaw(f"unreadable ({fault.fields['found']}): left out", name)
+            self.leave_out(name)
+            return None
+
+    def lines(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield number and value of each JSON line of a file; those that are none are left out: a flaw.
+
+        Raises InteropError where no line is JSON.
+        """
+        faults: list[MalformedSource] = []
+        read = 0
+        for number, line in self.source.raw_lines(name):
+            try:
+                value = self.source.decode(line, f"{name} line {number}")
+            except MalformedSource as fault:
+                faults += [fault] if len(faults) <= FAULTS_MAX else []
+                continue
+            read += 1
+            yield number, value
+        if faults and (not read or len(faults) > FAULTS_MAX):
+            raise faults[0]
+        for one in faults:
+            self.cut("a line that is no JSON: left out", str(one.fields["place"]))
+        self.leave_out(f"{name} lines", len(faults))
+
+    def cut(self, what: str, place: str) -> None:
+        """Keep a flaw by which the run lacks something: no channel is whole then."""
+        self.flaw(what, place)
+        self.is_cut = True
+
+    @property
+    def warnings(self) -> list[str]:
+        """Remarks about the source, each kind of flaw once, what is left out last."""
+        flaws = [_flaw(what, places) for what, places in self._flaws.items()]
+        parts = ", ".join(f"{name} ({count})" for name, count in sorted(self.left_out.items()))
+        return [*self._said, *flaws, *([f"left out: {parts}"] if parts else [])]
+
+    def leave_out(self, what: str, count: int = 1) -> None:
+        """Count what is in the source and not in the bundle, by its path there."""
+        if count:
+            self.left_out[what] += count
+
+    def converted(self, value: Any, kind: Any, place: str) -> Any:
+        """Return plain values as a type; what it does not read, or cannot, is kept.
+
+        Raises MalformedSource where nothing that the type needs is there.
+        """
+        fit = self.fitted(value, kind, place)
+        self.keep(place, dict(rest(fit, kind)))
+        return self.source.convert(fit, kind, place)
+
+    def fitted(self, value: Any, kind: Any, place: str) -> Any:
+        """Return plain values without the parts that do not fit a type, which are kept: a flaw.
+
+        A value of which nothing fits stays as it is, for the error that says what is wrong.
+        """
+        lost: dict[str, Any] = {}
+        try:
+            fit = mended(value, kind, lost.__setitem__)
+        except Unfit:
+            return value
+        self.keep(place, lost)
+        for path in lost:
+            self.cut("a value of another kind than the layout has: kept beside the steps", f"{place} {path}")
+        return fit
+
+    def keep(self, place: str, said: Mapping[str, Any]) -> None:
+        """Keep what a source says beside the fields that are read, path to value: an event a part."""
+        parts: dict[str, dict[str, Any]] = {}
+        for path, value in said.items():
+            part = _PART.match(path)
+            parts.setdefault(part[0] if part else "", {})[path] = value
+        self._rests += [Rest(place=f"{place} {part}".strip(), value=value) for part, value in parts.items()]
+
+    def secret(self, text: str) -> None:
+        """Learn of a secret that the source names as such."""
+        if is_worth_finding(text):
+            self.passwords.add(text)
+
+    def add(self, event: Event) -> None:
+        """Add an event, without secrets."""
+        if isinstance(event, Step):
+            self.steps += 1
+            self.source.check("steps", self.steps, "the run", "steps")
+            event = event if self.options.keeps_secrets else masked_step(event, self.secret)
+        elif isinstance(event, Imported | Rest) and not self.options.keeps_secrets:
+            event = replace(event, value=masked(event.value, self.secret))
+        event = fitted(event)
+        self.events.append(self.redactor.event(event))
+
+    def said_answer(self) -> str | None:
+        """Return the text of the last message or answer among the actions; None where there is none."""
+        actions = [event.action for event in self.events if isinstance(event, Step)]
+        said = [action.text for action in actions if isinstance(action, SendMsgToUser | Answer)]
+        return said[-1] if said else None
+
+    def put(self, media_type: str, data: bytes) -> Blob:
+        """Keep a payload that was made or unpacked; return its id, or why it is left out."""
+        data = self.redactor.blob(media_type, data)
+        if blob_id(data) in self.blobs:
+            self.pictures += media_type in PICTURES
+            return blob_id(data)
+        start, size = self._spool.seek(0, os.SEEK_END), len(data)
+        self._spool.write(data)
+        return self._named(media_type, data, lambda: self._spooled(start, size))
+
+    def put_file(self, media_type: str, name: str) -> Blob:
+        """Keep a file of the source as a payload, read again when it is written."""
+        return self._kept_file(media_type, name, self.source.read(name))
+
+    def _kept_file(self, media_type: str, name: str, data: bytes) -> Blob:
+        def load() -> bytes:
+            return self.redactor.blob(media_type, self.source.read_again(name))
+
+        return self._named(media_type, self.redactor.blob(media_type, data), load)
+
+    def picture(self, name: str) -> Blob | None:
+        """Keep a picture of the source; None where the file is no whole picture that is known."""
+        data = self.source.read(name)
+        media_type = self._picture_type(data, name)
+        return None if media_type is None else self._kept_file(media_type, name, data)
+
+    def picture_at(self, path: str) -> Blob | None:
+        """Keep a picture that a source names by a path of the machine it was written on.
+
+        Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
+        where it is in neither.
+        """
+        own = self.source.ending(path)
+        if own is not None:
+            return self.picture(own)
+        folder = self._shots
+        name = None if folder is None else folder.ending(path)
+        if folder is None or name is None:
+            return None
+        data = folder.read(name)
+        self.source.files[f"shots/{name}"] = folder.files[name]
+        media_type = self._picture_type(data, name)
+        return None if media_type is None else self.put(media_type, data)
+
+    def picture_in(self, encoded: str) -> Blob | None:
+        """Keep a picture given as base64; None where it is none."""
+        try:
+            data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
+        except ValueError:
+            return None
+        return self.picture_of(data, "a picture in the file")
+
+    def picture_of(self, data: bytes, place: str) -> Blob | None:
+        """Keep a picture given as bytes; None where it is none."""
+        media_type = self._picture_type(data, place)
+        return None if media_type is None else self.put(media_type, data)
+
+    def _picture_type(self, data: bytes, name: str) -> str | None:
+        media_type = picture_type(data)
+        if is_pointer(data):
+            self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+        elif media_type is None:
+            self.flaw("no whole PNG, JPEG, GIF or WebP: left out", name)
+        return media_type
+
+    def task(self, id: str | None, **said: Any) -> None:
+        """Set the task: the one of that id in the suite given, else what the source says."""
+        suite = self.options.suite
+        if suite is not None:
+            one = suite.tasks[0] if len(suite.tasks) == 1 else suite.task(id or "", self.source.name)
+            self.header["task"] = msgspec.to_builtins(one)
+            self.header["sites"] = suite.sites
+        elif id is not None and said.get("intent") is not None:
+            self.header["task"] = {"id": id, **{key: value for key, value in said.items() if value}}
+
+    def step(self, **fields: Any) -> Step:
+        """Add a step with the next index."""
+        one = Step(index=self.steps, origin="imported", **fields)
+        self.add(one)
+        return one
+
+    def unaligned(self, names: list[str]) -> None:
+        """Hang pictures on the run that belong to no step."""
+        for name in names:
+            shot = self.picture(name)
+            if shot is not None:
+                self.add(Observation(role="unaligned", screenshot=shot))
+
+    def end(self, kind: str, **fields: Any) -> None:
+        """End the run: the page that no act followed is its final one; the rest of the source is kept."""
+        final = self._final()
+        if final is not None:
+            self.add(final)
+        for one in self._rests:
+            self.add(one)
+        self.add(Ending(kind=kind, **fields))
+
+    def _final(self) -> Observation | None:
+        """Return the page before a last turn that acted on none; None where a later look shows it."""
+        looks = [at for at, event in enumerate(self.events) if _is_look(event)]
+        last = [event for event in self.events[looks[-1] + 1 if looks else 0 :] if isinstance(event, Step)]
+        while last and (last[0].before is None or not all(isinstance(one.action, INERT) for one in last)):
+            last = last[1:]
+        if not last or last[0].before is None or last[-1].index != self.steps - 1:
+            return None
+        page = replace(last[0].before, role="final", screenshot=None, clean=None)
+        return page if page.url or page.snapshot or page.a11y else None
+
+    def built_header(self) -> Header:
+        """Return the header; called last, since it names the files that were read."""
+        origin = Origin(
+            format=self.source.format,
+            files=dict(sorted(self.source.files.items())),
+            options=self.options.stored() or None,
+            extra=masked({**self.extra, **self._uncarried()}, self.secret),
+            **self.origin,
+        )
+        fields = {"clock": "none", **self.header}
+        return self.redactor.event(
+            Header(
+                channels={name: self._state(name) for name in CHANNELS},
+                secrets=tuple(sorted(self.options.secrets)),
+                source=origin,
+                **fields,
+            )
+        )
+
+    def _state(self, channel: str) -> str:
+        state = self.channels[channel]
+        return "partial" if self.is_cut and state == "recorded" else state
+
+    def _uncarried(self) -> dict[str, Any]:
+        return {"left_out": dict(sorted(self.left_out.items()))} if self.left_out else {}
+
+    def _spooled(self, start: int, size: int) -> bytes:
+        self._spool.seek(start)
+        return self._spool.read(size)
+
+    def _named(self, media_type: str, data: bytes, load: Callable[[], bytes]) -> Blob:
+        id = blob_id(data)
+        self.pictures += media_type in PICTURES
+        if len(data) > BLOB_MAX:
+            return Omitted(why="cap", n=len(data), sha256=id)
+        self.blobs.setdefault(id, Payload(media_type, load))
+        return id
+
+
+def _flaw(what: str, places: list[str]) -> str:
+    if len(places) == 1:
+        return f"{places[0]} is {what}"
+    return f"{len(places)} times, first {places[0]}: {what}"
+
+
+def _is_look(event: Event) -> bool:
+    return isinstance(event, Observation) and event.role in ("after", "final")
+
+
+def write_run(run: Run, target: Path) -> SealResult:
+    """Write a run as a sealed bundle; the file is there whole or not at all.
+
+    Raises BundleError, and MalformedSource where a value fits in no bundle, such as a number over 2^53.
+    """
+    try:
+        return write_sealed(target, lambda path: _journal(run, path))
+    except EventInvalid as error:
+        what = f"event {error.fields['number']} at {error.fields['path']}"
+        run.source.malformed(what, str(error.fields["reason"]), "values that a bundle can hold", error)
+
+
+def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
+    """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError.
+
+    What a killed process leaves behind is hidden, and removed by the next import into the folder.
+    """
+    path = target.with_name(f".{target.name[:NAME_MAX]}{UNFINISHED}{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        journal(path)
+        sealed = seal_passing(path)
+        path.replace(target)
+    except OSError as error:
+        raise BundleWriteError(
+            source=str(target), operation="write the bundle", reason=error.strerror or str(error)
+        ) from error
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    return msgspec.structs.replace(sealed, path=str(target))
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed imports left in a folder; what another one is writing stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and UNFINISHED in entry.name:
+                remove_unlocked(entry.path)
+
+
+def _journal(run: Run, path: Path) -> None:
+    with Journal.create(path) as journal:
+        journal.commit([run.built_header()])
+        for at in range(0, len(run.events), BATCH):
+            events = run.events[at : at + BATCH]
+            ids = dict.fromkeys(id for event in events for id in references(event) if id in run.blobs)
+            journal.commit(events, [(id, *loaded(run, id)) for id in ids if id not in journal])
+
+
+def loaded(run: Run, id: str) -> tuple[str, bytes]:
+    """Return media type and bytes of a payload. Raises BundleError where its file has changed."""
+    payload = run.blobs[id]
+    data = payload.load()
+    if blob_id(data) != id:
+        raise BundleError(source=run.source.name, what="a file changed while it was imported")
+    return payload.media_type, data

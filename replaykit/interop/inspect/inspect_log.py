@@ -1,0 +1,293 @@
+"""Inspect's `.eval` logs, a run a sample: calls of tools are steps, their results what the steps gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import InteropError, UnsupportedVersion
+from replaykit.interop.har.har_entries import Base, moment, stamp
+from replaykit.interop.imported_run import Run
+from replaykit.interop.inspect.inspect_turns import Given, Part, Turn, add_result, parts, text_of, whole
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import files
+from replaykit.interop.source_files import Archive, SourceLimits, kind_of
+from replaykit.interop.tools import called_action
+from replaykit.interop.unread_fields import says
+from replaykit.trajectory.action import Answer
+from replaykit.trajectory.exchange import Imported, Message
+from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import AgentInfo, Step
+
+ENDING = ".eval"
+"""How a log's name ends."""
+
+VERSION = 2
+"""Version of logs that is read."""
+
+HEADERS = ("header.json", "_journal/start.json")
+"""Members that say what was run; a log that was broken off has only the second."""
+
+OF_THE_LOG = ("results", "stats", "reductions")
+"""Keys of a header on all samples together."""
+
+_LIMITS = {"message": "max_steps", "turn": "max_steps", "time": "timeout", "working": "timeout"}
+
+
+class Output(Struct, kw_only=True):
+    """The model's last words."""
+
+    completion: str = ""
+
+
+class Sample(Struct, kw_only=True):
+    """One member `samples/<id>_epoch_<n>.json`."""
+
+    id: str | int
+    epoch: int
+    input: Any
+    messages: list[Turn] = []
+    output: Output | None = None
+    scores: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    limit: dict[str, Any] | None = None
+    attachments: dict[str, Any] = {}
+    events: list[Any] = []
+    events_data: Any = None
+    started_at: str | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one sample of a log."""
+    name = candidate.file
+    if not name:
+        run.source.malformed("the archive", "no sample", "members samples/<id>_epoch_<n>.json")
+    _read_header(run)
+    sample: Sample = run.converted(run.source.json(name), Sample, name)
+    used = whole(sample.input, sample.attachments).used
+    for at, one in enumerate(sample.messages):
+        used |= _resolve(run, sample, one, f"{name} messages[{at}]")
+    run.task(str(sample.id), intent=_asked(sample))
+    run.fills(actions="recorded", targets="partial", thoughts="partial", messages="partial")
+    base = _clock(run, sample)
+    _add_turns(run, sample, Given(run, name, sample.messages), base)
+    _leave_out(run, sample, used)
+    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.origin["alignment"] = "exact"
+    for scorer, score in (sample.scores or {}).items():
+        run.add(Imported(kind="label", name=scorer, value=score, file=name))
+    _end(run, sample)
+
+
+def _read_header(run: Run) -> None:
+    name = next((one for one in HEADERS if one in run.source), None)
+    if name is None:
+        run.source.malformed("the archive", f"neither {HEADERS[0]} nor {HEADERS[1]}", "one of both")
+    plain = run.source.json(name)
+    if not isinstance(plain, dict):
+        run.source.malformed(name, kind_of(plain), "object")
+    _check_version(run, name, plain.get("version"))
+    told = _object(plain.get("eval"))
+    packages, model = _object(told.get("packages")), told.get("model")
+    tool = packages.get("inspect_ai")
+    run.origin.update(
+        version=str(VERSION), tool=f"inspect_ai {tool}" if isinstance(tool, str) else "inspect_ai"
+    )
+    run.header["agent"] = AgentInfo(harness="inspect_ai", model=model if isinstance(model, str) else None)
+    run.keep(name, {key: value for key, value in plain.items() if key not in OF_THE_LOG and says(value)})
+    for key in OF_THE_LOG:
+        run.leave_out(key, int(says(plain.get(key))))
+    samples = {*_samples(run.source.names()), name}
+    for other in run.source.names():
+        run.leave_out(other, int(other not in samples))
+
+
+def _check_version(run: Run, name: str, found: Any) -> None:
+    if found is None:
+        run.source.malformed(f"{name} version", "missing", str(VERSION))
+    if found != VERSION or isinstance(found, bool):
+        raise UnsupportedVersion(
+            format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
+            expected=str(VERSION), advice="Have Inspect write it anew: inspect log convert --to eval.",
+        )  # fmt: skip
+
+
+def _resolve(run: Run, sample: Sample, one: Turn, place: str) -> set[str]:
+    """Put attachments in the place of their references; return the keys of those."""
+    used: set[str] = set()
+    for part in ("content", "tool_calls", "error"):
+        found = whole(getattr(one, part), sample.attachments)
+        if found.missing:
+            run.flaw("an attachment that is not in the file", place)
+        setattr(one, part, found.value)
+        used |= found.used
+    return used
+
+
+def _asked(sample: Sample) -> str | None:
+    """Return the words of the task: the text given, or what users say in the messages given."""
+    given = whole(sample.input, sample.attachments).value
+    if isinstance(given, str):
+        return given
+    asked = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    said = [text_of(one.get("content")) for one in asked if one.get("role") == "user"]
+    return "\n".join(text for text in said if text) or None
+
+
+def _clock(run: Run, sample: Sample) -> Base:
+    base = Base(start=moment(sample.started_at))
+    if base.start is not None:
+        run.header.update(created=stamp(base.start), clock="source")
+    return base
+
+
+def _add_turns(run: Run, sample: Sample, given: Given, base: Base) -> None:
+    asked, last = _asked(sample), _last(sample)
+    began: dict[str, list[int | None]] = {}
+    for id, event in _tool_events(sample):
+        began.setdefault(id, []).append(base.ms(moment(event.get("timestamp"))))
+    for number, one in enumerate(sample.messages):
+        if one.role == "assistant":
+            _add_turn(run, one, number, given, began, is_last=one is last)
+        elif one.role == "user":
+            _add_words(run, one, number, asked)
+        elif one.role != "tool":
+            run.keep(f"messages[{number}]", {"role": one.role, "content": one.content})
+    for id, times in began.items():
+        for _ in times:
+            run.flaw("a call that no message holds: it is left out, actions are partial", f"call {id!r:.80}")
+            run.fills(actions="partial")
+
+
+def _add_words(run: Run, one: Turn, number: int, asked: str | None) -> None:
+    """Add what was said to the agent, but for the task itself."""
+    words = text_of(one.content)
+    if words and not (words == asked and one.source == "input"):
+        _say(run, "user", words)
+    _keep_parts(run, f"messages[{number}]", one)
+
+
+def _say(run: Run, role: str, words: str) -> None:
+    run.add(Message(role=role, kind="say", text=words, step=run.steps - 1 if run.steps else None))
+
+
+def _add_turn(
+    run: Run, one: Turn, number: int, given: Given, began: dict[str, list[int | None]], *, is_last: bool
+) -> None:
+    thought, words, calls = parts(one.content, Part.THOUGHT), text_of(one.content), one.calls()
+    worded = None if calls else run.wordings.told(words)
+    if worded is not None:
+        run.step(action=worded, thought=thought, turn=number, raw=words)
+    elif words and not is_last:
+        _say(run, "agent", words)
+    for call in calls:
+        result, times = given.of(call.id), began.get(call.id)
+        step = run.step(
+            action=called_action(run, call.function, call.arguments), thought=thought, turn=number,
+            t=times.pop(0) if times else None, raw={"function": call.function, "arguments": call.arguments},
+            returned=result and result.returned, error=result and result.error,
+        )  # fmt: skip
+        if call.parse_error:
+            run.keep(f"messages[{number}]", {"tool_calls.parse_error": call.parse_error})
+        if result is not None:
+            add_result(run, result, step.index)
+    if one.broken():
+        run.flaw("a call without a function: it is kept, actions are partial", f"messages[{number}]")
+        run.keep(f"messages[{number}]", {"tool_calls": one.tool_calls})
+        run.fills(actions="partial")
+    if thought and not calls and not is_last and worded is None:
+        run.keep(f"messages[{number}]", {"reasoning": thought})
+    _keep_parts(run, f"messages[{number}]", one)
+
+
+def _keep_parts(run: Run, place: str, one: Turn) -> None:
+    """Keep parts of what was said that are neither words nor thoughts."""
+    other = parts(one.content, Part.OTHER)
+    if other:
+        run.keep(place, {"content": other})
+
+
+def _leave_out(run: Run, sample: Sample, used: set[str]) -> None:
+    run.leave_out("events", len(sample.events))
+    run.leave_out("events_data", int(says(sample.events_data)))
+    for id in sample.attachments.keys() - used:
+        run.leave_out(f"attachments.{id[:64]}")
+
+
+def _tool_events(sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
+    for event in sample.events:
+        if isinstance(event, dict) and event.get("event") == "tool" and isinstance(event.get("id"), str):
+            yield event["id"], event
+
+
+def _last(sample: Sample) -> Turn | None:
+    """Return the agent's last words, where it called nothing any more; None where something followed."""
+    said = [one for one in sample.messages if one.role == "assistant"]
+    return said[-1] if said and not said[-1].tool_calls else None
+
+
+def _end(run: Run, sample: Sample) -> None:
+    answer = _answer(run, sample)
+    last = _last(sample)
+    thought = None if last is None else parts(last.content, Part.THOUGHT)
+    error, limit = sample.error, sample.limit
+    if error is not None:
+        run.keep("error", {key: value for key, value in error.items() if key != "message" and says(value)})
+        threw = Threw(name="Error", message=str(error.get("message", "")))
+        run.end("crashed", answer=answer, thought=thought, error=threw)
+    elif limit is not None:
+        run.keep("limit", {"limit": limit})
+        run.end(_LIMITS.get(str(limit.get("type")), "stopped"), answer=answer, thought=thought)
+    else:
+        run.end("stopped" if answer is None else "answered", answer=answer, thought=thought)
+
+
+def _answer(run: Run, sample: Sample) -> str | None:
+    """Return what was scored as the answer; None where the last turn still acted and submitted nothing."""
+    last = _last(sample)
+    worded = None if last is None else run.wordings.told(text_of(last.content))
+    if worded is not None:
+        return worded.text if isinstance(worded, Answer) else None
+    submitted = any(isinstance(one, Step) and isinstance(one.action, Answer) for one in run.events)
+    if last is None and not submitted:
+        return None
+    said = whole(sample.output.completion if sample.output else "", sample.attachments).value
+    return said or (text_of(last.content) if last else run.said_answer()) or None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _samples(names: list[str]) -> list[str]:
+    return [one for one in names if one.startswith("samples/") and one.endswith(".json")]
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the samples of the logs under a path; a broken log is one run, which fails by name."""
+    for file in files(path, ENDING):
+        try:
+            archive = Archive(IMPORTER.name, file, SourceLimits())
+            names = _samples(archive.names())
+            archive.close()
+        except InteropError:
+            names = []
+        for name in names:
+            yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)
+        if not names:
+            yield Candidate(name=file.stem, root=file)
+
+
+IMPORTER = Importer(
+    name="inspect",
+    reads="logs of Inspect, a run a sample",
+    looks_for=f"*{ENDING} with samples/<id>_epoch_<n>.json",
+    channels=letters("R task answer actions; P targets thoughts messages; o times screenshots"),
+    find=find,
+    read=read,
+    options=("tools", "actions"),
+)
+"""Reads the layout."""

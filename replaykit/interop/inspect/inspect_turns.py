@@ -1,0 +1,204 @@
+"""Messages of Inspect: what an assistant said, thought and called, and what its calls gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from replaykit.interop.imported_run import Run
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Threw
+
+REFERENCE = "attachment://"
+"""How a reference to an attachment begins; its key follows."""
+
+_PICTURE = "data:image/"
+
+
+class Call(NamedTuple):
+    """One call of a tool."""
+
+    id: str
+    function: str
+    arguments: Any
+    parse_error: Any
+
+
+class Turn(Struct, kw_only=True):
+    """One message."""
+
+    role: str
+    content: Any = None
+    source: str | None = None
+    tool_calls: list[Any] | None = None
+    tool_call_id: str | None = None
+    function: str | None = None
+    error: Any = None
+
+    def calls(self) -> list[Call]:
+        """Return the calls that name a function."""
+        found = [one for one in self.tool_calls or () if _is_call(one)]
+        return [
+            Call(str(one.get("id", "")), one["function"], one.get("arguments"), one.get("parse_error"))
+            for one in found
+        ]
+
+    def broken(self) -> bool:
+        """Whether there are calls that name no function."""
+        return any(not _is_call(one) for one in self.tool_calls or ())
+
+
+class Part(Enum):
+    """What a part of a message is."""
+
+    TEXT = "text"
+    THOUGHT = "reasoning"
+    OTHER = "other"
+
+
+class Whole(NamedTuple):
+    """A value with its attachments: which were used, which are not there."""
+
+    value: Any
+    used: set[str]
+    missing: set[str]
+
+
+class Result(Struct, kw_only=True):
+    """What a call gave."""
+
+    returned: Any
+    error: Threw | None
+    pictures: list[Blob]
+
+
+class Given:
+    """What calls gave, by their ids; where models use an id again, in the order of the calls."""
+
+    def __init__(self, run: Run, name: str, messages: list[Turn]) -> None:
+        self._results: dict[str, list[Result]] = {}
+        open_calls = Counter(call.id for one in messages for call in one.calls())
+        for at, one in enumerate(messages):
+            if one.role != "tool":
+                continue
+            id = one.tool_call_id
+            if id is not None and open_calls[id] > 0:
+                open_calls[id] -= 1
+                self._results.setdefault(id, []).append(_result(run, one))
+                continue
+            run.flaw(
+                "a result of a call that is nowhere, or of one that has its result: it is kept beside",
+                f"{name} messages[{at}]",
+            )
+            run.keep(
+                f"{name} messages[{at}]",
+                {"tool_call_id": id, "content": one.content, "error": one.error},
+            )
+
+    def of(self, id: str) -> Result | None:
+        """Return what a call gave; None where nothing is known."""
+        results = self._results.get(id)
+        return results.pop(0) if results else None
+
+
+def add_result(run: Run, result: Result, of: int) -> None:
+    """Add the pictures that a call gave."""
+    for at, shot in enumerate(result.pictures):
+        is_first = at == 0
+        run.add(
+            Observation(
+                role="after" if is_first else "unaligned", of=of if is_first else None, screenshot=shot
+            )
+        )
+
+
+def _result(run: Run, one: Turn) -> Result:
+    shown = [shot for part in _list(one.content) if (shot := _picture(run, part)) is not None]
+    error = one.error if isinstance(one.error, dict) else None
+    threw = None
+    if error is not None:
+        threw = Threw(
+            name=str(error.get("type", "Error"))[:64] or "Error", message=str(error.get("message", ""))
+        )
+    elif one.error:
+        threw = Threw(name="Error", message=str(one.error))
+    return Result(returned=_without_pictures(one.content) or None, error=threw, pictures=shown)
+
+
+def _picture(run: Run, part: Any) -> Blob | None:
+    data = part.get("image") if isinstance(part, dict) and part.get("type") == "image" else None
+    if not isinstance(data, str) or data.startswith(REFERENCE):
+        return None
+    if data.startswith(_PICTURE):
+        return run.picture_in(data)
+    run.flaw("a picture at an address: it is not fetched", data[:80])
+    return None
+
+
+def _without_pictures(content: Any) -> Any:
+    """Return what a call gave, each picture by its type only: it is kept as a screenshot."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {**part, "image": "screenshot"}
+        if isinstance(part, dict) and str(part.get("image", "")).startswith(_PICTURE)
+        else part
+        for part in content
+    ]
+
+
+def whole(value: Any, attachments: dict[str, Any]) -> Whole:
+    """Return a value with attachments in the place of their references, at any depth."""
+    used: set[str] = set()
+    missing: set[str] = set()
+
+    def put(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {key: put(part) for key, part in one.items()}
+        if isinstance(one, list):
+            return [put(part) for part in one]
+        if not isinstance(one, str) or not one.startswith(REFERENCE):
+            return one
+        key = one.removeprefix(REFERENCE)
+        text = attachments.get(key)
+        (used if isinstance(text, str) else missing).add(key)
+        return text if isinstance(text, str) else one
+
+    return Whole(put(value), used, missing)
+
+
+def text_of(content: Any) -> str:
+    """Return the words of a message."""
+    return content if isinstance(content, str) else parts(content, Part.TEXT) or ""
+
+
+def parts(content: Any, kind: Part) -> Any:
+    """Return the parts of one kind: texts as lines, None where there are none; others as they are."""
+    found = [one for one in _list(content) if _kind(one) is kind]
+    if kind is Part.OTHER:
+        return found
+    said = (_said(one, kind.value) for one in found)
+    return "\n".join(text for text in said if text) or None
+
+
+def _said(part: dict[str, Any], key: str) -> str:
+    text = part.get(key)
+    if key == Part.THOUGHT.value and (part.get("redacted") is True or not text):
+        text = part.get("summary")
+    return text if isinstance(text, str) else ""
+
+
+def _kind(part: Any) -> Part:
+    said = part.get("type") if isinstance(part, dict) else None
+    return {"text": Part.TEXT, "reasoning": Part.THOUGHT}.get(str(said), Part.OTHER)
+
+
+def _list(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else []
+
+
+def _is_call(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("function"), str)

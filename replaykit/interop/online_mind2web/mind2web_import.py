@@ -1,0 +1,256 @@
+"""Online-Mind2Web result folders (arXiv 2504.01382), versions 1 and 2: `result.json` beside `trajectory/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from replaykit.errors import UnsupportedVersion
+from replaykit.interop.imported_run import Run
+from replaykit.interop.online_mind2web.mind2web_actions import (
+    ANSWER,
+    FAILED,
+    SUCCESS,
+    has_failed,
+    read_action,
+)
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import Listing, folders, peek, relative
+from replaykit.interop.source_files import numbered
+from replaykit.interop.unread_fields import rest
+from replaykit.trajectory.action_history import SECOND
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Threw
+
+RESULT = "result.json"
+"""What marks a result folder."""
+
+SHOTS = "trajectory/"
+"""Folder of its pictures."""
+
+VERSION = SECOND
+"""The version that this release reads besides the first, which names none."""
+
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+_ID = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class First(Struct, kw_only=True):
+    """`result.json` of version 1; other keys are kept as they are."""
+
+    task_id: str
+    task: str
+    action_history: list[str]
+    thoughts: list[str] = []
+    final_result_response: str | None = None
+
+
+class Entry(Struct, kw_only=True):
+    """One act of version 2."""
+
+    step: int
+    screenshot: str
+    url: str | None
+    action: str
+    action_status: str | None
+    thought: str | UnsetType | None = UNSET
+
+
+class Second(Struct, kw_only=True):
+    """`result.json` of version 2."""
+
+    schema_version: str
+    task_id: str
+    task: str
+    agent_final_answer: str | None
+    reference_length: int | None
+    action_history: list[Entry]
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one result folder of either version."""
+    plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
+    version = plain.get("schema_version")
+    if version is None:
+        read_first(run, plain)
+    elif version == VERSION:
+        _read_second(run, plain)
+    else:
+        raise UnsupportedVersion(
+            format=run.source.format, source=run.source.name, place=f"{RESULT} schema_version",
+            found=repr(version)[:80], expected=f"none, or {VERSION!r}",
+            advice="Install a newer replaykit-web.",
+        )  # fmt: skip
+
+
+def read_first(run: Run, plain: Mapping[str, Any]) -> None:
+    """Read version 1; `wabe` reads its own folders with it."""
+    result = run.source.convert(run.fitted(plain, First, RESULT), First, RESULT)
+    known = set(First.__struct_fields__)
+    run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})
+    if plain.get("thoughts") == []:
+        run.extra["thoughts"] = []  # the benchmark's script reads it otherwise than a missing key
+    run.task(result.task_id, intent=result.task)
+    shots = _sorted_shots(run)
+    run.extra["screenshots"] = list(shots)
+    acts = first_steps(run, result.action_history, result.thoughts)
+    alignment = place_shots(run, acts, shots)
+    run.origin["alignment"] = alignment
+    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    run.fills(screenshots=shots_state(run, alignment, shots))
+    answer = result.final_result_response
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def first_steps(run: Run, actions: Sequence[str], thoughts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the fields of each step; thoughts are paired up to the shorter list."""
+    if thoughts and len(thoughts) != len(actions):
+        run.warn(f"{len(thoughts)} thoughts for {len(actions)} actions: paired up to the shorter")
+    run.keep("thoughts", {f"[{at}]": text for at, text in enumerate(thoughts) if at >= len(actions)})
+    return [
+        {
+            "action": read_action(line, run.wordings),
+            "raw": line,
+            "thought": thoughts[at] if at < len(thoughts) else None,
+            "error": Threw(name="Failed") if has_failed(line) else None,
+        }
+        for at, line in enumerate(actions)
+    ]
+
+
+def place_shots(run: Run, acts: Sequence[Mapping[str, Any]], shots: Sequence[str]) -> str:
+    """Add the steps with the pictures between them; return how they were matched.
+
+    One picture more than acts: the first shows the start. As many: each shows what followed. Any other
+    number: nobody knows, so they hang on the run.
+    """
+    starts = len(shots) == len(acts) + 1
+    is_aligned = bool(shots) and (starts or len(shots) == len(acts))
+    if starts and (shot := run.picture(shots[0])):
+        run.add(Observation(role="start", screenshot=shot))
+    for at, fields in enumerate(acts):
+        step = run.step(**fields)
+        shot = run.picture(shots[at + starts]) if is_aligned else None
+        if shot is not None:
+            run.add(Observation(role="after", of=step.index, screenshot=shot))
+    if not is_aligned:
+        run.unaligned(list(shots))
+        return "unaligned"
+    return "n_plus_1" if starts else "n"
+
+
+def shots_state(run: Run, alignment: str, shots: Sequence[object]) -> str:
+    """Return how much of the pictures there is: what is no picture shows nothing."""
+    if alignment == "unaligned" or not run.pictures:
+        return "absent"
+    return "recorded" if run.pictures == len(shots) else "partial"
+
+
+def _sorted_shots(run: Run) -> list[str]:
+    names = [name for name in run.source.names() if _is_shot(name)]
+    for name in names:
+        if numbered(name) < 0:
+            run.source.malformed(name, "a picture without a number", "an integer in its name")
+    return sorted(names, key=lambda name: (numbered(name), name))
+
+
+def _is_shot(name: str) -> bool:
+    return PurePosixPath(name).parent.as_posix() + "/" == SHOTS and name.lower().endswith(_ENDINGS)
+
+
+def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
+    result = run.source.convert(plain, Second, RESULT)
+    run.keep(RESULT, dict(rest(plain, Second)))
+    run.extra["reference_length"] = result.reference_length
+    run.extra["screenshots"] = [SHOTS + entry.screenshot for entry in result.action_history]
+    run.origin.update(version=VERSION, alignment="exact")
+    _check(run, result)
+    run.task(result.task_id, intent=result.task, metadata={"reference_length": result.reference_length})
+    for entry in result.action_history:
+        _add_entry(run, entry)
+    run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
+    run.fills(screenshots=shots_state(run, "exact", result.action_history))
+    answer = result.agent_final_answer
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def _add_entry(run: Run, entry: Entry) -> None:
+    is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
+    step = run.step(
+        action=read_action(entry.action, run.wordings),
+        raw=entry.action,
+        url=entry.url,
+        thought=None if entry.thought is UNSET else entry.thought,
+        error=Threw(name="Failed") if is_failed else None,
+    )
+    shot = run.picture(SHOTS + entry.screenshot)
+    run.add(Observation(role="after", of=step.index, url=entry.url, screenshot=shot))
+
+
+def _check(run: Run, result: Second) -> None:
+    """Hold the rules of version 2; the error names step and key."""
+    malformed = run.source.malformed
+    if not _ID.fullmatch(result.task_id):
+        malformed(f"{RESULT} task_id", repr(result.task_id)[:80], "letters, digits, _ and -")
+    if not result.action_history:
+        malformed(f"{RESULT} action_history", "an empty list", "at least the final answer")
+    for at, entry in enumerate(result.action_history):
+        for key, found, expected in _breaches(run, at, entry):
+            malformed(f"{RESULT} action_history[{at}].{key}", found, expected)
+    last = result.action_history[-1].action
+    where = f"{RESULT} action_history[{len(result.action_history) - 1}].action"
+    if not last.startswith(ANSWER):
+        malformed(where, repr(last)[:80], f"the final answer, as {ANSWER}...")
+    said = last.removeprefix(ANSWER).removesuffix(SUCCESS).removesuffix(FAILED)
+    if said.split() != (result.agent_final_answer or "").split():
+        malformed(where, repr(said)[:80], "the text of agent_final_answer")
+
+
+def _breaches(run: Run, at: int, entry: Entry) -> Iterator[tuple[str, str, str]]:
+    if entry.step != at:
+        yield "step", str(entry.step), str(at)
+    name = entry.screenshot
+    if not name or "/" in name or "\\" in name or name in (".", ".."):
+        yield "screenshot", repr(name)[:80], f"the plain name of a file in {SHOTS}"
+    elif SHOTS + name not in run.source:
+        yield "screenshot", f"{name!r:.80}, which is missing", f"a file in {SHOTS}"
+    if entry.action_status not in ("SUCCESS", "FAILED", None):
+        yield "action_status", repr(entry.action_status)[:80], "SUCCESS, FAILED or null"
+    said = next((end for end in (SUCCESS, FAILED) if entry.action.endswith(end)), None)
+    if said is not None and entry.action_status is not None and said != f" | {entry.action_status}":
+        yield "action_status", entry.action_status, f"as its action ends: {said[3:]}"
+    if entry.thought is UNSET:
+        yield "thought", "missing", "a text or null"
+
+
+def is_result(plain: Any) -> bool:
+    """Whether a JSON value is a `result.json` of either version."""
+    return isinstance(plain, dict) and {"task_id", "task", "action_history"} <= plain.keys()
+
+
+def _is_one(listing: Listing) -> bool:
+    # A folder of pictures without a result is a run that broke off: reading it says so.
+    is_named = SHOTS.rstrip("/") in listing.folders
+    return is_named or (listing.holds(RESULT) and is_result(peek(listing.path / RESULT)))
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the result folders under a path: `trajectory/`, or a `result.json` of this layout."""
+    for folder in folders(path, _is_one):
+        yield Candidate(name=relative(folder, path), root=folder)
+
+
+IMPORTER = Importer(
+    name="online-mind2web",
+    reads="Online-Mind2Web result folders, versions 1 and 2",
+    looks_for=f"<task_id>/{RESULT} beside {SHOTS}",
+    channels=letters("R task answer actions thoughts; P targets screenshots; o urls"),
+    find=find,
+    read=read,
+    options=("actions",),
+)
+"""Reads both versions; URLs are those of version 2, one a step."""

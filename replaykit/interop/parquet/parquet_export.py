@@ -1,0 +1,253 @@
+"""Bundles as tables in Parquet, for data frames and data sets: one row a step, and one row a run.
+
+Needs the extra `parquet`. What grades a task, checks and reference answers, is in no table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
+from replaykit.grading.verdict import PolicyOutcome, Verdict
+from replaykit.interop.exporting import write_file
+from replaykit.interop.online_mind2web.mind2web_second import pictures_after
+from replaykit.interop.picture_bytes import JPEG, picture_type
+from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
+from replaykit.trajectory.action import Element, tag_of
+from replaykit.trajectory.counted import counted
+from replaykit.trajectory.rendering import element_name, render_step
+from replaykit.trajectory.step import Step
+
+STEPS = {
+    "run": "string", "step": "int32", "t": "int64", "url": "string", "title": "string", "action": "string",
+    "target": "string", "value": "string", "line": "string", "thought": "string", "error": "string",
+    "returned": "string", "screenshot": "image",
+}  # fmt: skip
+"""Columns of `steps-*.parquet`. `t`: ms since the start; `screenshot`: what followed the step."""
+
+RUNS = {
+    "run": "string", "digest": "string", "task": "string", "intent": "string", "start_url": "string",
+    "answer": "string", "ending": "string", "validity": "string", "agent": "string", "model": "string",
+    "format": "string", "created": "string", "steps": "int32", "success": "string", "cup": "int32",
+    "violations": "int32",
+}  # fmt: skip
+"""Columns of `runs.parquet`; the last three are those of a report, null without one or where undecided."""
+
+GROUP = 100
+"""Rows of a group."""
+
+FILE_MAX = 500 * 2**20
+"""Bytes of screenshots and texts of one file of steps."""
+
+VALUES = ("value", "url", "key", "text", "amount")
+"""Fields of actions that say with what."""
+
+CARD, RUN_FILE = "README.md", "runs.parquet"
+_STEP_FILE = "steps-{:05}.parquet"
+
+
+def write_tables(
+    bundles: Sequence[str], folder: Path, verdicts: tuple[Verdict, ...] = (), *, force: bool = False
+) -> list[Path]:
+    """Write the tables of bundles and a card into a folder; the files written, in order.
+
+    Raises UsageError for two bundles of one name, OutputExists, MissingExtra, BundleError.
+    """
+    names = [Path(bundle).name.removesuffix(".zst") for bundle in bundles]
+    if len(set(names)) < len(names):
+        raise UsageError(what="two bundles have one name: a run is told by it in the tables")
+    old = [*folder.glob("steps-*.parquet"), *(folder / name for name in (RUN_FILE, CARD))]
+    taken = [path for path in old if os.path.lexists(path)]
+    if taken and not force:
+        raise OutputExists(source=str(taken[0]), operation="export")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".parquet-", dir=folder) as place:
+            made = _written(dict(zip(names, bundles, strict=True)), Path(place), verdicts)
+            for path in taken:
+                path.unlink()
+            return [path.replace(folder / path.name) for path in made]
+    except OSError as error:
+        raise BundleWriteError(
+            source=str(folder), operation="write the export", reason=error.strerror or str(error)
+        ) from error
+
+
+def _written(bundles: Mapping[str, str], place: Path, verdicts: tuple[Verdict, ...]) -> list[Path]:
+    runs: list[dict[str, Any]] = []
+    files = _write_steps(_steps(bundles, verdicts, runs), place)
+    with _writer(place / RUN_FILE, RUNS) as writer:
+        _write(writer, runs, RUNS)
+    write_file(place / CARD, _card(len(runs), sum(row["steps"] for row in runs)))
+    return [*files, place / RUN_FILE, place / CARD]
+
+
+def _steps(
+    bundles: Mapping[str, str], verdicts: tuple[Verdict, ...], runs: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all steps; the row of each run is added to `runs`."""
+    for name, path in bundles.items():
+        with open_bundle(path) as bundle:
+            runs.append(_run(name, bundle, verdict_of(bundle, verdicts)))
+            steps = list(bundle.trajectory.steps)
+            for step, shot in zip(steps, pictures_after(bundle, steps), strict=True):
+                yield _step(name, step, shot)
+
+
+def _run(name: str, bundle: Bundle, verdict: Verdict | None) -> dict[str, Any]:
+    run, header = bundle.trajectory, bundle.header
+    task, agent, ending = header.task or {}, header.agent, run.ending
+    urls = task.get("start_urls") or [None]
+    return {
+        "run": name,
+        "digest": bundle.digest,
+        "task": task.get("id"),
+        "intent": task.get("intent"),
+        "start_url": urls[0],
+        "answer": run.answer,
+        "ending": ending and ending.kind,
+        "validity": ending and ending.validity,
+        "agent": agent and agent.name,
+        "model": agent and agent.model,
+        "format": header.source.format if header.source is not None else "replaykit",
+        "created": header.created,
+        "steps": len(run.steps),
+        **_graded(verdict),
+    }
+
+
+def _graded(verdict: Verdict | None) -> dict[str, Any]:
+    """Return what a report says of a run; what is undecided is no number."""
+    if verdict is None:
+        return {"success": None, "cup": None, "violations": None}
+    outcomes = [one.outcome for one in verdict.policies]
+    is_known = all(one != PolicyOutcome.UNDECIDED for one in outcomes)
+    violated = sum(one == PolicyOutcome.VIOLATED for one in outcomes)
+    success = None if verdict.success is None else str(verdict.success)
+    is_decided = success == "FAIL" or violated > 0 or (success == "PASS" and is_known)
+    return {
+        "success": success,
+        "cup": verdict.cup if is_decided else None,
+        "violations": violated if is_known or violated else None,
+    }
+
+
+def _step(run: str, step: Step, shot: bytes | None) -> dict[str, Any]:
+    before, element = step.before, step.action.element
+    ending = "jpg" if picture_type(shot or b"") == JPEG else "png"
+    return {
+        "run": run,
+        "step": step.index,
+        "t": step.t,
+        "url": step.url or (before.url if before is not None else None),
+        "title": before.title if before is not None else None,
+        "action": tag_of(step.action),
+        "target": None
+        if element is None
+        else element_name(element) or element.ref or element.css or element.xpath,
+        "value": _value(step),
+        "line": render_step(step),
+        "thought": step.thought,
+        "error": None if step.error is None else step.error.message or step.error.name,
+        "returned": _text(step.returned),
+        "screenshot": None if shot is None else {"bytes": shot, "path": f"{run}-{step.index:05}.{ending}"},
+    }
+
+
+def _target(element: Element) -> str | None:
+    return element_name(element) or element.ref or element.css or element.xpath
+
+
+def _value(step: Step) -> str | None:
+    found = (getattr(step.action, name, None) for name in VALUES)
+    return next((value for value in found if isinstance(value, str)), None)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _write_steps(rows: Iterable[dict[str, Any]], place: Path) -> list[Path]:
+    """Write rows in groups, a new file after every 500 MiB; an export of no steps is one empty file."""
+    files: list[Path] = []
+    left: Iterator[list[dict[str, Any]]] = _groups(rows)
+    group = next(left, [])
+    while group or not files:
+        path = place / _STEP_FILE.format(len(files))
+        files.append(path)
+        size = 0
+        with _writer(path, STEPS) as writer:
+            while True:
+                _write(writer, group, STEPS)
+                size += sum(_size(row) for row in group)
+                group = next(left, [])
+                if not group or size > FILE_MAX:
+                    break
+    return files
+
+
+def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == GROUP:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _size(row: Mapping[str, Any]) -> int:
+    shot = row["screenshot"]
+    texts = sum(len(value) for value in row.values() if isinstance(value, str))
+    return texts + (len(shot["bytes"]) if shot else 0)
+
+
+def _writer(path: Path, columns: Mapping[str, str]) -> Any:
+    try:
+        from pyarrow.parquet import ParquetWriter
+    except ImportError:
+        raise MissingExtra(package="pyarrow", extra="parquet", purpose="writing Parquet") from None
+    return ParquetWriter(path, _schema(columns), compression="zstd")
+
+
+def _write(writer: Any, rows: list[dict[str, Any]], columns: Mapping[str, str]) -> None:
+    from pyarrow import Table
+
+    writer.write_table(Table.from_pylist(rows, schema=_schema(columns)), row_group_size=GROUP)
+
+
+def _schema(columns: Mapping[str, str]) -> Any:
+    """Return the columns, and what the library `datasets` needs to show pictures."""
+    import pyarrow as pa
+
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    types = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "image": image}
+    features = {
+        name: {"_type": "Image"} if kind == "image" else {"dtype": kind, "_type": "Value"}
+        for name, kind in columns.items()
+    }
+    told = json.dumps({"info": {"features": features}})
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()], metadata={"huggingface": told})
+
+
+def _card(runs: int, steps: int) -> bytes:
+    lines = [
+        "---", "configs:", "- config_name: steps", '  data_files: "steps-*.parquet"', "- config_name: runs",
+        f'  data_files: "{RUN_FILE}"', "---", "", "# Recorded runs", "",
+        f"{counted(runs, 'run')} of {counted(steps, 'step')}. `run` joins the two tables.", "",
+        "| table | columns |", "| --- | --- |",
+        f"| `steps-*.parquet` | {', '.join(STEPS)} |",
+        f"| `{RUN_FILE}` | {', '.join(RUNS)} |", "",
+        "`t` is in ms since the start of the run. `screenshot` shows what followed the step.",
+        "What is not known is null.", "",
+    ]  # fmt: skip
+    return "\n".join(lines).encode()

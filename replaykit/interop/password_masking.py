@@ -1,0 +1,187 @@
+"""Passwords in what strangers wrote: found where a file says what a text is, masked, and known from then on.
+
+A file says so by the key of a value (`password`), by the key's neighbours (`{"element": "Password", "text":
+...}`), by the type or the name of the field typed into, or by the name of a header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
+from replaykit.trajectory.action import Element, Fill, KeyboardInsertText, KeyboardType, Type, Unknown
+from replaykit.trajectory.action import ToolCall as Tool
+from replaykit.trajectory.exchange import Rest
+from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.step import Event, Step
+
+FIND_MIN = 6
+"""Characters of a password that is looked for everywhere: shorter ones stand in other words as well."""
+
+SHORT = 3
+"""Characters of a password that is looked for in the step that types it."""
+
+SENSITIVE = frozenset({"sensitive_data", "sensitivedata", "credentials", "secrets"})
+"""Keys whose texts are all secret, lower-case."""
+
+_PASSWORD = re.compile(
+    r"pass[-_ ]?(?:words?|wd|code|phrase)\b|\bpwd\b|\botp\b|one-time-code|\bcvv\b", re.IGNORECASE
+)
+_PLACEHOLDER = re.compile(r"<secret>[^<>]{1,128}</secret>|⟦[^⟦⟧]{1,80}⟧")
+_DESCRIBING = frozenset({
+    "selector", "element", "label", "name", "field", "type", "placeholder", "target", "description",
+    "locator", "id", "aria_label", "ax_name", "css", "xpath", "x_path", "autocomplete", "instruction",
+})  # fmt: skip
+"""Keys that say which field is meant."""
+
+_TYPED = frozenset(["text", "value", "input", "content", "string", "characters", "keys"])
+"""Keys that hold what is typed."""
+
+Found = Callable[[str], None]
+"""Is told each secret."""
+
+
+def masked(value: Any, found: Found) -> Any:
+    """Return a JSON value with a mask for every text that its place there calls a secret."""
+    if isinstance(value, dict):
+        return {key: _masked_field(value, str(key), part, found) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(part, found) for part in value]
+    return value
+
+
+def fitted(event: Event) -> Event:
+    """Return an event whose record holds numbers that readers of JSON agree on: larger ones become texts."""
+    if isinstance(event, Step):
+        return replace(event, raw=_fitted(event.raw), returned=_fitted(event.returned))
+    return replace(event, value=_fitted(event.value)) if isinstance(event, Rest) else event
+
+
+def _fitted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _fitted(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_fitted(part) for part in value]
+    return str(value) if isinstance(value, int) and abs(value) > INT_MAX else value
+
+
+def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> Any:
+    if key.lower() in SENSITIVE:
+        return _all_masked(value, found)
+    is_secret = is_secret_field(key) or key.lower() in HEADERS or (key in _TYPED and _names_password(of))
+    if not is_secret or isinstance(value, dict | list | bool) or value is None:
+        return masked(value, found)
+    if isinstance(value, int | float) and key.lower().endswith(("token", "tokens")):
+        return value  # a count
+    return _mask(str(value), found)
+
+
+def _names_password(of: Mapping[str, Any]) -> bool:
+    if isinstance(of.get("name"), str) and of["name"].lower() in HEADERS:
+        return True
+    said = [part for key, part in of.items() if key.lower() in _DESCRIBING]
+    said += [part for one in said if isinstance(one, dict) for part in one.values()]
+    return any(isinstance(one, str) and names_password(one) for one in said)
+
+
+def _all_masked(value: Any, found: Found) -> Any:
+    if isinstance(value, dict):
+        return {key: _all_masked(part, found) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_masked(part, found) for part in value]
+    return value if value is None or isinstance(value, bool) else _mask(str(value), found)
+
+
+def _mask(text: str, found: Found) -> str:
+    if not text or _PLACEHOLDER.fullmatch(text):
+        return text
+    found(text)
+    return MASKED
+
+
+def masked_step(step: Step, found: Found) -> Step:
+    """Return a step whose record is masked, and whose typed text is, where its field takes passwords."""
+    action, typed = step.action, None
+    if isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
+        element = action.element
+        if element is not None and takes_password(element) and not _PLACEHOLDER.fullmatch(action.value):
+            typed = action.value
+            found(typed)
+            action = replace(action, value=MASKED, element=replace(element, masked=True, value=None))
+    elif isinstance(action, Tool):
+        action = replace(action, arguments=masked(action.arguments, found))
+    elif isinstance(action, Unknown):
+        action = replace(action, raw=_masked_text(action.raw, found))
+    step = replace(step, action=action, raw=masked(step.raw, found), returned=masked(step.returned, found))
+    return step if typed is None else without(step, typed)
+
+
+def _masked_text(raw: str, found: Found) -> str:
+    """Return the arguments of a call that is not known, as JSON, masked; any other text as it is."""
+    if not raw.startswith("{"):
+        return raw
+    try:
+        plain = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return raw
+    clean = masked(plain, found)
+    return raw if clean == plain else msgspec.json.encode(clean).decode()
+
+
+def without(step: Step, typed: str) -> Step:
+    """Return a step whose texts do not hold what was typed in it."""
+    if len(typed) < SHORT:
+        return replace(step, raw=_exactly_without(step.raw, typed))
+    error = step.error
+    return replace(
+        step,
+        raw=_without(step.raw, typed),
+        returned=_without(step.returned, typed),
+        thought=_without(step.thought, typed),
+        log=tuple(_without(line, typed) for line in step.log),
+        error=error and Threw(name=error.name, message=_without(error.message, typed)),
+    )
+
+
+def _without(value: Any, typed: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(typed, MASKED)
+    if isinstance(value, dict):
+        return {key: _without(part, typed) for key, part in value.items()}
+    return [_without(part, typed) for part in value] if isinstance(value, list) else value
+
+
+def _exactly_without(value: Any, typed: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _exactly_without(part, typed) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_exactly_without(part, typed) for part in value]
+    return MASKED if value == typed else value
+
+
+def takes_password(element: Element) -> bool:
+    """Whether a field is said to take passwords: by its type, its names or the way it is found."""
+    attributes = element.attributes or {}
+    if (element.type or attributes.get("type") or "").lower() == "password":
+        return True
+    said = [element.name, element.ref, element.text, element.css, element.xpath]
+    said += [attributes.get(key) for key in ("name", "id", "autocomplete", "aria-label", "placeholder")]
+    return any(names_password(one) for one in said if one)
+
+
+def names_password(text: str) -> bool:
+    """Whether the name of a field, or the way to find it, says that it takes passwords."""
+    return len(text) < 512 and (
+        _PASSWORD.search(text) is not None or text.lower() in ("password", "pwd", "otp")
+    )
+
+
+def is_worth_finding(text: str) -> bool:
+    """Whether a password may be looked for everywhere: a plain word stands in other texts by chance."""
+    return len(text) >= FIND_MIN and not text.isalpha() and "⟦" not in text

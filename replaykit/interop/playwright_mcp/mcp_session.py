@@ -1,0 +1,210 @@
+"""Session logs of Playwright's MCP server: `session.md`, with screenshots and consoles that lie beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from replaykit.interop.imported_run import Run
+from replaykit.interop.password_masking import names_password
+from replaykit.interop.playwright_mcp.mcp_log import (
+    CALL,
+    USER,
+    Entry,
+    console_lines,
+    console_of,
+    links_of,
+    page_of,
+    parse,
+    tabs_of,
+    tree_of,
+)
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import files, is_marked
+from replaykit.interop.tools import called_action
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.exchange import Console
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.scalars import Blob, Threw
+
+LOG = "session.md"
+"""The file of a session."""
+
+_HELD = ("snapshot", "inlineSnapshot", "attachments")
+"""Sections that observations hold."""
+
+_FIELDS = {"checkbox": "check", "radio": "check", "combobox": "select_option"}
+"""Type of a field of a form to what sets it; all others are filled."""
+
+_LEVELS = {"warn": "warning", "verbose": "debug", "trace": "log"}
+_FIELD = re.compile(r'(?m)^(\s*\'?- .*?"((?:[^"\\\n]|\\.)*)".*?): (\S.*)$')
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one session."""
+    log = parse(run.source.text(candidate.file))
+    if not log.entries:
+        run.source.malformed(candidate.file, "without a call of a tool", f"lines that begin with {CALL!r}")
+    run.task(None)
+    # A call that threw is not in the log, and it may have acted before that.
+    run.fills(actions="partial", targets="partial", urls="partial")
+    run.origin["tool"] = "@playwright/mcp"
+    for place, entry in enumerate(log.entries, 1):
+        if entry.is_torn:
+            run.flaw("an entry with a part that has no end or is no JSON", f"{LOG} line {entry.line}")
+        if entry.number and entry.number != place:
+            run.flaw(
+                "an entry whose number is another one: some are lost or forged", f"{LOG} line {entry.line}"
+            )
+        _add(run, entry, place, PurePosixPath(candidate.file).parent)
+    for line, text in log.strays:
+        run.flaw("a line that belongs to no entry: kept beside the steps", f"{LOG} line {line}")
+        run.keep(f"{LOG} line {line}", {"text": text})
+    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.origin["alignment"] = "exact"
+    run.end("unknown", cause="harness")
+
+
+def _add(run: Run, entry: Entry, place: int, folder: PurePosixPath) -> None:
+    if entry.is_user:
+        run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
+        run.keep(f"{LOG} [{place}]", {"user": entry.name, "args": entry.args, **entry.result})
+        return
+    actions = _actions(run, entry)
+    error = entry.result.get("error")
+    for at, action in enumerate(actions):
+        is_last = at == len(actions) - 1
+        run.step(
+            action=action, turn=place, raw={"tool": entry.name, "args": entry.args},
+            returned=_returned(entry) if is_last else None,
+            error=Threw(name="Error", message=str(error)) if error and is_last else None,
+        )  # fmt: skip
+    _look(run, entry, folder)
+    _consoles(run, entry)
+
+
+def _actions(run: Run, entry: Entry) -> list[Action]:
+    """Return what a call did: one action, of a form one for each of its fields."""
+    fields = entry.args.get("fields") if isinstance(entry.args, dict) else None
+    if entry.name != "browser_fill_form" or not isinstance(fields, list) or not fields:
+        return [called_action(run, entry.name, entry.args)]
+    return [
+        _field(run, one) if isinstance(one, dict) else called_action(run, entry.name, one) for one in fields
+    ]
+
+
+def _field(run: Run, said: dict[str, Any]) -> Action:
+    aim = {"element": said.get("name"), "ref": said.get("ref", said.get("target"))}
+    kind, value = str(said.get("type")), str(said.get("value"))
+    tool = "uncheck" if kind == "checkbox" and value.lower() != "true" else _FIELDS.get(kind, "fill")
+    return called_action(run, f"browser_{tool}", {**aim, "text": value, "values": [value]})
+
+
+def _returned(entry: Entry) -> Any:
+    """Return what a call gave back, without what its observation holds."""
+    found = {
+        key: value for key, value in entry.result.items() if key not in _HELD and value not in (None, "")
+    }
+    others = [one for one in _attached(entry) if one.get("type") != "image"]
+    return {**found, **({"attachments": others} if others else {})} or None
+
+
+def _attached(entry: Entry) -> list[dict[str, Any]]:
+    parts = entry.result.get("attachments")
+    return [one for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
+
+
+def _look(run: Run, entry: Entry, folder: PurePosixPath) -> None:
+    page, tabs, tree = page_of(entry), tabs_of(entry), _tree(run, entry, folder)
+    shots = _shots(run, entry)
+    if not page and not tabs and tree is None and not shots:
+        return
+    current = next((one for one in tabs if one[1]), None)
+    url = page.get("URL") or (current[3] if current else None)
+    title = page.get("Title") or (current[2] if current else None)
+    run.add(
+        Observation(
+            role="after", of=run.steps - 1, url=url or None, title=title or None, a11y=tree,
+            screenshot=shots[0] if shots else None,
+            tabs=tuple(TabView(page=at, url=link, title=name, active=on) for at, on, name, link in tabs),
+        )
+    )  # fmt: skip
+    if tree is not None:
+        run.fills(a11y="partial")
+    for shot in shots[1:]:
+        run.add(Observation(role="unaligned", screenshot=shot))
+
+
+def _tree(run: Run, entry: Entry, folder: PurePosixPath) -> Blob | None:
+    text = tree_of(entry)
+    name = (folder / entry.snapshot).as_posix() if entry.snapshot else ""
+    if text is None and entry.snapshot:
+        if name in run.source:
+            text = run.source.text(name)
+        else:
+            run.flaw("a snapshot that is not in the folder", entry.snapshot)
+    return run.put("text/yaml", _masked(run, text).encode()) if text else None
+
+
+def _masked(run: Run, tree: str) -> str:
+    """Return a tree without the values of fields whose names call them passwords."""
+    if run.options.keeps_secrets:
+        return tree
+
+    def mask(found: re.Match[str]) -> str:
+        if not names_password(found[2]):
+            return found[0]
+        run.secret(found[3].strip("\"'"))
+        return f"{found[1]}: {MASKED}"
+
+    return _FIELD.sub(mask, tree)
+
+
+def _shots(run: Run, entry: Entry) -> list[Blob]:
+    """Return the screenshots of a call: those in the log, else those that it names."""
+    held = [one.get("data") for one in _attached(entry) if one.get("type") == "image"]
+    found = [run.picture_in(data) for data in held if isinstance(data, str)]
+    if not any(found):
+        found = [run.picture_at(path) for path in links_of(entry)]
+        if links_of(entry) and not any(found):
+            run.flaw("a screenshot that is not in the folder", links_of(entry)[0][:80])
+    return [one for one in found if one is not None]
+
+
+def _consoles(run: Run, entry: Entry) -> None:
+    for path, first, last in console_of(entry):
+        name = run.source.ending(path)
+        if name is None:
+            run.flaw("a console log that is not in the folder", path[:80])
+            continue
+        lines = run.source.text(name).split("\n")[max(0, first - 1) : last]
+        for level, text, place in console_lines("\n".join(lines)):
+            level = _LEVELS.get(level, level)
+            run.add(Console(level=level, text=text, source=place, step=run.steps - 1))
+        run.fills(console="partial")
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the sessions under a path."""
+    for file in files(path, LOG):
+        if file.name == LOG and (is_marked(file, CALL.encode()) or is_marked(file, USER.encode())):
+            folder = file.parent
+            # Screenshots and consoles lie in the folder around that of the session.
+            root = folder if folder == path or file == path else folder.parent
+            name = file.relative_to(root).as_posix()
+            yield Candidate(name=folder.resolve().name, root=root, file=name)
+
+
+IMPORTER = Importer(
+    name="playwright-mcp",
+    reads="session logs of Playwright's MCP server",
+    looks_for=f"session-<time>/{LOG}",
+    channels=letters("P actions targets urls; o screenshots a11y console"),
+    find=find,
+    read=read,
+    options=("tools",),
+)
+"""Reads the layout."""

@@ -1,0 +1,123 @@
+"""What importers and exporters say of themselves, and where they live."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+from replaykit.interop.imported_run import Options, Run
+from replaykit.trajectory.step import CHANNELS
+
+FACTS = ("task", "answer", "times")
+"""What is said of a format beside its channels."""
+
+RECORDED, PARTIAL, ABSENT, OPTIONAL = "R", "P", "-", "o"
+"""Letters of the capability table: all of it, some of it, none, only with an option or an optional part."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One run found under a path."""
+
+    name: str
+    """What its bundle is called, without ending."""
+    root: Path
+    """Folder or archive that holds it."""
+    file: str = ""
+    """The file of it in the folder, where it is not the whole folder."""
+
+
+class Importer(Struct, frozen=True, kw_only=True):
+    """One layout that can be read."""
+
+    name: str
+    """FORMAT."""
+    reads: str
+    """In a few words, for the table."""
+    looks_for: str
+    """The files that mark the layout."""
+    channels: Mapping[str, str]
+    """Channel or fact to letter; missing = none of it."""
+    find: Callable[[Path], Iterator[Candidate]]
+    """Yields the runs under a path."""
+    read: Callable[[Run, Candidate], None]
+    """Reads one run."""
+    options: tuple[str, ...] = ()
+    """Names of `Options` that it takes, besides those that all take."""
+
+    def said_options(self) -> str:
+        """Return its own options as the command line names them; `-` where it has none."""
+        return " ".join("--" + name.replace("_", "-") for name in self.options) or ABSENT
+
+    def letter(self, name: str) -> str:
+        """Return what it fills of a channel or fact."""
+        return self.channels.get(name, ABSENT)
+
+
+def letters(said: str) -> dict[str, str]:
+    """Return channel or fact to letter, from `R task answer; P targets`."""
+    rows = [part.split() for part in said.split(";")]
+    return {name: row[0] for row in rows for name in row[1:]}
+
+
+IMPORTERS = {
+    "webvoyager": "replaykit.interop.webvoyager.webvoyager_import",
+    "wabe": "replaykit.interop.wabe.wabe_results",
+    "online-mind2web": "replaykit.interop.online_mind2web.mind2web_import",
+    "webarena-verified": "replaykit.interop.webarena_verified.output_folders",
+    "harbor": "replaykit.interop.harbor.jobs",
+    "browsergym": "replaykit.interop.browsergym.experiments",
+    "agentrewardbench": "replaykit.interop.agentrewardbench.trajectories",
+    "browser-use": "replaykit.interop.browser_use.history_files",
+    "cuaverifierbench": "replaykit.interop.cuaverifierbench.verifier_tables",
+    "clawbench": "replaykit.interop.clawbench.run_folders",
+    "atif": "replaykit.interop.atif.atif_import",
+    "run-jsonl": "replaykit.interop.run_jsonl.agent_log",
+    "playwright-trace": "replaykit.interop.playwright_trace.trace_import",
+    "playwright-mcp": "replaykit.interop.playwright_mcp.mcp_session",
+    "stagehand": "replaykit.interop.stagehand.trajectories_import",
+    "rrweb": "replaykit.interop.rrweb.rrweb_import",
+    "inspect": "replaykit.interop.inspect.inspect_log",
+    "har": "replaykit.interop.har.har_files",
+}
+"""FORMAT to the module whose `IMPORTER` reads it, in the order in which `auto` tries them."""
+
+
+def importer(name: str) -> Importer:
+    """Return the importer of a format. Raises UsageError."""
+    if name not in IMPORTERS:
+        raise UsageError(what=f"no import format {name!r}; there are auto, {', '.join(IMPORTERS)}")
+    found: Importer = importlib.import_module(IMPORTERS[name]).IMPORTER
+    return found
+
+
+def matrix() -> list[dict[str, str]]:
+    """Return what each importer fills: `format`, a letter for each fact and channel, then its `options`."""
+    columns = (*FACTS, *CHANNELS)
+    rows = (importer(name) for name in IMPORTERS)
+    return [
+        {"format": row.name, **{name: row.letter(name) for name in columns}, "options": row.said_options()}
+        for row in rows
+    ]
+
+
+def check_options(one: Importer, options: Options) -> None:
+    """Raise UsageError for an option that the importer does not take."""
+    defaults = Options()
+    given: dict[str, Any] = {name: getattr(options, name) for name in OWN}
+    for name, value in given.items():
+        if value != getattr(defaults, name) and name not in one.options:
+            taken = ", ".join(one.options) or "none of its own"
+            raise UsageError(what=f"import {one.name} takes no option {name!r}; it takes {taken}")
+    if options.actions and options.mode == "compat":
+        raise UsageError(
+            what="--actions: mode compat reads actions as the benchmark does; leave one of them out"
+        )
+
+
+OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "tools", "actions")
+"""Options that belong to some formats only."""

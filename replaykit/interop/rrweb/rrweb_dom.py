@@ -1,0 +1,424 @@
+"""The page that an rrweb stream builds: a tree of nodes by their ids, changed in place, and its snapshots.
+
+Nothing recurses: pages of strangers nest as deep as they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import SnapshotInvalid
+from replaykit.interop.password_masking import names_password
+from replaykit.snapshot.codec import decode
+from replaykit.trajectory.redacted import MASKED
+
+NODES_MAX = 1_000_000
+"""Nodes of one page."""
+
+DOCUMENT, DOCTYPE, ELEMENT, TEXT, CDATA, COMMENT = range(6)
+"""Types of nodes, as rrweb numbers them."""
+
+NO_TEXT = ("checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden", "color", "range")
+"""Types of inputs that hold no typed text."""
+
+NAMING = ("name", "id", "autocomplete", "aria-label", "placeholder")
+"""Attributes that may call a field a password."""
+
+FRAMES = ("iframe", "frame")
+
+
+class Broken(Exception):
+    """A tree that cannot be built: no tree, too large, ids that are there twice."""
+
+
+class Node(Struct, kw_only=True, eq=False):
+    """One node. `shadow`: what its shadow root holds, None where it has none."""
+
+    id: int
+    type: int
+    name: str = ""
+    text: str = ""
+    attributes: dict[str, Any] = {}
+    children: list[Node] = []
+    shadow: list[Node] | None = None
+    parent: Node | None = None
+    is_svg: bool = False
+    said: dict[str, Any] = {}
+    """What a document and a doctype say of themselves."""
+    value: str | None = None
+    """Live value, where an input event told it."""
+    checked: bool | None = None
+    scroll: tuple[int, int] | None = None
+
+    @property
+    def kind(self) -> str:
+        """Type of an input, lower-case."""
+        return str(self.attributes.get("type", "text")).lower()
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it takes passwords, by its type or by its names."""
+        if self.name not in ("input", "textarea"):
+            return False
+        if self.kind == "password" or "data-rr-is-password" in self.attributes:
+            return True
+        return any(names_password(str(self.attributes.get(name) or "")) for name in NAMING)
+
+
+class Shot(Struct, frozen=True, kw_only=True):
+    """A page as a snapshot of ours."""
+
+    data: bytes
+    """`application/x-replaykit-dom`."""
+    title: str
+    """Text of its title element."""
+    numbers: dict[int, int]
+    """Id of a node to its element number."""
+    frames: int
+    """Frames whose documents are not in the stream."""
+    is_whole: bool
+    """False: a part is blocked, or may hold a closed shadow root."""
+    passwords: tuple[str, ...]
+    """Values that were masked and are known."""
+
+
+class Tree:
+    """One page."""
+
+    def __init__(self, plain: Any) -> None:
+        """Build a page from a full snapshot. Raises Broken."""
+        self.nodes: dict[int, Node] = {}
+        self.is_whole = True
+        self.root = self._made(plain, strict=True)
+        if self.root.type != DOCUMENT:
+            raise Broken(f"a root of type {self.root.type}")
+
+    def _made(self, plain: Any, *, strict: bool = False) -> Node:
+        """Return a subtree, its nodes known by their ids."""
+        root = _node(plain)
+        stack = [(root, plain)]
+        while stack:
+            node, said = stack.pop()
+            if len(self.nodes) >= NODES_MAX:
+                raise Broken(f"more than {NODES_MAX} nodes")
+            if node.id in self.nodes:
+                if strict:
+                    raise Broken(f"node {node.id} twice")
+                self.remove(node.id)
+            self.nodes[node.id] = node
+            inner = said.get("childNodes")
+            for part in inner if isinstance(inner, list) else ():
+                child = _node(part)
+                child.parent = node
+                _siblings(node, part).append(child)
+                stack.append((child, part))
+        return root
+
+    def remove(self, id: Any) -> bool:
+        """Take a node and all in it out of the page; False where it is not there."""
+        node = self.nodes.get(id) if isinstance(id, int) else None
+        if node is None:
+            return False
+        if node.parent is not None:
+            for group in (node.parent.children, node.parent.shadow or []):
+                group[:] = [one for one in group if one is not node]
+        for one in _all(node):
+            self.nodes.pop(one.id, None)
+        return True
+
+    def add(self, said: dict[str, Any]) -> bool:
+        """Add a node where an event says; False where its parent, or the node after it, is not there."""
+        parent, after = self.nodes.get(_id(said.get("parentId"))), said.get("nextId")
+        plain = said.get("node")
+        if parent is None or not isinstance(plain, dict):
+            return False
+        follower = self.nodes.get(_id(after)) if after is not None else None
+        if after is not None and (follower is None or follower.parent is not parent):
+            return False
+        known = self.nodes.get(_id(plain.get("id")))
+        if known is not None and _holds(known, parent):
+            return False
+        node = self._made(plain)
+        node.parent = parent
+        group = _siblings(parent, plain)
+        if node.type == DOCUMENT:
+            group.clear()
+        at = next((at for at, one in enumerate(group) if one is follower), len(group))
+        group.insert(at, node)
+        return True
+
+    def shot(self, url: str, *, keeps_secrets: bool) -> Shot:
+        """Return the page as a snapshot. Raises Broken."""
+        return _Writer(self, url, keeps_secrets=keeps_secrets).shot()
+
+
+def _id(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def _node(plain: Any) -> Node:
+    if not isinstance(plain, dict) or not isinstance(plain.get("id"), int) or isinstance(plain["id"], bool):
+        raise Broken("a node without an id")
+    kind = plain.get("type")
+    if not isinstance(kind, int) or kind not in range(6) or isinstance(kind, bool):
+        raise Broken(f"a node of type {kind!r:.40}")
+    attributes = plain.get("attributes")
+    told = plain.get("textContent")
+    return Node(
+        id=plain["id"], type=kind, name=_name(plain.get("tagName")), is_svg=plain.get("isSVG") is True,
+        attributes=scalars(attributes),
+        text=told if isinstance(told, str) else "",
+        shadow=[] if plain.get("isShadowHost") is True else None,
+        said={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
+        scroll=_scroll(attributes),
+    )  # fmt: skip
+
+
+def scalars(attributes: Any) -> dict[str, Any]:
+    """Return the attributes that are texts, numbers, true, false or null."""
+    said = attributes if isinstance(attributes, dict) else {}
+    return {
+        name: value for name, value in said.items() if value is None or isinstance(value, str | int | float)
+    }
+
+
+def _name(said: Any) -> str:
+    plain = "".join(said.split()) if isinstance(said, str) else ""
+    return plain.lower() or "unknown"
+
+
+def _scroll(attributes: Any) -> tuple[int, int] | None:
+    said = attributes if isinstance(attributes, dict) else {}
+    top, left = (said.get(f"rr_scroll{side}") for side in ("Top", "Left"))
+    found = [round(one) if isinstance(one, int | float) and abs(one) < 1e9 else 0 for one in (top, left)]
+    return (found[0], found[1]) if any(found) else None
+
+
+def _siblings(parent: Node, plain: Any) -> list[Node]:
+    """Return the list that a child belongs to: that of the shadow root, or of the parent itself."""
+    if not (isinstance(plain, dict) and plain.get("isShadow") is True):
+        return parent.children
+    if parent.shadow is None:
+        parent.shadow = []
+    return parent.shadow
+
+
+def _all(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        stack += [*one.children, *(one.shadow or ())]
+
+
+def _holds(node: Node, inner: Node) -> bool:
+    one: Node | None = inner
+    while one is not None and one is not node:
+        one = one.parent
+    return one is node
+
+
+def text_of(node: Node, limit: int = 1024) -> str:
+    """Return the text in a node, without scripts and styles, at most so many characters."""
+    found: list[str] = []
+    size, stack = 0, [node]
+    while stack and size < limit:
+        one = stack.pop()
+        if one.type in (TEXT, CDATA):
+            found.append(one.text)
+            size += len(one.text)
+        elif one.name not in ("script", "style"):
+            stack += reversed(one.children)
+    return "".join(found)[:limit]
+
+
+def is_masked(text: str) -> bool:
+    """Whether a value is what rrweb puts in the place of one that it hides."""
+    return bool(text) and not text.strip("*•")
+
+
+_END = object()
+
+
+class _Writer:
+    """Tokens of one page."""
+
+    def __init__(self, tree: Tree, url: str, *, keeps_secrets: bool) -> None:
+        self._tree, self._url, self._keeps = tree, url, keeps_secrets
+        self._passwords: list[str] = []
+        self._tokens: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._nodes = self._frames = 0
+        self._is_whole = tree.is_whole
+        self._title: Node | None = None
+        self._base = url
+
+    def shot(self) -> Shot:
+        """Write the page. Raises Broken."""
+        self._walk()
+        title = text_of(self._title) if self._title is not None else ""
+        head = {
+            "snapshot": 1, "url": self._url, "base": self._base, "title": " ".join(title.split()),
+            "content_type": "text/html", "charset": "UTF-8", "compat": _compat(self._tree.root),
+            "ready": "complete", "doctype": _doctype(self._tree.root), "elements": len(self._numbers),
+            "nodes": self._nodes, "styles": [], "sheets": [], "flags": ["no_box", "no_style"],
+        }  # fmt: skip
+        lines: tuple[Any, ...] = (head, self._tokens, [], [])
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        try:
+            decode(data)
+        except SnapshotInvalid as error:
+            raise Broken(str(error)) from error
+        return Shot(
+            data=data,
+            title=" ".join(title.split()),
+            numbers=self._numbers,
+            frames=self._frames,
+            is_whole=self._is_whole,
+            passwords=tuple(self._passwords),
+        )
+
+    def _walk(self) -> None:
+        stack: list[Any] = list(reversed(self._tree.root.children))
+        while stack:
+            node = stack.pop()
+            if node is _END:
+                self._close()
+            elif isinstance(node, str):
+                self._tokens.append(node)
+            elif node.type in (TEXT, CDATA, COMMENT):
+                self._nodes += 1
+                self._tokens.append(("!" if node.type == COMMENT else "=") + node.text)
+            elif node.type == ELEMENT:
+                stack += self._element(node)
+        if not self._numbers:
+            raise Broken("a page without elements")
+
+    def _close(self) -> None:
+        if self._tokens and isinstance(self._tokens[-1], int):
+            self._tokens[-1] += 1
+        else:
+            self._tokens.append(1)
+
+    def _element(self, node: Node) -> list[Any]:
+        """Start an element; return what follows it, the last first."""
+        self._nodes += 1
+        self._numbers[node.id] = len(self._numbers)
+        self._tokens.append(("%" if node.is_svg else "<") + node.name)
+        plain, state = _plain(node), _state(node)
+        self._hide(node, plain, state)
+        self._is_whole = self._is_whole and "rr_width" not in node.attributes
+        self._is_whole = self._is_whole and ("-" not in node.name or node.shadow is not None or node.is_svg)
+        inner = next((one for one in node.children if one.type == DOCUMENT), None)
+        if node.name in FRAMES and inner is None:
+            state["frame"] = self._frames
+            self._frames += 1
+        if plain:
+            self._tokens.append([part for pair in plain.items() for part in pair])
+        if state:
+            self._tokens.append(state)
+        if node.name == "title" and self._title is None and not node.is_svg:
+            self._title = node
+        rest: list[Any] = [_END, *reversed([one for one in node.children if one.type != DOCUMENT])]
+        css = node.attributes.get("_cssText")
+        if node.name == "style" and isinstance(css, str) and not node.children:
+            rest.append("=" + css)
+        if inner is not None:
+            self._document(inner, node)
+            rest = [_END, _END, *reversed(inner.children)]
+        if node.shadow is not None:
+            rest += [_END, *reversed(node.shadow), "#open"]
+        return rest
+
+    def _hide(self, node: Node, plain: dict[str, str], state: dict[str, Any]) -> None:
+        """Mask what rrweb masked, and passwords that it left in clear."""
+        if node.name not in ("input", "textarea") or node.kind in NO_TEXT:
+            return
+        for holder in (plain, state):
+            value = holder.get("value")
+            is_secret = bool(value) and node.is_secret and not self._keeps
+            if value and (is_secret or is_masked(value)):
+                holder["value"] = MASKED
+                state["masked"] = True
+                self._passwords += [] if is_masked(value) else [value]
+
+    def _document(self, inner: Node, frame: Node) -> None:
+        """Start the document of a frame; where it came from is not in the stream."""
+        url = "about:srcdoc" if "srcdoc" in frame.attributes else "about:blank"
+        said = {"url": url, "base": self._url, "title": "", "compat": _compat(inner), "ready": "complete"}
+        self._tokens += ["@", {**said, "doctype": _doctype(inner)}]
+
+
+def _compat(document: Node) -> str:
+    return "BackCompat" if document.said.get("compatMode") == "BackCompat" else "CSS1Compat"
+
+
+def _doctype(document: Node) -> list[str] | None:
+    found = next((one.said for one in document.children if one.type == DOCTYPE), None)
+    if found is None:
+        return None
+    return [str(found.get(key) or "") for key in ("name", "publicId", "systemId")]
+
+
+def _plain(node: Node) -> dict[str, str]:
+    """Return the attributes of an element as the page has them, live values and marks of rrweb left out."""
+    said: dict[str, str] = {}
+    for name, value in node.attributes.items():
+        is_own = name.startswith(("rr_", "_cssText")) or name == "data-rr-is-password"
+        is_live = name == "value" and node.name in ("select", "textarea")
+        if value is None or value is False or is_own or is_live or not name or name.split() != [name]:
+            continue
+        said[name.lstrip("^") or "unknown"] = "" if value is True else str(value)
+    return said
+
+
+def _state(node: Node) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    if node.scroll is not None and any(node.scroll):
+        state["scroll"] = list(node.scroll)
+    if node.name == "select":
+        state["selected"] = selected(node)
+    elif node.name in ("input", "textarea"):
+        _field(node, state)
+    return state
+
+
+def _field(node: Node, state: dict[str, Any]) -> None:
+    first = node.attributes.get("value")
+    live = node.value if node.value is not None else first if node.name == "textarea" else None
+    if isinstance(live, str) and node.kind not in NO_TEXT and (live != first or node.name == "textarea"):
+        state["value"] = live
+    if node.checked is not None and node.checked != bool(node.attributes.get("checked")):
+        state["checked"] = node.checked
+
+
+def options(select: Node) -> list[Node]:
+    """Return the options of a select, in order."""
+    found, stack = [], list(reversed(select.children))
+    while stack:
+        one = stack.pop()
+        if one.name == "option":
+            found.append(one)
+        else:
+            stack += reversed(one.children)
+    return found
+
+
+def value_of(option: Node) -> str:
+    """Return the value of an option: its attribute, else its text."""
+    said = option.attributes.get("value")
+    return " ".join(text_of(option).split()) if said is None else str(said)
+
+
+def selected(select: Node) -> list[int]:
+    """Return the places of the chosen options: by the last input, else by what the page began with."""
+    found = options(select)
+    if select.value is not None:
+        return [at for at, one in enumerate(found) if value_of(one) == select.value][:1]
+    chosen = [at for at, one in enumerate(found) if one.attributes.get("selected") not in (None, False)]
+    is_list = "multiple" in select.attributes or "size" in select.attributes
+    return chosen or ([0] if found and not is_list else [])

@@ -1,0 +1,180 @@
+"""Files of rrweb events: a list, JSON lines, an object with metadata; packed events and gzip files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.imported_run import Run
+from replaykit.interop.run_search import PEEK_MAX, files
+from replaykit.interop.unread_fields import says
+
+DOM_LOADED, LOADED, FULL, INCREMENT, META, CUSTOM, PLUGIN = range(7)
+"""Types of events."""
+
+ENDINGS = (".json", ".jsonl", ".ndjson", ".rrweb", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".rrweb.gz")
+"""How files of events end."""
+
+LEVELS_MAX = 4
+"""Objects and lists in which the events may lie."""
+
+HEAD = 65_536
+
+Event = dict[str, Any]
+
+
+def is_event(plain: Any) -> bool:
+    """Whether a JSON value is an event."""
+    if (
+        not isinstance(plain, dict)
+        or plain.get("type") not in range(7)
+        or isinstance(plain.get("type"), bool)
+    ):
+        return False
+    return "data" in plain and isinstance(plain.get("timestamp"), int | float)
+
+
+def is_stream(plain: Any) -> bool:
+    """Whether a JSON value holds events, a page or the address of one among them."""
+    found = (event for event in events_of(plain, PEEK_MAX) if is_event(event))
+    return any(event["type"] in (FULL, META) for event in found)
+
+
+def events_of(plain: Any, limit: int, level: int = 0) -> Iterator[Any]:
+    """Yield the events of a JSON value, those packed by rrweb unpacked; broken ones as they are."""
+    if isinstance(plain, list):
+        for one in plain:
+            if is_event(one) or level == LEVELS_MAX:
+                yield one
+            elif isinstance(one, str):
+                yield unpacked(one, limit)
+            elif isinstance(one, list | dict):
+                yield from events_of(one, limit, level + 1)
+            else:
+                yield one
+    elif isinstance(plain, dict) and is_event(plain):
+        yield plain
+    elif isinstance(plain, dict) and level < LEVELS_MAX:
+        for part in plain.values():
+            if isinstance(part, list | dict):
+                yield from events_of(part, limit, level + 1)
+
+
+def beside(plain: Any, level: int = 0) -> Any:
+    """Return what a JSON value says besides its events; None where it says nothing."""
+    if is_event(plain) or isinstance(plain, str) or level > LEVELS_MAX:
+        return None
+    if isinstance(plain, list):
+        return [one for one in (beside(part, level + 1) for part in plain) if says(one)] or None
+    if not isinstance(plain, dict):
+        return None
+    found = {
+        key: beside(part, level + 1) if isinstance(part, list | dict) else part for key, part in plain.items()
+    }
+    return {key: part for key, part in found.items() if says(part)} or None
+
+
+def unpacked(text: str, limit: int) -> Any:
+    """Return an event that rrweb's `pack` wrote; the text itself where it is none."""
+    try:
+        stream = zlib.decompressobj()
+        data = stream.decompress(text.encode("latin-1"), limit + 1)
+        return decode_json(data) if len(data) <= limit else text
+    except (UnicodeError, zlib.error, JsonFault):
+        return text
+
+
+def read_events(run: Run, name: str) -> Iterator[Any]:
+    """Yield the events of a file in its order, broken ones as they are. Raises InteropError."""
+    limit = run.source.limits.line
+    base = name.removesuffix(".gz")
+    data = run.source.read(name)
+    data = _inflated(run, name, data) if name.endswith(".gz") else data
+    if base.endswith((".jsonl", ".ndjson")) or _has_lines(data):
+        for number, line in enumerate(data.split(b"\n"), 1):
+            run.source.check("line", len(line), f"{name} line {number}", "bytes")
+            if not line.strip():
+                continue
+            try:
+                plain = decode_json(line)
+            except JsonFault as error:
+                run.flaw(
+                    f"no JSON ({error}): left out, what it changed is not known", f"{name} line {number}"
+                )
+                yield None
+                continue
+            yield from _events(run, plain, limit, f"{name} line {number}")
+        return
+    yield from _events(run, run.source.decode(data, name), limit, name)
+
+
+def _events(run: Run, plain: Any, limit: int, place: str) -> Iterator[Any]:
+    rest = beside(plain)
+    run.keep(place, rest if isinstance(rest, dict) else {"": rest} if rest else {})
+    yield from events_of(plain, limit)
+
+
+def _has_lines(data: bytes) -> bool:
+    """Whether a file begins with a line that is a JSON value of its own."""
+    first, _, rest = data.partition(b"\n")
+    if not rest.strip() or len(first) > PEEK_MAX:
+        return False
+    try:
+        return isinstance(decode_json(first), dict | list)
+    except JsonFault:
+        return False
+
+
+def _inflated(run: Run, name: str, data: bytes) -> bytes:
+    limit = run.source.limits.member
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            found = stream.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        run.source.malformed(name, f"no gzip file ({error})", "a gzip file", error)
+    run.source.check("member", len(found), f"{name} unpacked", "bytes")
+    return found
+
+
+def streams(path: Path) -> Iterator[Path]:
+    """Yield the files of events under a path."""
+    for file in files(path, *ENDINGS):
+        if _is_one(file):
+            yield file
+
+
+def _is_one(file: Path) -> bool:
+    try:
+        with file.open("rb") as raw:
+            data = raw.read(PEEK_MAX + 1)
+        if PurePosixPath(file.name).suffix == ".gz":
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                data = stream.read(PEEK_MAX + 1)
+    except (OSError, EOFError, zlib.error):
+        return False
+    head = data[:HEAD]
+    is_named = b'"timestamp"' in head and b'"type"' in head and b'"data"' in head
+    if not is_named and b"x\\u009c" not in head and b"x\xc2\x9c" not in head:
+        return False
+    return _is_whole_stream(data) or any(_is_line_of_one(line) for line in data.split(b"\n", 8)[:8])
+
+
+def _is_whole_stream(data: bytes) -> bool:
+    if len(data) > PEEK_MAX:
+        return b'"href"' in data[:HEAD]
+    try:
+        return is_stream(decode_json(data))
+    except JsonFault:
+        return False
+
+
+def _is_line_of_one(line: bytes) -> bool:
+    try:
+        return is_stream(decode_json(line))
+    except JsonFault:
+        return False

@@ -1,0 +1,192 @@
+"""Agent logs `run.jsonl`, one JSON line an event: user, assistant, tool results with pictures, the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import MalformedSource
+from replaykit.interop.har.har_entries import stamp
+from replaykit.interop.imported_run import Run
+from replaykit.interop.playwright_trace.trace_contexts import as_time
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import files
+from replaykit.interop.tools import called_action
+from replaykit.trajectory.action import Action, Answer
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import AgentInfo, Step
+
+_HEAD = 4096
+_BEGINNING = re.compile(rb'[^{]{0,9}\{\s*("ts"\s*:\s*[\d.e+-]+\s*,\s*)?"t"\s*:')
+
+
+class Call(Struct, kw_only=True):
+    """One tool call."""
+
+    id: str
+    name: str
+    arguments: Any = None
+
+
+class Line(Struct, kw_only=True):
+    """One line; which fields it has depends on `t`."""
+
+    t: str
+    ts: float | None = None
+    text: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[Call] | None = None
+    call_id: str | None = None
+    is_error: bool | None = None
+    shots: list[str] | None = None
+    answer: str | None = None
+    session_id: str | None = None
+    model: str | None = None
+    agent_version: str | None = None
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read one log."""
+    read_log(run, candidate.file)
+    answer = run.header.pop("answer", None)
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def read_log(run: Run, name: str) -> None:
+    """Add the steps of a log; the answer is left in the run's header for the caller to end with."""
+    lines = list(_lines(run, name))
+    if not lines:
+        run.source.malformed(name, "without a line that can be read", "an event a line")
+    start = min((line.ts for line in lines if line.ts is not None), default=None)
+    moment = as_time(start) if start is not None else None
+    if moment is not None:
+        run.header.update(created=stamp(moment), clock="source")
+    asked = next((line.text for line in lines if line.t == "user"), None)
+    final = next((line for line in reversed(lines) if line.t == "final"), None)
+    run.task((final.session_id if final else None) or PurePosixPath(name).stem, intent=asked)
+    if final is not None:
+        run.header["agent"] = AgentInfo(version=final.agent_version, model=final.model)
+    _steps(run, lines, start, PurePosixPath(name).parent)
+    run.header["answer"] = final.answer if final is not None else _last_words(run, lines)
+    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    named = sum(len(line.shots or ()) for line in lines if line.t == "tool_result")
+    run.fills(
+        screenshots="absent" if not run.pictures else "recorded" if run.pictures == named else "partial"
+    )
+    run.origin["alignment"] = "exact"
+
+
+def _lines(run: Run, name: str) -> Iterator[Line]:
+    for number, plain in run.lines(name):
+        place = f"{name} line {number}"
+        try:
+            yield run.converted(plain, Line, place)
+        except MalformedSource:
+            run.cut("no event of an agent: kept beside the steps", place)
+            run.keep(place, {"line": plain})
+
+
+def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPath) -> None:
+    results = {line.call_id: line for line in lines if line.t == "tool_result" and line.call_id}
+    called = {call.id for line in lines if line.t == "assistant" for call in line.tool_calls or ()}
+    for number, line in enumerate(lines):
+        if line.t == "tool_result" and line.call_id not in called:
+            run.flaw(
+                "a result of a call that is nowhere: kept beside the steps", f"call {line.call_id!r:.80}"
+            )
+            run.keep(f"result {number}", {"result": msgspec.to_builtins(line)})
+    for turn, line in enumerate(lines):
+        t = None if start is None or line.ts is None else max(0, round(line.ts - start))
+        if line.t == "user" and line.text is not None:
+            run.add(Message(role="user", kind="reply" if run.steps else "say", text=line.text, t=t))
+        elif line.t == "assistant":
+            is_last = line is lines[-1] or (lines[-1].t == "final" and lines[-1].answer == line.text)
+            _turn(run, line, turn, t, is_last=is_last)
+            for call in line.tool_calls or ():
+                _call(run, line, call, results.get(call.id), turn, t, folder)
+
+
+def _turn(run: Run, line: Line, turn: int, t: int | None, *, is_last: bool) -> None:
+    """Add what an agent said: an action in the wordings of `--actions`, or words to the user."""
+    worded = _worded(run, line)
+    if worded is not None:
+        run.step(t=t, action=worded, thought=line.reasoning, turn=turn, raw=line.text)
+    elif line.text and not is_last and (line.reasoning or not line.tool_calls):
+        run.add(Message(role="agent", kind="say", text=line.text, t=t))
+
+
+def _worded(run: Run, line: Line) -> Action | None:
+    return None if line.tool_calls or not line.text else run.wordings.told(line.text)
+
+
+def _last_words(run: Run, lines: list[Line]) -> str | None:
+    """Return what an agent said last, where the log has no `final`; None where it still acted then."""
+    said = [line for line in lines if line.t == "assistant"]
+    if not said or said[-1].tool_calls or run.is_cut:
+        return None
+    worded = _worded(run, said[-1])
+    if worded is None:
+        return said[-1].text
+    return worded.text if isinstance(worded, Answer) else None
+
+
+def _call(
+    run: Run, line: Line, call: Call, result: Line | None, turn: int, t: int | None, folder: PurePosixPath
+) -> None:
+    step = run.step(
+        t=t, action=called_action(run, call.name, call.arguments),
+        thought=line.reasoning or line.text, turn=turn, raw=msgspec.to_builtins(call), error=_error(result),
+        returned=None if result is None else result.text or None,
+    )  # fmt: skip
+    if result is not None:
+        _shots(run, result, step, folder)
+
+
+def _error(result: Line | None) -> Threw | None:
+    return (
+        Threw(name="ToolError", message=result.text or "") if result is not None and result.is_error else None
+    )
+
+
+def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:
+    for path in result.shots or ():
+        name = (folder / path).as_posix()
+        shot = run.picture(name) if name in run.source else None
+        if shot is not None:
+            run.add(Observation(role="after", of=step.index, t=step.t, screenshot=shot))
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield the logs under a path."""
+    for file in files(path, ".jsonl"):
+        if _is_log(file):
+            name = file.stem if file.stem != "run" else file.resolve().parent.name
+            yield Candidate(name=name, root=file.parent, file=file.name)
+
+
+def _is_log(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD).replace(b"\0", b"")  # also of a file in UTF-16: reading it says so
+    except OSError:
+        return False
+    return _BEGINNING.match(head) is not None
+
+
+IMPORTER = Importer(
+    name="run-jsonl",
+    reads="agent logs run.jsonl",
+    looks_for='*.jsonl whose lines begin with {"t":',
+    channels=letters("R task answer actions thoughts screenshots times; P targets messages"),
+    find=find,
+    read=read,
+    options=("tools", "actions"),
+)
+"""Reads the layout."""

@@ -1,0 +1,188 @@
+"""WABE result folders and results files: Online-Mind2Web's first version with a word on success.
+
+A folder holds `result.json` and `trajectory/`; a results file holds many tasks with their action histories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.interop.imported_run import Run
+from replaykit.interop.online_mind2web.mind2web_import import (
+    RESULT,
+    first_steps,
+    is_result,
+    place_shots,
+    read_first,
+    shots_state,
+)
+from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.run_search import Listing, files, folders, is_marked, peek, relative
+from replaykit.trajectory.counted import counted
+from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.scalars import Threw
+
+OWN = ("steps_taken", "max_steps", "level", "error", "success")
+"""Keys that mark a task of WABE, beside those of Online-Mind2Web."""
+
+_AT = "#"
+"""Stands between a results file and the number of a task in it."""
+
+
+class Told(Struct, kw_only=True):
+    """One task of a results file, and what `result.json` says besides."""
+
+    success: bool | None = None
+    steps_taken: int | None = None
+    max_steps: int | None = None
+    level: str | None = None
+    thoughts: list[str] = []
+    action_history: list[str] = []
+    screenshots: list[str] = []
+    error: str | None = None
+    task_id: str | None = None
+    task: str | None = None
+    final_result_response: str | None = None
+
+
+class Detail(Struct, kw_only=True):
+    """One result of a results file."""
+
+    success_rate: float
+    successful_tasks: int
+    total_tasks: int
+    tasks: list[dict[str, Any]] = []
+
+
+class Result(Struct, kw_only=True):
+    """Around it."""
+
+    detail: Detail
+
+
+class Results(Struct, kw_only=True):
+    """A results file."""
+
+    participants: dict[str, Any]
+    results: list[Result]
+
+
+def read(run: Run, candidate: Candidate) -> None:
+    """Read a result folder, or one task of a results file."""
+    if candidate.file:
+        _read_told(run, candidate)
+        return
+    plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
+    plain = run.fitted(plain, Told, RESULT)
+    told = run.source.convert(plain, Told, RESULT)
+    read_first(run, {key: value for key, value in plain.items() if key not in ("error", "success")})
+    ending = run.events.pop()
+    _label(run, told, RESULT)
+    run.add(ending)
+
+
+def _read_told(run: Run, candidate: Candidate) -> None:
+    name, _, place = candidate.file.rpartition(_AT)
+    results = run.source.convert(run.fitted(run.source.json(name), Results, name), Results, name)
+    where = [
+        (at, number) for at, one in enumerate(results.results) for number in range(len(one.detail.tasks))
+    ]
+    at, number = where[int(place)]
+    detail = results.results[at].detail
+    _check_counts(run, detail)
+    path = f"{name} results[{at}].detail.tasks[{number}]"
+    plain = detail.tasks[number]
+    plain = run.fitted(plain, Told, path)
+    told = run.source.convert(plain, Told, path)
+    run.extra.update({key: plain[key] for key in plain.keys() - set(Told.__struct_fields__)})
+    if plain.get("thoughts") == []:
+        run.extra["thoughts"] = []
+    run.task(told.task_id, intent=told.task)
+    acts = first_steps(run, told.action_history, told.thoughts)
+    shots = _inside(run, told.screenshots)
+    run.origin["alignment"] = place_shots(run, acts, shots)
+    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    run.fills(screenshots=shots_state(run, run.origin["alignment"], shots))
+    _label(run, told, name)
+    answer = told.final_result_response
+    error = None if told.error is None else Threw(name="Error", message=told.error)
+    run.end("unknown" if answer is None else "answered", answer=answer, error=error)
+
+
+def _inside(run: Run, names: list[str]) -> list[str]:
+    """Return the pictures that are there; all of them or none, since they are matched by their number."""
+    if all(name in run.source for name in names):
+        return names
+    run.warn(f"{len(names)} screenshots are named, not all are beside the file: left out")
+    return []
+
+
+def _label(run: Run, told: Told, file: str) -> None:
+    if told.success is not None:
+        # A fallback of the harness looks the same as the judge's word.
+        value: dict[str, Any] = {"success": told.success, "success_source": "unknown"}
+        run.add(Imported(kind="outcome", name="wabe", value=value, file=file))
+    run.extra.update({name: getattr(told, name) for name in ("steps_taken", "max_steps", "level")})
+    run.extra.setdefault("screenshots", told.screenshots)
+    if told.error is not None:
+        run.extra["error"] = told.error
+
+
+def _check_counts(run: Run, detail: Detail) -> None:
+    true = sum(task.get("success") is True for task in detail.tasks)
+    if detail.tasks and true != detail.successful_tasks:
+        run.warn(
+            f"successful_tasks is {detail.successful_tasks}, but success is said of {counted(true, 'task')}"
+        )
+    if not 0 <= detail.success_rate <= 100:
+        run.warn(f"success_rate is {detail.success_rate}, expected 0 to 100")
+    ratio = 100 * detail.successful_tasks / detail.total_tasks if detail.total_tasks > 0 else None
+    if ratio is not None and abs(ratio - detail.success_rate) > 0.05:
+        run.warn(f"success_rate {detail.success_rate} differs from successful tasks over all, {ratio:.1f}")
+
+
+def _is_one(listing: Listing) -> bool:
+    if not listing.holds(RESULT):
+        return False
+    file = listing.path / RESULT
+    plain = peek(file)
+    if plain is None:  # broken: reading it says how
+        return any(is_marked(file, f'"{name}"'.encode()) for name in OWN)
+    return is_result(plain) and bool(plain.keys() & set(OWN))
+
+
+def find(path: Path) -> Iterator[Candidate]:
+    """Yield result folders with a key of WABE's own, then the tasks of results files."""
+    for folder in folders(path, _is_one):
+        yield Candidate(name=relative(folder, path), root=folder)
+    for file in files(path, ".json"):
+        plain = peek(file)
+        if file.name != RESULT and isinstance(plain, dict) and {"participants", "results"} <= plain.keys():
+            yield from _tasks(file, plain)
+
+
+def _tasks(file: Path, plain: Mapping[str, Any]) -> Iterator[Candidate]:
+    results = plain["results"] if isinstance(plain["results"], list) else []
+    details = [one.get("detail") for one in results if isinstance(one, dict)]
+    tasks = [one.get("tasks") for one in details if isinstance(one, dict)]
+    total = sum(len(one) for one in tasks if isinstance(one, list))
+    for number in range(max(total, 1)):
+        yield Candidate(
+            name=f"{file.stem}-{number + 1:03}", root=file.parent, file=f"{file.name}{_AT}{number}"
+        )
+
+
+IMPORTER = Importer(
+    name="wabe",
+    reads="WABE result folders and results files",
+    looks_for=f"<task_id>/{RESULT} with {', '.join(OWN)}; a JSON file of participants and results",
+    channels=letters("R task answer actions thoughts; P targets screenshots"),
+    find=find,
+    read=read,
+    options=("actions",),
+)
+"""Reads the layout."""

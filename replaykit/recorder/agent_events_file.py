@@ -1,0 +1,240 @@
+"""What agent and harness say through files: JSON lines that they append, heard while the agent runs.
+
+The agent speaks for itself: `thought message ask answer step`, and `end` for an end of its own. What it says
+of others, a `reply` of the user or an end that somebody else caused, is kept as a claim. The harness's file,
+which the agent is not told of, may hold a `reply` and any `end`. A line counts from when it was read; the `t`
+(epoch ms) that a line gives is kept beside it. Lines that are wrong are told by their number.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.decoders import decode
+from replaykit.errors import UsageError
+from replaykit.recorder.growing_file import Line, Lines
+from replaykit.recorder.live_run import Run
+from replaykit.recorder.scripted_user import UserReply
+
+log = logging.getLogger("replaykit.recorder")
+
+WARNINGS_MAX = 100
+"""Lines that are told of; more are counted."""
+
+WRITING = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+OWN_ENDS = frozenset({"answered", "stopped", "max_steps", "timeout", "crashed"})
+"""Ways to end that an agent can speak of: they are its own doing."""
+
+OWN_ROLES = frozenset({None, "agent", "assistant"})
+"""Roles in which an agent may speak."""
+
+Speaker: TypeAlias = Literal["agent", "harness"]
+
+
+class SpokenLine(Struct, frozen=True, kw_only=True):
+    """One line of a file; which fields count depends on the type."""
+
+    type: str
+    """What is said."""
+    t: float | None = None
+    """When, epoch ms, as the speaker says."""
+    text: str = ""
+    """Of thought, message, ask, reply, answer."""
+    role: str | None = None
+    """Who is said to speak."""
+    approved: bool | None = None
+    """Of reply."""
+    phase: str = "start"
+    """Of step: `start end`."""
+    action: dict[str, Any] | str | None = None
+    """Of step."""
+    thought: str | None = None
+    """Of step."""
+    raw: Any = None
+    """Of step."""
+    error: Any = None
+    """Of step and end: a text, or {name, message}."""
+    kind: str | None = None
+    """Of end."""
+    cause: str | None = None
+    """Of end."""
+    validity: str = "valid"
+    """Of end."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether an agent that says it speaks of itself."""
+        if self.type == "end":
+            is_usual = self.validity == "valid" and self.cause in (None, "agent")
+            return is_usual and self.kind in (None, *OWN_ENDS)
+        return self.type != "reply" and self.role in OWN_ROLES
+
+
+class Heard(Struct, frozen=True):
+    """One line, and when it was read."""
+
+    speaker: Speaker
+    line: Line
+    at: float
+    """Ms since recording start."""
+
+
+class Spoken:
+    """Hears the agent's file and the harness's, and writes the user's replies to a third.
+
+    `listen` may be called by any thread: what it finds waits, in order, until `hear` takes it in.
+    """
+
+    def __init__(self, events: Path, replies: Path, run: Run, harness: Path | None = None) -> None:
+        self.warnings: list[str] = []
+        """Lines that could not be understood, in words."""
+        self._agent = Lines(events)
+        self._harness = Lines(harness) if harness else None
+        self._replies = replies
+        self._run = run
+        self._heard: deque[Heard] = deque()
+        self._lock = threading.Lock()
+        self._unsaid = 0
+        self._claims = 0
+        replies.touch()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Lines that were read, those that could not be understood, and claims."""
+        read = self._agent.number + (self._harness.number if self._harness else 0)
+        wrong = len(self.warnings) + self._unsaid
+        return {"lines": read, "lines_wrong": wrong, "claims": self._claims}
+
+    def listen(self, *, is_last: bool = False) -> bool:
+        """Read both files to their ends; returns whether anything waits to be heard."""
+        with self._lock:
+            # A reply follows its question: the harness can only answer what was asked before.
+            self._read("agent", self._agent, is_last=is_last)
+            if self._harness is not None:
+                self._read("harness", self._harness, is_last=is_last)
+            return bool(self._heard)
+
+    def _read(self, speaker: Speaker, lines: Lines, *, is_last: bool) -> None:
+        self._heard += (Heard(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last))
+
+    def hear(self, *, is_last: bool = False) -> None:
+        """Take in all lines that are complete; the last time, an unfinished one too."""
+        self.listen(is_last=is_last)
+        while self._heard:
+            self._hear_line(self._heard.popleft())
+        if is_last:
+            self._tell_faults()
+            self._run.speech_counts = self.counts
+
+    def _tell_faults(self) -> None:
+        for speaker, lines in (("events", self._agent), ("harness events", self._harness)):
+            for fault in lines.faults if lines else ():
+                self._warn(f"{speaker} file {fault}")
+        if self._unsaid:
+            self.warnings.append(f"{self._unsaid} more lines could not be understood")
+
+    def _hear_line(self, heard: Heard) -> None:
+        try:
+            if heard.line.fault:
+                raise UsageError(what=heard.line.fault)
+            if heard.line.data.strip():
+                self._take(decode(heard.line.data, SpokenLine), heard)
+        except (msgspec.DecodeError, UnicodeError, UsageError, RecursionError, ValueError) as error:
+            name = "events" if heard.speaker == "agent" else "harness events"
+            self._warn(f"{name} file, line {heard.line.number}: {error}")
+
+    def _take(self, said: SpokenLine, heard: Heard) -> None:
+        known = _SAID[heard.speaker]
+        handle = known.get(said.type)
+        if handle is None:
+            raise UsageError(what=f"type {said.type!r}; there are {', '.join(known)}")
+        if heard.speaker == "agent" and not said.is_own:
+            handle = Spoken._claim
+        handle(self, said, heard.at)
+
+    def _warn(self, warning: str) -> None:
+        if len(self.warnings) >= WARNINGS_MAX:
+            self._unsaid += 1
+            return
+        self.warnings.append(warning)
+        log.warning(warning)
+
+    def _said_at(self, said: SpokenLine) -> float | None:
+        return None if said.t is None else self._run.clock.of_epoch(said.t)
+
+    def _say(self, said: SpokenLine, at: float) -> None:
+        kind = "say" if said.type == "message" else said.type
+        self._run.say(kind, said.text, at=at, said_at=self._said_at(said))
+
+    def _claim(self, said: SpokenLine, at: float) -> None:
+        self._claims += 1
+        text = said.text if said.type != "end" else _claimed_end(said)
+        self._run.say("claim", text, at=at, said_at=self._said_at(said), of=said.type)
+
+    def _ask(self, said: SpokenLine, at: float) -> None:
+        reply = self._run.asked(said.text, at=at, said_at=self._said_at(said))
+        if reply is not None or self._harness is None:
+            self._tell(reply)  # else the harness may still reply
+
+    def _reply(self, said: SpokenLine, at: float) -> None:
+        self._run.say("reply", said.text, said.approved, at, self._said_at(said))
+        self._tell(UserReply(reply=said.text, approved=said.approved))
+
+    def _tell(self, reply: UserReply | None) -> None:
+        """Let the agent read a reply; `null` where there is none."""
+        line = None if reply is None else {"text": reply.reply, "approved": reply.approved}
+        try:
+            handle = os.open(self._replies, WRITING)
+        except OSError as error:
+            self._warn(f"replies file cannot be written: {error.strerror}")
+            return
+        with os.fdopen(handle, "wb") as file:
+            file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+    def _step(self, said: SpokenLine, at: float) -> None:
+        if said.phase == "end":
+            self._run.leave(_named(said.error), at)
+        else:
+            self._run.enter(said.action, said.thought, said.raw, at, self._said_at(said))
+
+    def _end(self, said: SpokenLine, at: float) -> None:
+        self._run.end(said.kind, said.cause, said.validity, _named(said.error))
+
+    def _own_end(self, said: SpokenLine, at: float) -> None:
+        self._run.end_own(said.kind, _named(said.error))
+
+
+def _claimed_end(said: SpokenLine) -> str:
+    told = {"kind": said.kind, "cause": said.cause, "validity": said.validity}
+    return json.dumps({name: value for name, value in told.items() if value is not None}, ensure_ascii=False)
+
+
+def _named(error: Any) -> tuple[str, str] | None:
+    if isinstance(error, dict):
+        return str(error.get("name", "Error")), str(error.get("message", ""))
+    return None if error is None else ("Error", str(error))
+
+
+_SAID: Mapping[Speaker, Mapping[str, Callable[[Spoken, SpokenLine, float], None]]] = {
+    "agent": {
+        "thought": Spoken._say,
+        "message": Spoken._say,
+        "ask": Spoken._ask,
+        "reply": Spoken._claim,
+        "answer": Spoken._say,
+        "step": Spoken._step,
+        "end": Spoken._own_end,
+    },
+    "harness": {"reply": Spoken._reply, "end": Spoken._end},
+}

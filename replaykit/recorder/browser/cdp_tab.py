@@ -1,0 +1,304 @@
+"""One tab as the Chrome DevTools Protocol tells of it: protocol events in, session inputs out.
+
+No driver and no clock of its own: both drivers hand every event of a tab's session to `Tab.translate`. Field
+names are those of the protocol (https://chromedevtools.github.io/devtools-protocol/tot/).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from replaykit.recorder.browser.cdp_documents import Documents
+from replaykit.recorder.browser.cdp_frame_navigation import MOVES, Moves
+from replaykit.recorder.browser.cdp_frames import (
+    DEPTH_MAX,
+    PAGES,
+    TARGETS_MAX,
+    WORKERS,
+    Frames,
+    Target,
+    TargetFacts,
+    Via,
+    target_of,
+)
+from replaykit.recorder.browser.cdp_network import Network
+from replaykit.recorder.browser.cdp_page_reports import REPORTS, Reports
+from replaykit.recorder.browser.cdp_worlds import WORLDS, Worlds
+from replaykit.recorder.browser.census import LATE, Census
+from replaykit.recorder.page.page_script import Names, PageNode, PagePush
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import FrameOwned, Input
+from replaykit.recorder.session.navigation.tab_history import History
+
+Params: TypeAlias = dict[str, Any]
+"""Parameters of a protocol event."""
+
+YOUNG_MS = 1000.0
+"""A request that began before anybody listened has ended by then, or goes on: its end is told, too."""
+
+BEFORE_MS = 2000.0
+"""A frame may have been there so long before it is heard of: events wait for the agent's next call."""
+
+HELD_MAX = 10_000
+"""Events of a target that wait until it is known; more than a page makes meanwhile."""
+
+
+class Tab:
+    """What is known of one tab, and the translation of its events."""
+
+    def __init__(
+        self,
+        page: int,
+        clock: Clock,
+        *,
+        actor: str = "agent",
+        names: Names | None = None,
+        holds: bool = False,
+        is_doubled: bool = False,
+        census: Census | None = None,
+    ) -> None:
+        self.page = page
+        """Tab ordinal; probe tabs have a negative one."""
+        self.actor = actor
+        """`agent probe`."""
+        self.wire = ""
+        """Session through which the browser's own passes on what is said; empty = a session of its own."""
+        self.document = 0
+        """Ordinal of the main frame's document, from 0."""
+        self.url = ""
+        """URL of the main frame."""
+        self.loader = ""
+        """Loader id of the main frame's document."""
+        self.ahead = 0.0
+        """How far the page's clock is ahead of ours, ms."""
+        self.viewport: tuple[int, int] | None = None
+        """As the page last said, CSS px."""
+        self.has_dialog = False
+        """A native dialog is open: the page answers nothing."""
+        self.is_gone = False
+        """Closed or crashed."""
+        self.on_heard: Callable[[], None] = _nothing
+        """Called once the script is in it."""
+        self.is_heard = False
+        """Its navigations are heard."""
+        self.is_watched = False
+        """All that was there when the recorder came is known."""
+        self.busy_at = 0.0
+        """When the network last moved, ms since recording start."""
+        self.dpr = 1.0
+        """Device pixel ratio."""
+        self.history = History()
+        """Where it has been."""
+        self.seen_at = clock.now()
+        """When it was heard of first, ms since recording start."""
+        self.network = Network(self, clock)
+        """Its requests."""
+        self._clock = clock
+        self.frames = Frames()
+        """Its frames."""
+        self.names = names or Names()
+        """What the recorder calls what it puts into pages."""
+        self.holds = holds
+        """Targets below it wait for the recorder before they run."""
+        self.is_doubled = is_doubled
+        """The driver, too, tells of the requests of targets that wait for it."""
+        self.census = census or Census()
+        """Counts of what is below all tabs, and of them."""
+        self.targets: dict[Via, Target] = {}
+        """Frames in processes of their own, and workers."""
+        self.errands: list[Target | str] = []
+        """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
+        self.documents = Documents(self._miss, is_armed=self._is_armed)
+        """The documents that it shows."""
+        self.is_noting = False
+        """What is translated now is translated once more later."""
+        self.worlds = Worlds(self, clock)
+        """The JavaScript worlds of its documents."""
+        self.moves = Moves(self, clock)
+        """Its navigations."""
+        self._reports = Reports(self, clock)
+        self.told: list[Input] = []
+        """What commands have found out, for the session; the driver takes it out."""
+        self.gaps: list[tuple[str, str, int]] = []
+        """Channel, reason, count of what could not be had; the driver takes them out."""
+
+    def seat(self, tree: Params, via: Via = ()) -> None:
+        """Take in a frame tree (`Page.getFrameTree`), before any event."""
+        frame = tree["frame"]
+        if not via:
+            self.frames.begin(frame["id"])
+            self.loader = frame.get("loaderId", "")
+            self.url = frame["url"] + frame.get("urlFragment", "")
+        elif via in self.targets:
+            self.targets[via].loader = frame.get("loaderId", "")
+        self._seat_children(tree, frame.get("parentId"))
+
+    def frame(self, frame_id: str | None) -> tuple[int, ...]:
+        """Return the ordinals of a frame among its siblings, from the main frame down; empty = main."""
+        return self.frames.path(frame_id)
+
+    def take_errands(self) -> list[Target | str]:
+        """Return targets to arm and frames to tell of since this was asked last."""
+        errands, self.errands = self.errands, []
+        return errands
+
+    def own(self, frame: str, text: str | None) -> None:
+        """Take in that the document around a frame knows whose it is, and where its last snapshot has it."""
+        self.frames.owned.add(frame)
+        node = json.loads(text) if text else None
+        if node is None:
+            return
+        pusher = self.frames.speaker(self.frames.parent(frame) or "")
+        source = self.frames.source(pusher, self.frames.speakers.get(pusher, 0))
+        place = PageNode(push=node["push"], number=node["number"])
+        self.told.append(
+            FrameOwned(at=self._clock.arrived(), page=self.page, source=source, node=place, id=frame)
+        )
+
+    def meet(self, target: Target) -> None:
+        """Take in what a target has told of its requests, now that its frames are known."""
+        target.is_known = True
+        held, target.held = target.held, []
+        for method, params in held:
+            self.told += self.network.translate(method, params, target.via)
+
+    def looked_into(self, target: Target, facts: TargetFacts) -> None:
+        """Take in what a target says of itself, and what of that nobody has heard."""
+        late = self.network.late(target.via, facts.urls)
+        if facts.is_loaded:
+            self.told += self._loaded({}, target.via)
+        if late and not target.is_existing:
+            self.miss_requests(target, late)
+
+    def miss_requests(self, target: Target | None, count: int) -> None:
+        """Say that a target made requests before anybody listened, or may have."""
+        if not (self.is_doubled and target is not None and target.waits):
+            self.gaps.append(("network", LATE, count))
+
+    def _miss_all(self, target: Target) -> None:
+        # The driver tells of no WebSocket of a worker.
+        if target.kind in WORKERS:
+            self.gaps.append(("network", LATE, 1))
+        else:
+            self.miss_requests(target, 1)
+
+    def part(self, target: Target) -> None:
+        """Take in that a target is gone: one that ran and was not listened to may have done anything."""
+        if target.is_held or target.is_existing or self.actor != "agent":
+            return
+        if not (target.is_armed or target.id in self.frames.speakers):
+            self.census.late += 1
+            is_touched = self.census.touched_at > target.met_at - BEFORE_MS
+            self.gaps += [("actions", LATE, 1)] if target.kind in PAGES and is_touched else []
+            self._miss_all(target)
+        elif self._clock.now() - target.met_at < YOUNG_MS:
+            self._miss_all(target)
+
+    def take_facts(self, push: PagePush, frame: str) -> None:
+        """Take in what a snapshot of a frame says of the page: its size, and where frames stand."""
+        if frame == self.frames.main:
+            self.viewport = push.viewport or self.viewport
+        for one in push.frames:
+            if one.id:
+                self.frames.place(one.id, frame, one.path)
+
+    def note(self, method: str, params: Params) -> None:
+        """Take in what is needed to speak to the tab, from an event that is translated later."""
+        if method in _NOTED:
+            self.is_noting = True
+            for _ in self.translate(method, params):
+                pass
+            self.is_noting = False
+
+    def translate(self, method: str, params: Params, via: Via = ()) -> Iterator[Input]:
+        """Yield what a protocol event means to the session; `via`: the target below that tells of it."""
+        handle = _HANDLERS.get(method)
+        if handle is not None:
+            yield from handle(self, params, via)
+        elif method in WORLDS:
+            yield from self.worlds.translate(method, params, via)
+        elif method in MOVES:
+            yield from self.moves.translate(method, params, via)
+        elif method in REPORTS:
+            is_own = self.worlds.is_own(params, via)
+            yield from self._reports.translate(method, params, is_own=is_own)
+        elif method.startswith("Network."):
+            self.busy_at = self._clock.now()
+            target = self.targets.get(via)
+            # Whose requests they are is known once its frames are.
+            if target is not None and not target.is_known and len(target.held) < HELD_MAX:
+                target.held.append((method, params))
+            else:
+                yield from self.network.translate(method, params, via)
+
+    def _seat_children(self, tree: Params, parent: str | None) -> None:
+        self.frames.attach(tree["frame"]["id"], parent)
+        for child in tree.get("childFrames", ()):
+            self._seat_children(child, tree["frame"]["id"])
+
+    # Targets below
+
+    def _target_attached(self, params: Params, via: Via) -> Iterator[Input]:
+        target = target_of(via, params)
+        if target.kind in PAGES:
+            self.frames.attach(target.id, target.frame or None)
+        if target.kind not in PAGES | WORKERS:
+            return iter(())
+        if len(target.via) > DEPTH_MAX or len(self.targets) >= TARGETS_MAX:
+            channel = "snapshots" if target.kind in PAGES else "network"
+            self.gaps.append((channel, "targets.cut", 1))
+            self.census.cut += 1
+            return iter(())
+        above = self.targets.get(via)
+        # What is below one that was there, and comes while that is armed, was there as well.
+        is_below = above is not None and above.is_existing and not above.is_armed
+        target.is_existing = is_below or not self.is_watched
+        self.targets[target.via] = target
+        target.met_at = self._clock.now()
+        self.census.seen += 1
+        self.network.meet(target)
+        self.errands += [target, target.id] if target.kind in PAGES else [target]
+        return iter(())
+
+    def _target_detached(self, params: Params, via: Via) -> Iterator[Input]:
+        gone = (*via, params["sessionId"])
+        for one in [one for one in self.targets if one[: len(gone)] == gone]:
+            self.part(self.targets.pop(one))
+        yield from self.worlds.forget_below(gone, "left")
+        self.documents.gone(gone)
+
+    def _target_crashed(self, params: Params, via: Via) -> Iterator[Input]:
+        if via:
+            self.gaps.append(("snapshots", "frame.crashed", 1))
+            self.documents.crashed(via)
+            yield from self.worlds.forget_below(via, "crashed")
+
+    def _miss(self, why: str) -> None:
+        if self.actor == "agent":
+            self.gaps.append(("actions", why, 1))
+
+    def _is_armed(self, via: Via) -> bool:
+        target = self.targets.get(via)
+        return self.is_watched if not via else target is not None and target.is_armed
+
+    def _loaded(self, params: Params, via: Via) -> Iterator[Input]:
+        if via in self.targets:
+            yield from self.network.complete(self.targets[via].loader, via)
+
+
+_HANDLERS: dict[str, Callable[[Tab, Params, Via], Iterator[Input]]] = {
+    "Target.attachedToTarget": Tab._target_attached,
+    "Target.detachedFromTarget": Tab._target_detached,
+    "Inspector.targetCrashed": Tab._target_crashed,
+    "Page.domContentEventFired": Tab._loaded,
+}
+
+_NOTED = frozenset(
+    name for name in (*WORLDS, *REPORTS) if name.startswith(("Runtime.executionContext", "Page.javascript"))
+)
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""

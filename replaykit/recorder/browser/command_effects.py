@@ -1,0 +1,151 @@
+"""What carrying out a command needs of a driver, and the questions that all commands share.
+
+A command is a generator: it yields effects, a driver performs them, blocking or awaiting, and sends back what
+came of it. Failures come in as `Refused`, and go out as `Refused` where the command cannot go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.cdp_frames import Via
+from replaykit.recorder.browser.cdp_tab import Tab
+
+COMMAND_MAX_MS = 5000
+"""A page that does not answer by then is stuck; the agent is not."""
+
+
+class Refused(Exception):
+    """A browser did not do what was asked; the only argument is a word of `Reply.error`."""
+
+
+class Send(Struct, frozen=True, kw_only=True):
+    """Call a protocol method on a tab's session, or on that of a target below. Sends back its result."""
+
+    tab: Tab
+    method: str
+    params: dict[str, Any] = {}
+    timeout_ms: float = COMMAND_MAX_MS
+    via: Via = ()
+
+
+class Tell(Struct, frozen=True, kw_only=True):
+    """Call a protocol method on the browser's own session. Sends back its result."""
+
+    method: str
+    params: dict[str, Any] = {}
+    timeout_ms: float = COMMAND_MAX_MS
+
+
+class Together(Struct, frozen=True, kw_only=True):
+    """Call several methods at one go; none waits for another's result. Sends back their results in order."""
+
+    sends: tuple[Send, ...]
+
+
+class Sleep(Struct, frozen=True, kw_only=True):
+    """Wait while the browser goes on. Sends back None."""
+
+    ms: float
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """Run a pure function in the worker thread. Sends back its result."""
+
+    run: Callable[[], Any]
+
+
+class OpenTab(Struct, frozen=True, kw_only=True):
+    """Open and arm a probe tab in the agent's context. Sends back the Tab."""
+
+
+class CloseTab(Struct, frozen=True, kw_only=True):
+    """Close a probe tab. Sends back None."""
+
+    tab: Tab
+
+
+class Outline(Struct, frozen=True, kw_only=True):
+    """Ask Playwright for a page's accessibility tree. Sends back its YAML."""
+
+    tab: Tab
+
+
+Effect: TypeAlias = Send | Tell | Together | Sleep | Work | OpenTab | CloseTab | Outline
+
+Carried: TypeAlias = Generator[Effect, Any, Any]
+"""A command under way; its return value is that of the reply."""
+
+
+def ask(
+    tab: Tab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS, via: Via = ()
+) -> Carried:
+    """Call a page; returns the result, or raises `Refused` at once where it could not answer."""
+    if tab.is_gone:
+        raise Refused("gone")
+    if tab.has_dialog:
+        raise Refused("dialog_open")  # the page would not answer before it is closed
+    return (yield Send(tab=tab, method=method, params=params, timeout_ms=timeout_ms, via=via))
+
+
+def evaluate_raw(
+    tab: Tab, expression: str, world: str | None, timeout_ms: float, frame: str | None = None
+) -> Carried:
+    """Evaluate in a frame (default: the main one), in a world (default: ours); returns the protocol's result.
+
+    That holds what the page has thrown.
+    """
+    place = tab.worlds.place(world, frame)
+    if place is None:
+        raise Refused("gone")
+    via, context = place
+    params = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
+    try:
+        return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms, via))
+    except Refused as refused:
+        if str(refused) == "failed" and (tab.moves.is_leaving or tab.worlds.place(world, frame) != place):
+            raise Refused("gone") from refused  # its document was replaced while it was asked
+        raise
+
+
+def evaluate(
+    tab: Tab,
+    expression: str,
+    *,
+    world: str | None = None,
+    timeout_ms: float = COMMAND_MAX_MS,
+    frame: str | None = None,
+) -> Carried:
+    """Evaluate in a frame's document (default: the main one); returns the value, or raises `Refused`."""
+    result = yield from evaluate_raw(tab, expression, world, timeout_ms, frame)
+    if "exceptionDetails" in result:
+        raise Refused("failed")
+    return result["result"].get("value")
+
+
+class Job:
+    """A command under way: `step` until it is over, then read `value` and `error`."""
+
+    def __init__(self, carried: Carried) -> None:
+        self.value: Any = None
+        """What it returned."""
+        self.error: str | None = None
+        """Word of `Reply.error`, where it could not be carried out."""
+        self.fault: Exception | None = None
+        """What went wrong in the recorder itself."""
+        self._carried = carried
+
+    def step(self, answer: Any = None, refused: Refused | None = None) -> Effect | None:
+        """Send back what came of the last effect; returns the next one, or None when it is over."""
+        try:
+            return self._carried.send(answer) if refused is None else self._carried.throw(refused)
+        except StopIteration as end:
+            self.value = end.value
+        except Refused as last:
+            self.error = str(last)
+        except Exception as fault:  # noqa: BLE001 - handed to whoever asked
+            self.error, self.fault = "failed", fault
+        return None

@@ -1,0 +1,496 @@
+"""What both drivers share: tabs, the session, the sink. A driver carries out and decides nothing.
+
+Nothing that goes wrong here may reach the agent: it is logged, and said in the recording as a gap.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.census import Census
+from replaykit.recorder.browser.child_targets import Targets
+from replaykit.recorder.browser.command_effects import Carried, Job, Refused, Tell
+from replaykit.recorder.browser.command_log import DriverLog
+from replaykit.recorder.browser.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.frames_and_workers import flush
+from replaykit.recorder.browser.instrumentation import Armed, arm, environment
+from replaykit.recorder.browser.pending_relays import Relaying
+from replaykit.recorder.browser.session_commands import Command, Commands
+from replaykit.recorder.browser.target_registry import Found, Roster
+from replaykit.recorder.browser.target_relay import RECEIVED, Heard
+from replaykit.recorder.browser.witness_reports import input_at, testimonies
+from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import (
+    MAIN,
+    Arm,
+    Core,
+    Disarm,
+    End,
+    Failed,
+    Finished,
+    Framed,
+    Input,
+    Output,
+    Pushed,
+    Reply,
+    Requested,
+    Responded,
+    Seal,
+    TabClosed,
+    TabCrashed,
+    TabMissed,
+    TabOpened,
+    Write,
+)
+from replaykit.recorder.session.witnesses import Commanded
+from replaykit.trajectory.exchange import Gap
+from replaykit.trajectory.step import Environment
+
+log = logging.getLogger("replaykit.recorder")
+
+_OF_REQUESTS = Requested | Responded | Finished | Framed | Failed
+
+PROBE = -1
+"""Ordinals of probe tabs go down from here: they are no tabs of the run."""
+
+CRASHED = "Inspector.targetCrashed"
+"""Of a tab's own session; Playwright's event of that name also comes when only a frame has crashed."""
+
+
+class Driver(Relaying):
+    """Feeds the session, stores what it writes, and queues what it asks for."""
+
+    def __init__(
+        self,
+        opening: Callable[[Environment], Core],
+        store: Callable[[Write], None],
+        script: str,
+        *,
+        clock: Clock | None = None,
+        has_network: bool = True,
+        is_sync: bool = False,
+        names: Names | None = None,
+        holds: bool = False,
+    ) -> None:
+        super().__init__()
+        self.log = DriverLog(self, is_sync=is_sync)
+        """What the agent asks its driver for."""
+        self.clock = clock or Clock()
+        """The recording's clock."""
+        self.tabs: dict[int, Tab] = {}
+        """Tabs by ordinal, probe tabs and closed ones included."""
+        self.is_sealed = False
+        """The session has ended."""
+        self.fault: Exception | None = None
+        """The first thing that went wrong in the recorder itself."""
+        self.script = script
+        self.names = names or Names()
+        """What the script calls what it needs."""
+        self.has_network = has_network
+        self.commands = Commands(self.tabs, self.clock)
+        self.requests = DriverRequests(self.clock, is_on=has_network)
+        """What the driver's own events tell of requests."""
+        self.queue: list[Command] = []
+        self.is_attaching = False
+        self.is_busy = False
+        """An input is being taken in."""
+        self.on_limit: Callable[[], None] = _nothing
+        """Called when the session has ended the run: the agent has to stop."""
+        self.on_armed: Callable[[str], None] = _ignore
+        """Called with the target id of a page that the recorder listens in now."""
+        self.is_proxied = False
+        """All that the agent asks of the browser comes through a proxy of the recorder."""
+        self.browser_version: str | None = None
+        self.roster = Roster(self.clock)
+        """The pages of the browser."""
+        self._opening = opening
+        self._store = store
+        self._core: Core | None = None
+        self._early: list[Input] = []
+        self._pages: dict[Any, Tab] = {}
+        self._contexts: set[Any] = set()
+        self._has_crashed = False
+        self._existing: set[int] = set()
+        self.inputs: dict[int | None, float] = {}
+        """When the agent asked for input last, by tab, ms; a proxy does not say in which."""
+        self._backlog: dict[int, list[Heard]] = {}
+        self._lost: list[Tab] = []
+        self._leaving: dict[int, TabClosed | TabCrashed] = {}
+        self._holders = 0
+        self._newcomers: list[tuple[Tab | None, Carried]] = []
+        self._holds = holds
+        self.census = Census()
+        """Counts of pages, frames and workers."""
+        self.targets = Targets(self)
+        """Frames in processes of their own, and workers, of all tabs."""
+
+    def pump(self) -> None:
+        """Set out to do what the session has asked for; the two drivers differ in how."""
+
+    # The session
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the header is written."""
+        return self._core is not None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the agent may act: every tab is armed, and what is looked at before has been seen."""
+        return not self._backlog and (self._core is None or self._core.is_ready)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all tabs and frames that are known of are armed, or cannot be."""
+        targets = (one for tab in self.tabs.values() if not tab.is_gone for one in tab.targets.values())
+        return not self._backlog and all(target.is_armed for target in targets)
+
+    def listening(self) -> list[Carried]:
+        """Return what lets all come in that pages have said until now."""
+        tabs = [tab for page, tab in self.tabs.items() if page not in self._backlog]
+        return [flush(tab) for tab in tabs if tab.actor == "agent" and not tab.is_gone]
+
+    def begin(self, environment: Environment) -> None:
+        """Start the session, now that the header can be written, and catch up."""
+        if self._core is None:
+            self._core = self._opening(environment)
+            self._put(self._core.start(self.clock.now()))
+            early, self._early = self._early, []
+            for item in early:
+                self.feed(item)
+
+    def feed(self, item: Input) -> None:
+        """Give the session an input; what it writes is stored at once, what it asks for is queued."""
+        if isinstance(item, Commanded) and item.kind == "input":
+            self.inputs[item.page] = item.at
+        if self._core is None:
+            self._early.append(item)
+        if self._core is None or self.is_sealed:
+            return
+        if isinstance(item, End):
+            self.targets.miss_unarmed()
+            self._miss_tabs()
+            for said in testimonies(self):
+                self._put(self._core.feed(said))
+        was_ending, self.is_busy = self._core.is_ending, True
+        try:
+            self._put(self._core.feed(item))
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+        finally:
+            self.is_busy = False
+        if self._core.is_ending and not was_ending and not isinstance(item, End):
+            self.on_limit()
+
+    def failed(self, channel: str, error: Exception) -> None:
+        """Note a fault of the recorder as a gap; the agent goes on."""
+        log.exception("the recorder failed", exc_info=error)
+        self.fault = self.fault or error
+        self.gap(channel, "recorder.failed")
+
+    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
+        """Say that something was missed."""
+        self.commands.watching.take([(channel, why, count)])
+        event = Gap(t=int(self.clock.now()), page=page, channel=channel, why=why, count=count)
+        if self._core is not None and not self.is_sealed:
+            self._write(Write(event=event))
+
+    def replied(self, command: Command, job: Job) -> None:
+        """Tell the session what came of a command."""
+        if job.fault is not None:
+            self.failed("actions", job.fault)
+        self.feed(Reply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
+
+    def _put(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            match output:
+                case Write():
+                    self._write(output)
+                case Seal():
+                    self.is_sealed = True
+                case Arm() | Disarm():
+                    pass  # every tab is armed before the session hears of it, and closing one disarms it
+                case _:
+                    self.queue.append(output)
+
+    def _write(self, write: Write) -> None:
+        try:
+            self._store(write)
+        except Exception as error:
+            log.exception("the recording cannot be written", exc_info=error)
+            self.fault = self.fault or error
+
+    # Tabs
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a tab of the agent has crashed."""
+        return self._has_crashed
+
+    def new_tab(self, actor: str) -> Tab:
+        """Give a tab its ordinal; its events wait until it is armed."""
+        taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
+        page = PROBE - len(taken) if actor == "probe" else len(taken)
+        census = self.census if actor == "agent" else None
+        tab = self.tabs[page] = Tab(
+            page,
+            self.clock,
+            actor=actor,
+            names=self.names,
+            holds=self._holds,
+            is_doubled=self.requests.is_heard,
+            census=census,
+        )
+        tab.on_heard = lambda: self._armed(tab)
+        tab.documents.input_at = lambda: input_at(self, page)
+        if self.is_attaching:
+            self._existing.add(page)
+        self._backlog[page] = []
+        return tab
+
+    def _armed(self, tab: Tab) -> None:
+        found = self.roster.of(tab)
+        if found is not None:
+            self.on_armed(found.id)
+
+    def opened(self, tab: Tab, armed: Armed, opener: Tab | None) -> None:
+        """Tell the session of an armed tab, then all that happened in it meanwhile."""
+        if tab.page not in self._backlog:
+            return  # nobody waits for it any more
+        self.begin(environment(tab, armed, self.browser_version))
+        tab.census.seen += 1
+        tab.census.armed += 1
+        backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
+        if tab.actor == "agent":
+            found = self.roster.of(tab)
+            self.feed(
+                TabOpened(
+                    at=tab.seen_at,
+                    page=tab.page,
+                    url=tab.url,
+                    opener=opener.page if opener and opener.actor == "agent" else None,
+                    armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
+                    is_touched=armed.is_touched,
+                    existing=is_existing,
+                    earlier=() if found is None or is_existing else tuple(found.urls),
+                )
+            )
+        for said in backlog:
+            self._hear(tab, said)
+        tab.is_watched = True
+        if tab.page in self._leaving:
+            self.feed(self._leaving.pop(tab.page))
+        late = tab.network.late((), armed.urls)
+        is_told = self.requests.is_heard and (self.log.is_whole or self.is_proxied)
+        if late and self.has_network and not (is_existing or is_told):
+            self.gap("network", "tab.late", late, tab.page)
+
+    def happened(self, tab: Tab, event: dict[str, Any]) -> None:
+        """Translate one protocol event and feed what it means."""
+        try:
+            for said in self.unwrap(tab, event):
+                self._hear(tab, said)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+
+    def _hear(self, tab: Tab, said: Heard) -> None:
+        waiting = self._backlog.get(tab.page)
+        if said.method == CRASHED and not said.via:
+            tab.documents.crashed(())
+            self.tell(tab)
+            self.gone(tab, is_crash=True)
+        elif waiting is None:
+            self._heed(tab, said)
+        else:
+            waiting.append(said)
+            if not said.via:
+                tab.note(said.method, said.params)
+
+    def _heed(self, tab: Tab, said: Heard) -> None:
+        try:
+            self._translate(tab, said)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            self.failed("actions", error)
+
+    def _translate(self, tab: Tab, said: Heard) -> None:
+        if said.via and not self.targets.is_claimed(tab, said.via):
+            return
+        self.tell(tab)
+        for item in tab.translate(said.method, said.params, said.via):
+            self._tell(tab, item)
+        self.tell(tab)
+
+    def tell(self, tab: Tab) -> None:
+        """Feed what commands have found out about a tab, and say what they have missed."""
+        told, tab.told = tab.told, []
+        for item in told:
+            self._tell(tab, item)
+        while tab.gaps:
+            channel, why, count = tab.gaps.pop(0)
+            self.gap(channel, why, count, tab.page)
+
+    def _tell(self, tab: Tab, item: Input) -> None:
+        # What happens in a probe tab is nobody's act; its requests say that they are probes.
+        is_frame = isinstance(item, Pushed) and item.source != MAIN
+        if tab.actor == "agent" or is_frame or isinstance(item, _OF_REQUESTS):
+            self.feed(item)
+
+    # Tabs that the browser tells of
+
+    def browser_said(self, event: dict[str, Any]) -> Tab | None:
+        """Take in an event of the browser's own session; returns the tab that speaks, if any."""
+        method, params = event["method"], event.get("params") or {}
+        if method == RECEIVED:
+            tab = self.wired(params["sessionId"])
+            if tab is not None:
+                self.happened(tab, event)
+            return tab
+        if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
+            self._newcomers.append((None, self.targets.unheard(params)))
+        found = self.roster.hear(method, params)
+        if found is not None and self.roster.is_ours(found):
+            if method in ("Target.targetDestroyed", "Target.targetCrashed"):
+                self._vanished(found, is_crash=method == "Target.targetCrashed")
+            elif found.tab is None and not self._holders:
+                self._meet(found)
+        return None
+
+    def take_newcomers(self) -> list[tuple[Tab | None, Carried]]:
+        """Return tabs that the browser has told of since this was asked last, and how each is reached."""
+        newcomers, self._newcomers = self._newcomers, []
+        return newcomers
+
+    @property
+    def is_held(self) -> bool:
+        """Whether new pages wait."""
+        return self._holders > 0
+
+    def hold(self) -> None:
+        """Let new pages wait: one of them comes by another way."""
+        self._holders += 1
+
+    def release(self) -> None:
+        """Reach the pages that waited and did not come by another way."""
+        self._holders -= 1
+        if not self._holders:
+            for found in self.roster.strays():
+                self._meet(found)
+
+    def known(self, about: dict[str, Any]) -> Tab | None:
+        """Return the tab of a target (`Target.TargetInfo`), if the browser has told of it before."""
+        found = self.roster.get(about["targetId"])
+        return found.tab if found else None
+
+    def claim(self, about: dict[str, Any], tab: Tab, *, is_context: bool) -> None:
+        """Note whose target this is; `is_context`: all pages beside it are recorded, too."""
+        self.roster.claim(about, tab)
+        if is_context:
+            self.roster.enter(about.get("browserContextId", ""))
+            if not self._holders and not self.is_attaching:
+                for found in self.roster.strays():
+                    self._meet(found)
+
+    def _meet(self, found: Found) -> None:
+        tab = found.tab = self.new_tab("agent")
+        tab.seen_at = found.at
+        self._newcomers.append((tab, self._meeting(tab, found)))
+
+    def _meeting(self, tab: Tab, found: Found) -> Carried:
+        try:
+            wanted = {"targetId": found.id, "flatten": False}
+            session = (yield Tell(method="Target.attachToTarget", params=wanted))["sessionId"]
+            self.wire(tab, session)
+            armed = yield from arm(tab, self.script, self.clock, has_network=self.has_network)
+        except Refused:
+            self.lose(tab)
+            return
+        except Exception:
+            self.lose(tab)
+            raise
+        opener = self.roster.get(found.opener)
+        self.opened(tab, armed, opener.tab if opener else None)
+
+    def _vanished(self, found: Found, *, is_crash: bool) -> None:
+        if found.tab in self._lost:
+            self._lost.remove(found.tab)
+            self._miss_tab(found.tab)
+        elif found.tab is not None:
+            self.gone(found.tab, is_crash=is_crash)
+
+    def lose(self, tab: Tab) -> None:
+        """Give up a tab that went away, or could not be reached, before it was armed."""
+        if self._backlog.pop(tab.page, None) is None:
+            return
+        tab.is_gone = True
+        found = self.roster.of(tab)
+        if found is None or found.closed_at is not None:
+            self._miss_tab(tab)
+        else:
+            self._lost.append(tab)  # the browser may still tell where it goes
+
+    def _miss_tab(self, tab: Tab) -> None:
+        if tab.actor == "probe":
+            self.gap("probes", "attach.failed")
+            return
+        tab.census.seen += 1
+        tab.census.late += 1
+        found = self.roster.of(tab) or Found(id="", at=tab.seen_at)
+        opener = self.roster.get(found.opener)
+        self.feed(
+            TabMissed(
+                at=tab.seen_at,
+                page=tab.page,
+                opener=opener.tab.page if opener and opener.tab else None,
+                urls=tuple(found.urls),
+                closed_at=found.closed_at,
+                existing=tab.page in self._existing,
+            )
+        )
+
+    def _miss_tabs(self) -> None:
+        for page in list(self._backlog):
+            self.lose(self.tabs[page])
+        lost, self._lost = self._lost, []
+        for tab in lost:
+            self._miss_tab(tab)
+
+    def tab_of(self, page: Any) -> int | None:
+        """Return the tab of a page; None: nobody listens in it, STRANGER: it is not recorded."""
+        tab = self._pages.get(page)
+        if tab is not None:
+            return tab.page
+        return STRANGER if self.requests.was_there(page) else None
+
+    # The ends of tabs
+
+    def looked(self, tab: Tab, push: Any) -> None:
+        """Feed a last look that the driver took on its own, before its page is closed."""
+        at = self.clock.of_epoch(push.at - tab.ahead)
+        self.feed(Pushed(at=at, page=tab.page, document=tab.document, push=push))
+
+    def gone(self, tab: Tab, *, is_crash: bool = False) -> None:
+        """Tell the session that a tab is no more."""
+        if tab.actor == "agent" and not tab.is_gone:
+            kind = TabCrashed if is_crash else TabClosed
+            leaving = kind(at=self.clock.now(), page=tab.page)
+            self._has_crashed |= is_crash
+            if tab.page in self._backlog:
+                self._leaving[tab.page] = leaving  # nobody has heard of it yet
+            else:
+                self.feed(leaving)
+        if not tab.is_gone:
+            self.targets.part(tab)
+        tab.is_gone = True
+        self.give_up_all(tab)
+
+
+def _ignore(target: str) -> None:
+    """Nobody waits for a page."""
+
+
+def _nothing() -> None:
+    """Let the agent go on: whoever runs it counts its steps."""

@@ -1,0 +1,247 @@
+"""Frames that a page cannot read, and workers: armed, told whose they are, asked together with the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.decoders import convert, decode
+from replaykit.recorder.browser.cdp_documents import Place
+from replaykit.recorder.browser.cdp_frames import PAGES, Target, TargetFacts
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.command_effects import Effect, Refused, Send, Sleep, Together, ask, evaluate
+from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
+from replaykit.recorder.page.page_script import PagePush, decode_message
+from replaykit.recorder.session.clock import Clock, offset
+
+CLOSING_MAX_MS = 3000
+"""The documents of a page get so long for their last words."""
+
+OPENING_MAX_MS = 500
+"""A document that is there already gets so long for its first."""
+
+FRAMES_MAX = 64
+"""Frames that are asked with one page."""
+
+FRAME_MAX_MS = 500
+"""One frame's answer: a stuck one holds up neither its page nor the others."""
+
+ARMING_MAX_MS = 500
+"""A page waits so long for its frames to be armed before it is looked at."""
+
+TREE = "Page.getFrameTree"
+
+POLL_MS = 10
+"""Between two questions whether they are."""
+
+
+class LastWords(Struct, frozen=True, kw_only=True):
+    """What a document says when it is asked for its last words; the rest is in its messages."""
+
+    sent: int
+    """Messages that it has sent."""
+
+
+_FACTS = (
+    "[performance.timeOrigin + performance.now(), globalThis.document?.readyState ?? '',"
+    " performance.getEntriesByType('resource').map((entry) => entry.name)]"
+)
+"""Clock, state, requests so far."""
+
+_OWN = """function (id) {
+  let view = globalThis;
+  while (view.API === undefined && view !== view.parent) view = view.parent;
+  return view.API.own(this, id);
+}"""
+
+
+def arm_target(
+    tab: Tab, target: Target, script: str, clock: Clock, *, has_network: bool
+) -> Generator[Effect, Any, None]:
+    """Put the script into a frame's process, or listen to a worker; what lies below comes by itself."""
+    calls = _calls(tab, target, script, has_network=has_network)
+    try:
+        if target.is_held:
+            # At one go: it waits for the last of them.
+            answers = yield Together(sends=(*calls, _call(tab, target, "Runtime.runIfWaitingForDebugger")))
+            _seat(tab, target, dict(zip((call.method for call in calls), answers, strict=False)))
+        else:
+            # Frames have to be known before they speak.
+            known = 1 + max((at for at, call in enumerate(calls) if call.method == TREE), default=-1)
+            for some in filter(None, (calls[:known], calls[known:])):
+                answers = yield Together(sends=tuple(some))
+                _seat(tab, target, dict(zip((call.method for call in some), answers, strict=True)))
+    except Refused:
+        # One that went away meanwhile leaves nothing to say.
+        target.is_refused = target.via in tab.targets and not tab.is_gone
+    tab.meet(target)
+    if target.via in tab.targets and not target.is_refused:
+        tab.census.armed += 1
+        tab.census.held += target.is_held
+    target.is_armed = True
+    if not target.is_refused:
+        yield from _look_into(tab, target, clock)
+
+
+def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
+    """Tell the document around a frame which of its elements holds it."""
+    around = tab.frames.parent(frame)
+    place = tab.worlds.place(None, around) if around else None
+    if place is None:
+        raise Refused("gone")
+    via, context = place
+    found = yield from ask(tab, "DOM.getFrameOwner", {"frameId": frame}, FRAME_MAX_MS, via)
+    wanted = {"backendNodeId": found["backendNodeId"], "executionContextId": context}
+    node = yield from ask(tab, "DOM.resolveNode", wanted, FRAME_MAX_MS, via)
+    holder = {"objectId": node["object"]["objectId"]}
+    call = {
+        "functionDeclaration": _OWN.replace("API", tab.names.api),
+        "arguments": [{"value": frame}],
+        "returnByValue": True,
+        **holder,
+    }
+    told = yield from ask(tab, "Runtime.callFunctionOn", call, FRAME_MAX_MS, via)
+    if "exceptionDetails" not in told:
+        tab.own(frame, told["result"].get("value"))
+    yield from ask(tab, "Runtime.releaseObject", holder, FRAME_MAX_MS, via)
+
+
+def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
+    """Serialize the page now; its other frames send theirs just before."""
+    yield from _armed(tab)
+    for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
+        yield from _sent(tab, frame)
+    text = yield from evaluate(tab, f"{tab.names.api}.push({json.dumps(purpose)})")
+    message = decode_message(text) if isinstance(text, str) else None
+    if not isinstance(message, PagePush):
+        raise Refused("failed")
+    tab.take_facts(message, tab.frames.main)
+    return message
+
+
+def send_frames(tab: Tab) -> Generator[Effect, Any, None]:
+    """Let the page's other frames send what they show."""
+    for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
+        yield from _sent(tab, frame)
+
+
+def flush(tab: Tab) -> Generator[Effect, Any, None]:
+    """Let all come in that a page and its frames have said until now: a session keeps its order."""
+    for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
+        try:
+            yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
+        except Refused:
+            continue  # it says nothing any more, or is stuck
+
+
+def file_contents(tab: Tab, frame: str, key: int) -> Generator[Effect, Any, bytes | None]:
+    """Return the bytes of a file that a document (empty = the main frame's) was given."""
+    found = yield from evaluate(tab, f"{tab.names.api}.contents({key})", frame=frame or None)
+    return base64.b64decode(found) if isinstance(found, str) else None
+
+
+def close(tab: Tab, clock: Clock) -> Generator[Effect, Any, None]:
+    """Ask all documents of a page for their last words: what has none by then is a gap."""
+    due, asked = clock.now() + CLOSING_MAX_MS, set[Place]()
+    for _ in range(OPENING_MAX_MS // POLL_MS):
+        if tab.is_gone or not tab.documents.is_opening:
+            break
+        yield Sleep(ms=POLL_MS)
+    while clock.now() < due and (waiting := [one for one in tab.documents.open() if one not in asked]):
+        for place in waiting:
+            asked.add(place)
+            yield from _close(tab, place)
+    tab.documents.finish()
+
+
+def _close(tab: Tab, place: Place) -> Generator[Effect, Any, None]:
+    via, context = place
+    call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
+    try:
+        found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
+        said = decode(found["result"].get("value") or "", LastWords)
+    except (Refused, msgspec.DecodeError):
+        return  # it is stuck, behind a dialog, or gone
+    tab.documents.answered(place)
+    if tab.worlds.heard(place) < said.sent and tab.actor == "agent":
+        tab.gaps.append(("actions", "seq.broken", said.sent - tab.worlds.heard(place)))
+
+
+def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:
+    """Tell all frames of an act in one of them (empty = the main frame)."""
+    for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:
+        if frame != actor:
+            try:
+                yield from evaluate(
+                    tab, f"{tab.names.api}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS
+                )
+            except Refused:
+                continue  # it shows nothing that could come of the act
+
+
+def _calls(tab: Tab, target: Target, script: str, *, has_network: bool) -> list[Send]:
+    # Requests first: they begin at once where nothing waits for us.
+    limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
+    binding = {"name": tab.names.binding, "executionContextName": tab.names.world}
+    source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
+    frame: list[tuple[str, dict[str, Any]]] = [
+        ("Runtime.addBinding", binding),
+        ("Page.enable", {}),
+        (TREE, {}),
+        ("Page.addScriptToEvaluateOnNewDocument", source),
+    ]
+    calls = [
+        *([("Network.enable", limits)] if has_network else []),
+        ("Runtime.enable", {}),
+        *(frame if target.kind in PAGES else []),
+        ("Target.setAutoAttach", following(tab)),
+    ]
+    return [_call(tab, target, method, params) for method, params in calls]
+
+
+def _call(tab: Tab, target: Target, method: str, params: dict[str, Any] | None = None) -> Send:
+    return Send(tab=tab, method=method, params=params or {}, via=target.via)
+
+
+def _seat(tab: Tab, target: Target, answers: dict[str, Any]) -> None:
+    if TREE in answers:
+        tab.seat(answers[TREE]["frameTree"], target.via)
+
+
+def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
+    """Compare clocks, and see what happened before anybody listened."""
+    samples, urls, ready = [], list[str](), ""
+    place = tab.worlds.place(None, target.id) if target.kind in PAGES else None
+    where = {"contextId": place[1]} if place else {}
+    call = {"expression": _FACTS, "returnByValue": True, **where}
+    try:
+        for _ in range(CLOCK_SAMPLES):
+            asked = clock.started + clock.now()
+            found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, target.via)
+            said, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
+            samples.append((asked, said, clock.started + clock.now()))
+    except (Refused, msgspec.ValidationError):
+        return  # it goes elsewhere just now, or the page has played with what it was asked
+    target.ahead = offset(samples)
+    tab.looked_into(target, TargetFacts(urls=urls, is_loaded=ready in ("interactive", "complete")))
+
+
+def _armed(tab: Tab) -> Generator[Effect, Any, None]:
+    for _ in range(ARMING_MAX_MS // POLL_MS):
+        if all(target.is_armed for target in tab.targets.values()):
+            return
+        yield Sleep(ms=POLL_MS)
+
+
+def _sent(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
+    try:
+        if frame not in tab.frames.owned:
+            yield from own(tab, frame)
+        yield from evaluate(tab, f"{tab.names.api}.send('asked')", frame=frame, timeout_ms=FRAME_MAX_MS)
+    except Refused:
+        return  # the page is looked at without it: what it showed last stands

@@ -1,0 +1,134 @@
+"""Arming a tab: binding and script go in, clocks are compared, the history is read."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.command_effects import Effect, Refused, Send, Together, evaluate
+from replaykit.recorder.session.clock import Clock, offset
+from replaykit.trajectory.step import Environment
+
+POST_MAX = 1 << 20
+"""Bytes of a request body that the browser reports."""
+
+BUFFER_MAX = 64 << 20
+"""Bytes of response bodies that the browser keeps for us."""
+
+CLOCK_SAMPLES = 5
+"""Round trips at most by which a page's clock is compared with ours."""
+
+QUICK_MS = 4.0
+"""A round trip so quick is exact enough: no other is needed."""
+
+
+def following(tab: Tab) -> dict[str, Any]:
+    """Return how targets below are asked for: `relay` says why they are not given sessions of their own."""
+    return {"autoAttach": True, "waitForDebuggerOnStart": tab.holds, "flatten": False}
+
+
+class Armed(Struct, frozen=True, kw_only=True):
+    """What arming a tab has found out."""
+
+    armed_after_ms: int
+    """Age of its document when the script came in, ms."""
+    is_touched: bool = True
+    """Somebody may have acted in it before."""
+    user_agent: str = ""
+    """User-agent text."""
+    dpr: float = 1.0
+    """Device pixel ratio."""
+    language: str = ""
+    """Browser locale."""
+    timezone: str = ""
+    """Browser time zone."""
+    urls: tuple[str, ...] = ()
+    """What its document has asked for so far, itself included."""
+
+
+def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
+    """Put binding and script into a tab, now and for every later document, and compare clocks."""
+    answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
+    tab.is_heard = True
+    tab.on_heard()
+    tab.seat(answers[-2]["frameTree"])
+    try:
+        armed = yield from _compare_clocks(tab, clock)
+        yield from remember_history(tab)
+    except Refused:  # it navigates away just now, or has a dialog open: armed all the same
+        return Armed(armed_after_ms=0)
+    return armed
+
+
+def environment(tab: Tab, armed: Armed, browser_version: str | None) -> Environment:
+    """Return what a header says of the browser, by its first tab."""
+    agent = armed.user_agent
+    return Environment(
+        driver="playwright",
+        browser="chromium",
+        browser_version=browser_version,
+        user_agent=agent or None,
+        headless="HeadlessChrome" in agent,
+        locale=armed.language or None,
+        timezone=armed.timezone or None,
+        viewport=tab.viewport,
+        dpr=armed.dpr,
+    )
+
+
+def _first_calls(tab: Tab, script: str, *, has_network: bool) -> tuple[Send, ...]:
+    # All at once: whoever opened the tab may act in it already.
+    source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
+    limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("Runtime.enable", {}),
+        ("Runtime.addBinding", {"name": tab.names.binding, "executionContextName": tab.names.world}),
+        ("Page.enable", {}),
+        ("Page.addScriptToEvaluateOnNewDocument", source),
+        *([("Network.enable", limits)] if has_network else []),
+        ("Page.getFrameTree", {}),
+        # Frames in processes of their own and workers come as targets.
+        ("Target.setAutoAttach", following(tab)),
+    ]
+    return tuple(Send(tab=tab, method=method, params=params) for method, params in calls)
+
+
+def remember_history(tab: Tab) -> Generator[Effect, Any, None]:
+    """Read the navigation history, unless the tab goes on while it is read."""
+    moves = tab.history.moves
+    history = yield Send(tab=tab, method="Page.getNavigationHistory")
+    if moves == tab.history.moves and not tab.moves.is_leaving:
+        tab.history.read([entry["url"] for entry in history["entries"]], history["currentIndex"])
+
+
+def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
+    source = (
+        "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
+        " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"
+        " innerWidth, innerHeight,"
+        f" globalThis.{tab.names.api}?.touched ?? true,"
+        " ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
+        ".map((entry) => entry.name)]"
+    )
+    samples, is_touched, urls = [], None, None
+    for _ in range(CLOCK_SAMPLES):
+        asked = clock.started + clock.now()
+        about = yield from evaluate(tab, source)
+        samples.append((asked, float(about[0]), clock.started + clock.now()))
+        is_touched = bool(about[8]) if is_touched is None else is_touched
+        urls = tuple(str(url).partition("#")[0] for url in about[9]) if urls is None else urls
+        if samples[-1][2] - asked <= QUICK_MS:
+            break
+    tab.ahead, tab.dpr, tab.viewport = offset(samples), float(about[3]), (int(about[6]), int(about[7]))
+    return Armed(
+        armed_after_ms=int(about[1]),
+        is_touched=is_touched is not False,
+        user_agent=str(about[2]),
+        dpr=tab.dpr,
+        language=str(about[4]),
+        timezone=str(about[5]),
+        urls=urls or (),
+    )

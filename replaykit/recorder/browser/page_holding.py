@@ -1,0 +1,167 @@
+"""New pages are held back from agents, and from running, until the recorder listens in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from replaykit.recorder.proxy.protocol_messages import Message, Place, Seat, Wire, plain
+
+HOLD_S = 2.0
+"""A new page is held back for so long at most."""
+
+HELD_MAX = 20_000
+"""Messages of one page that are held back."""
+
+
+BLANK = "about:blank"
+
+FORGET_MAX = 30
+"""How often it is tried to take the empty page out of a new page's history."""
+
+_ARRIVALS = frozenset({"Page.frameNavigated", "Page.domContentEventFired", "Page.loadEventFired"})
+
+
+class Holding:
+    """What is held back, by target; `late` is called where a page could not be held long enough."""
+
+    def __init__(self, clock: Callable[[], float], late: Callable[[str], None]) -> None:
+        self.is_holding = False
+        """Whether new pages are held: from when the agent may connect."""
+        self.counts = {"targets": 0, "targets_late": 0, "commands": 0, "refused": 0}
+        """New pages, those held too long, commands of agents, and those refused."""
+        self._clock = clock
+        self._late = late
+        self._places: dict[str, Place] = {}
+        self._seats: dict[str, Seat] = {}
+        self._roots: dict[int, Seat] = {}
+        self._arriving: dict[str, int] = {}
+        """Sessions of ours on pages that go to their first address, and how often to look at each again."""
+
+    def _to_client(self, seat: Seat, wire: Wire) -> None:
+        raise NotImplementedError
+
+    def _forward(self, seat: Seat, wire: Wire, params: Message | None) -> None:
+        raise NotImplementedError
+
+    def _own(
+        self,
+        method: str,
+        params: Message,
+        session: str | None = None,
+        then: Callable[[Wire], None] | None = None,
+    ) -> None:
+        raise NotImplementedError
+
+    def _place(self, target: str) -> Place:
+        return self._places.setdefault(target, Place())
+
+    def is_ours(self, target: str) -> bool:
+        """Whether a target is one of the recorder's own."""
+        place = self._places.get(target)
+        return place is not None and place.due < 0
+
+    def go(self, target: str, url: str) -> None:
+        """Let a new page go somewhere, once the recorder listens in it."""
+        place = self._place(target)
+        place.url = url
+        if not self._is_held(place):
+            self._go(target, place)
+
+    def _met(self, place: Place) -> None:
+        if self.is_holding and not (place.is_armed or place.due):
+            self.counts["targets"] += 1
+            place.due = self._clock() + HOLD_S
+
+    def hide(self, target: str) -> None:
+        """Keep a target of the recorder's own from all others."""
+        self._place(target).due = -1.0
+        self._place(target).is_armed = True
+
+    def armed(self, target: str) -> None:
+        """Let go of a page, now that the recorder listens in it."""
+        place = self._place(target)
+        if not place.is_armed:
+            place.is_armed = True
+            self._release(target, place)
+
+    def let_go(self) -> None:
+        """Hold nothing back any more."""
+        self.is_holding = False
+        for target, place in list(self._places.items()):
+            for seat in place.seats:
+                seat.waits = False
+            self._release(target, place)
+
+    def overdue(self) -> None:
+        """Let go of pages that were held long enough, and look again at those that just arrived."""
+        for session in [session for session, left in self._arriving.items() if left < FORGET_MAX]:
+            self._look_back(session)
+        now = self._clock()
+        for target, place in list(self._places.items()):
+            if not place.is_armed and 0 < place.due <= now:
+                place.is_armed = True
+                self.counts["targets_late"] += 1
+                self._late(target)
+                self._release(target, place)
+
+    def _is_held(self, place: Place) -> bool:
+        return self.is_holding and not place.is_armed and place.due > 0 and len(place.held) < HELD_MAX
+
+    def _release(self, target: str, place: Place) -> None:
+        held, place.held = place.held, []
+        for seat, wire in held:
+            if seat.client in self._roots:
+                self._to_client(seat, wire)
+        self._resume(place)
+        self._go(target, place)
+
+    def _resume(self, place: Place) -> None:
+        # The first resume starts a page with an opener: whoever else waits comes before the recorder.
+        if (place.is_armed or not self.is_holding or not place.due) and not any(
+            one.waits for one in place.seats
+        ):
+            resumes, place.resumes = place.resumes, []
+            for wire in resumes:
+                seat = self._seats.get(str(wire.sessionId))
+                if seat is not None:
+                    self._forward(seat, wire, None)
+
+    def _go(self, target: str, place: Place) -> None:
+        url, place.url = place.url, ""
+        if url:
+            wanted = {"targetId": target, "flatten": True}
+            self._own("Target.attachToTarget", wanted, then=lambda answer: self._navigate(url, answer))
+
+    def _navigate(self, url: str, answer: Wire) -> None:
+        session = plain(answer.result).get("sessionId")
+        if session is None:
+            return
+
+        # The empty page is no place to go back to; it can be forgotten once another is there.
+        self._arriving[session] = FORGET_MAX
+        self._own("Page.enable", {}, session)
+        self._own("Page.navigate", {"url": url}, session)
+
+    def _arrived(self, session: str, wire: Wire) -> None:
+        if wire.method in _ARRIVALS:
+            self._look_back(session)
+
+    def _look_back(self, session: str) -> None:
+        self._own(
+            "Page.getNavigationHistory", {}, session, lambda answer: self._forget_blank(session, answer)
+        )
+
+    def _forget_blank(self, session: str, answer: Wire) -> None:
+        if session not in self._arriving:
+            return
+        history = plain(answer.result)
+        urls = [entry["url"] for entry in history.get("entries", ())]
+        if urls == [BLANK]:
+            return  # it is still to come
+        # Just when it has arrived the browser may not forget yet. An agent that went on needs the others.
+        if len(urls) == 2 and urls[0] == BLANK and history["currentIndex"] == 1 and self._arriving[session]:
+            self._arriving[session] -= 1
+            self._own("Page.resetNavigationHistory", {}, session)
+            return
+        del self._arriving[session]
+        self._own("Target.detachFromTarget", {"sessionId": session})

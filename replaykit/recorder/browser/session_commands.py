@@ -1,0 +1,289 @@
+"""The session's commands, as generators that either driver can carry out."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from replaykit.bundle.blobs import pixmap
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.recorder.browser.accessibility_tree import outline
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.closed_shadow_roots import reveal
+from replaykit.recorder.browser.command_effects import (
+    COMMAND_MAX_MS,
+    Carried,
+    CloseTab,
+    Refused,
+    Send,
+    Sleep,
+    Work,
+    ask,
+    evaluate,
+)
+from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
+from replaykit.recorder.browser.net_log import NetLog, Sent
+from replaykit.recorder.probes.probe_reading import open_page, prepare, reads, request
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import (
+    Body,
+    Close,
+    CloseDocuments,
+    Http,
+    Open,
+    Pause,
+    Post,
+    ReadLog,
+    ReadPage,
+    Screenshot,
+)
+from replaykit.recorder.session.outbox import Blob
+from replaykit.recorder.session.witnesses import OF_PAGES, Watching
+from replaykit.secrets.paint import blacken
+from replaykit.trajectory.scalars import Box
+
+PIXELS_MAX = 8_000_000
+"""Larger pictures are taken at a lower scale."""
+
+MARKERS_MAX = 12
+"""Requests of our own that push the browser's log out, until it holds the first."""
+
+CAPTURE_MAX_MS = 1500
+"""A capture takes 30 ms; one that has not come by then is asked for again."""
+
+Command: TypeAlias = (
+    ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open | Close | Pause
+)  # fmt: skip
+"""Outputs of the session that get a reply."""
+
+
+class Commands:
+    """Turns commands into generators over the tabs of one recording."""
+
+    def __init__(self, tabs: Mapping[int, Tab], clock: Clock) -> None:
+        self._tabs = tabs
+        self._clock = clock
+        self.net_log: NetLog | None = None
+        """Of the browser, where it writes one."""
+        self.watching = Watching()
+        """What the witnesses in the pages have missed so far."""
+
+    def start(self, command: Command) -> Carried:
+        """Return the generator that carries the command out; nothing happens before its first step."""
+        match command:
+            case ReadPage():
+                return self._read(command)
+            case Screenshot():
+                return self._screenshot(command)
+            case Body():
+                return self._body(command)
+            case Post():
+                return self._post(command)
+            case CloseDocuments():
+                return self._close_documents()
+            case ReadLog():
+                return self._log()
+            case Open():
+                return self._open(command)
+            case Close():
+                return self._close(command)
+            case Http():
+                return _http(command)
+            case Pause():
+                return _pause(command)
+
+    def _tab(self, page: int) -> Tab:
+        tab = self._tabs.get(page)
+        if tab is None or tab.is_gone:
+            raise Refused("gone")
+        return tab
+
+    def _read(self, command: ReadPage) -> Carried:
+        tab = self._tab(command.page)
+        match command.what:
+            case "snapshot":
+                hidden = (yield from reveal(tab)) if command.args[:1] == ("final",) else 0
+                return replace((yield from snapshot(tab, *command.args)), hidden=hidden)
+            case "frames":
+                return (yield from send_frames(tab))
+            case "stir":
+                return (yield from stir(tab, *command.args))
+            case "a11y":
+                return (yield from outline(tab))
+            case "reads":
+                return (yield from reads(tab, command.args))
+            case "prep":
+                return (yield from prepare(tab, command.args))
+            case "file":
+                return (yield from file_contents(tab, *command.args))
+            case "history":
+                return tab.history.direction
+        raise Refused("failed")
+
+    def _screenshot(self, command: Screenshot) -> Carried:
+        tab = self._tab(command.page)
+        scale = _scale(tab)
+        params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        if scale < 1:
+            params["clip"] = yield from _clip(tab, scale)
+        document = tab.document
+        yield from _painted(tab)
+        shot = yield from _capture(tab, params)
+        at = self._clock.now()
+        yield from _still(tab, document)
+        picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
+        return picture, scale, at
+
+    def _body(self, command: Body) -> Carried:
+        reply = yield from self._ask_owner(command.request, "Network.getResponseBody")
+        return _decoded(reply["body"], is_base64=reply["base64Encoded"])
+
+    def _post(self, command: Post) -> Carried:
+        reply = yield from self._ask_owner(command.request, "Network.getRequestPostData")
+        text: str = reply["postData"]
+        if "base64Encoded" not in reply and "\ufffd" in text:
+            raise Refused("failed")  # a browser of before 2025 gives bytes that are no text away as text
+        return _decoded(text, is_base64=reply.get("base64Encoded", False))
+
+    def _log(self) -> Carried:
+        if self.net_log is None:
+            raise Refused("gone")
+        marker = f"http://replaykit.invalid/{token_hex(8)}"
+        for _ in range(MARKERS_MAX):
+            yield from self._mark(marker)
+            for _ in range(5):
+                sent = yield Work(run=self.net_log.read)
+                if any(one.url == marker for one in sent):
+                    return self._logged(sent)
+                yield Sleep(ms=20)
+        raise Refused("timeout")
+
+    def _mark(self, marker: str) -> Carried:
+        # The browser writes its log in portions: a request of ours pushes out what came before it.
+        tab = next((tab for tab in self._tabs.values() if not tab.is_gone), None)
+        if tab is not None:
+            options = {"disableCache": True, "includeCredentials": False}
+            wanted = {"frameId": tab.frames.main, "url": marker, "options": options}
+            with suppress(Refused):
+                yield Send(tab=tab, method="Network.loadNetworkResource", params=wanted)
+
+    def _logged(self, sent: list[Sent]) -> list[Sent]:
+        if self.net_log is None or not self.net_log.is_readable:
+            raise Refused("failed")
+        pages = [one for one in sent if urlsplit(one.url).hostname != "replaykit.invalid"]
+        return [replace(one, at=self._clock.of_epoch(one.at)) for one in pages]
+
+    def _ask_owner(self, request: str, method: str) -> Carried:
+        owners = ((tab, tab.network.owner(request)) for tab in self._tabs.values())
+        tab, via = next((one for one in owners if one[1] is not None), (None, None))
+        if tab is None or via is None or tab.is_gone:
+            raise Refused("gone")
+        # A dialog stops the page, not its network: the body can be had all the same.
+        wanted = {"requestId": request.partition("#")[0]}
+        try:
+            return (yield Send(tab=tab, method=method, params=wanted, via=via))
+        except Refused as refused:
+            # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
+            # of what a frame's process was given before anybody listened.
+            raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
+
+    def _close_documents(self) -> Carried:
+        tabs = [tab for tab in self._tabs.values() if tab.actor == "agent"]
+        for tab in tabs:
+            yield from close(tab, self._clock)
+            self.watching.take(tab.gaps)
+        at, counts = self._clock.now(), Counter[str]()
+        for tab in tabs:
+            counts.update(tab.documents.counts)
+        return [self.watching.of(witness, at, counts) for witness in OF_PAGES]
+
+    def _open(self, command: Open) -> Carried:
+        probes = (tab for tab in self._tabs.values() if tab.actor == "probe" and not tab.is_gone)
+        return (yield from open_page(next(probes, None), command.url, self._clock))
+
+    def _close(self, command: Close) -> Carried:
+        return (yield CloseTab(tab=self._tab(command.page)))
+
+
+def _decoded(body: str, *, is_base64: bool) -> bytes:
+    return base64.b64decode(body) if is_base64 else body.encode("utf-8", "surrogatepass")
+
+
+def _http(command: Http) -> Carried:
+    return (yield Work(run=lambda: request(command.method, command.path)))
+
+
+def _pause(command: Pause) -> Carried:
+    return (yield Sleep(ms=command.ms))
+
+
+_PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  setTimeout(done, 500, false);
+})"""
+
+
+def _painted(tab: Tab) -> Carried:
+    # Until a document has drawn something, the browser goes on showing the one before it.
+    try:
+        is_painted = yield from evaluate(tab, _PAINTED, timeout_ms=CAPTURE_MAX_MS)
+    except Refused as refused:
+        if str(refused) in ("gone", "failed"):
+            return  # a document without our script; whether it stays is asked afterwards
+        raise
+    if is_painted is False:
+        raise Refused("gone")
+
+
+def _still(tab: Tab, document: int) -> Carried:
+    # The browser's answer comes after all that it told of documents before.
+    yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
+    if tab.document != document:
+        raise Refused("gone")
+
+
+def _capture(tab: Tab, params: dict[str, Any]) -> Carried:
+    # A capture under way when its document is replaced fails, or is never answered; that the document goes
+    # may be told only after it was refused.
+    document, why = tab.document, ""
+    for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
+        try:
+            return (yield from ask(tab, "Page.captureScreenshot", params, patience))
+        except Refused as refused:
+            why = str(refused)
+            if why not in ("timeout", "failed"):
+                raise
+            if tab.moves.is_leaving or tab.document != document:
+                raise Refused("gone") from refused
+    raise Refused(why)
+
+
+def _scale(tab: Tab) -> float:
+    if tab.viewport is None:
+        return 1.0
+    pixels = tab.viewport[0] * tab.viewport[1] * tab.dpr**2
+    return 1.0 if pixels <= PIXELS_MAX else (PIXELS_MAX / pixels) ** 0.5
+
+
+def _clip(tab: Tab, scale: float) -> Carried:
+    metrics = yield from ask(tab, "Page.getLayoutMetrics", {})
+    view = metrics["cssVisualViewport"]
+    size = {"width": view["clientWidth"], "height": view["clientHeight"]}
+    return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
+
+
+def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
+    png = base64.b64decode(capture)
+    pixels = pixmap(png)
+    if pixels is not None:
+        return Blob.of(PIXMAP, blacken(pixels, paint, scale))
+    if paint:
+        raise Refused("failed")  # it cannot be painted, so it may not be kept
+    return Blob.of("image/png", png)

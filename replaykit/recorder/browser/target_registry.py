@@ -1,0 +1,114 @@
+"""The pages of a browser, as the browser itself tells of them: also those that nobody could listen in.
+
+Pure: `Target.*` events of the browser's own session in, no driver and no clock of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.session.clock import Clock
+
+URLS_MAX = 200
+"""Addresses kept of one page that nobody listens in; a page may change its own without end."""
+
+STRANGERS_MAX = 200
+"""Pages kept of contexts that nobody records so far."""
+
+FOUND = {"discover": True, "filter": [{"type": "page"}, {"type": "shared_worker"}]}
+"""What the browser is to tell of: pages, and workers that no page holds."""
+
+
+class Found(Struct, kw_only=True, eq=False):
+    """A page that the browser has told of."""
+
+    id: str
+    """Target id."""
+    at: float
+    """When it was heard of first, ms since recording start."""
+    context: str = ""
+    """Browser context."""
+    opener: str = ""
+    """Target id of its opener."""
+    urls: list[tuple[float, str]] = []
+    """Where it was before anybody listened: when it was told, ms, and the address."""
+    closed_at: float | None = None
+    """When it was gone, ms."""
+    tab: Tab | None = None
+    """What is recorded of it."""
+
+
+class Roster:
+    """Which pages there are, and which of them are recorded."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.is_whole = False
+        """The whole browser is recorded."""
+        self._clock = clock
+        self._contexts: set[str] = set()
+        self._found: dict[str, Found] = {}
+
+    def hear(self, method: str, params: dict[str, Any]) -> Found | None:
+        """Take in an event; returns the page that it is about, if it is one."""
+        about = params.get("targetInfo", params)
+        found = self._found.get(about.get("targetId", ""))
+        if method == "Target.targetCreated" and found is None and about.get("type") == "page":
+            found = self._create(about)
+        if found is None:
+            return None
+        if method in ("Target.targetCreated", "Target.targetInfoChanged"):
+            self._visit(found, about.get("url", ""))
+        elif method == "Target.targetDestroyed":
+            found.closed_at = self._clock.arrived()
+        return found
+
+    def claim(self, about: dict[str, Any], tab: Tab) -> Found:
+        """Note whose page a target (`Target.TargetInfo`) is."""
+        found = self._found.get(about["targetId"]) or self._create(about)
+        found.tab = tab
+        return found
+
+    def enter(self, context: str) -> None:
+        """Note that all pages of a context are recorded."""
+        self._contexts.add(context)
+
+    def strays(self) -> list[Found]:
+        """Return pages that are to be recorded, and are not yet."""
+        return [one for one in self._found.values() if one.tab is None and self.is_ours(one)]
+
+    def get(self, target: str) -> Found | None:
+        """Return a page by its target id."""
+        return self._found.get(target)
+
+    def of(self, tab: Tab) -> Found | None:
+        """Return the page of a tab."""
+        return next((one for one in self._found.values() if one.tab is tab), None)
+
+    def is_ours(self, found: Found) -> bool:
+        """Whether a page is to be recorded."""
+        opener = self._found.get(found.opener)
+        actor = opener.tab.actor if opener is not None and opener.tab is not None else ""
+        is_near = self.is_whole or found.context in self._contexts
+        return actor == "agent" or (is_near and actor != "probe")
+
+    def _create(self, about: dict[str, Any]) -> Found:
+        found = Found(
+            id=about["targetId"],
+            at=self._clock.arrived(),
+            context=about.get("browserContextId", ""),
+            opener=about.get("openerId", ""),
+        )
+        self._found[found.id] = found
+        strangers = [one for one in self._found.values() if one.tab is None and not self.is_ours(one)]
+        for one in strangers[:-STRANGERS_MAX]:
+            del self._found[one.id]
+        return found
+
+    def _visit(self, found: Found, url: str) -> None:
+        is_listened = found.tab is not None and found.tab.is_heard
+        is_new = url and (not found.urls or found.urls[-1][1] != url)
+        if is_new and not is_listened and len(found.urls) < URLS_MAX:
+            found.urls.append((self._clock.arrived(), url))

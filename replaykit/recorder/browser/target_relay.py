@@ -1,0 +1,102 @@
+"""Messages to and from targets below a page, inside of messages of the page's own session.
+
+Playwright hands out sessions to pages only, and late. What a page's session attaches to by itself (frames in
+processes of their own, workers) speaks through it: requests go out in `Target.sendMessageToTarget`, events
+and replies come in `Target.receivedMessageFromTarget`, one inside of the other where targets lie below
+targets. A page that the browser told of speaks through the browser's session in the same way. Pure: no
+driver, no clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.cdp_frames import Via
+
+Message: TypeAlias = dict[str, Any]
+"""One protocol message."""
+
+SEND = "Target.sendMessageToTarget"
+RECEIVED = "Target.receivedMessageFromTarget"
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """An event of a target."""
+
+    via: Via
+    """Its session; empty = that of the page itself."""
+    method: str
+    params: Message
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The reply to a request, or the end of waiting for it."""
+
+    number: int
+    """Of the request."""
+    result: Message | None = None
+    """None: it was refused, or the target is gone."""
+
+
+class Relay:
+    """Wraps requests for one page's targets, and unwraps what they say.
+
+    `wire`: the session through which the browser's own passes on what the page says; empty = its own session.
+    """
+
+    def __init__(self, wire: str = "") -> None:
+        self._root: Via = (wire,) if wire else ()
+        self._waiting: dict[int, Via] = {}
+        self._next = 1
+
+    def ask(self, via: Via, method: str, params: Message) -> tuple[int, Message]:
+        """Return the number of a request, and the parameters of SEND on the session that carries it."""
+        number, self._next = self._next, self._next + 1
+        self._waiting[number] = via
+        message: Message = {"id": number, "method": method, "params": params}
+        whole = (*self._root, *via)
+        for session in reversed(whole[1:]):
+            message = {"id": number, "method": SEND, "params": _enveloped(session, message)}
+        return number, _enveloped(whole[0], message)
+
+    def forget(self, number: int) -> None:
+        """Wait for a reply no longer."""
+        self._waiting.pop(number, None)
+
+    def hear(self, method: str, params: Message) -> Iterator[Heard | Answered]:
+        """Yield what an event of the session that carries all this tells, and whose reply it is."""
+        if self._root:
+            yield from self._unwrap(params, ())
+        else:
+            yield from self._hear(method, params, ())
+
+    def _hear(self, method: str, params: Message, via: Via) -> Iterator[Heard | Answered]:
+        if method == RECEIVED:
+            yield from self._unwrap(params, (*via, params["sessionId"]))
+            return
+        yield Heard(via=via, method=method, params=params)
+        if method == "Target.detachedFromTarget":
+            yield from self._lose((*via, params["sessionId"]))
+
+    def _unwrap(self, params: Message, via: Via) -> Iterator[Heard | Answered]:
+        message = json.loads(params["message"])
+        number = message.get("id")
+        if number is None:
+            yield from self._hear(message["method"], message.get("params") or {}, via)
+        elif self._waiting.get(number) == via or (number in self._waiting and "error" in message):
+            # A refusal on the way ends the waiting, too; a mere receipt does not.
+            del self._waiting[number]
+            yield Answered(number=number, result=None if "error" in message else message.get("result") or {})
+
+    def _lose(self, via: Via) -> Iterator[Answered]:
+        for number in [number for number, at in self._waiting.items() if at[: len(via)] == via]:
+            del self._waiting[number]
+            yield Answered(number=number)
+
+
+def _enveloped(session: str, message: Message) -> Message:
+    return {"sessionId": session, "message": json.dumps(message)}

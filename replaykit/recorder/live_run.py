@@ -1,0 +1,268 @@
+"""A run as agent and harness see it: what was thought, said, asked, answered; and how it ended."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from replaykit.errors import UsageError
+from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.scripted_user import User, UserReply
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.declared_actions import Said as Declared
+from replaykit.recorder.session.declared_actions import declared
+from replaykit.recorder.session.driver_messages import End, Said, StepEnter, StepExit
+from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
+
+Error = tuple[str, str]
+"""Name and message of an exception."""
+
+
+class Ended(Struct, frozen=True, kw_only=True):
+    """How the harness says that the run ended."""
+
+    kind: str | None = None
+    """`answered stopped max_steps timeout crashed unknown`; absent = as it looks."""
+    cause: str | None = None
+    """`agent browser recorder harness person`."""
+    validity: str = "valid"
+    """`valid blocked site_down session_lost other`."""
+    error: Error | None = None
+    """An exception."""
+
+
+class Run:
+    """What an agent, or the harness around it, may say during a recording."""
+
+    def __init__(self, driver: Driver, user: User | None) -> None:
+        self._driver = driver
+        self._user = user
+        self._ended = Ended()
+        self._own_end = Ended()
+        self.speech_counts: dict[str, int] = {}
+        """What was said through files: lines, and those that were no words of their speaker."""
+        self.failure: BaseException | None = None
+        """What the agent raised, where it ended with an exception."""
+        self._answer: str | None = None
+        self._is_in_step = False
+
+    @property
+    def clock(self) -> Clock:
+        """The recording's clock."""
+        return self._driver.clock
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the recorder is in the middle of something that must not be torn."""
+        return self._driver.is_busy
+
+    def on_limit(self, call: Callable[[], None]) -> None:
+        """Name what stops the agent when its steps are used up."""
+        self._driver.on_limit = call
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
+        return self._driver.is_proxied
+
+    @is_proxied.setter
+    def is_proxied(self, is_it: bool) -> None:
+        self._driver.is_proxied = is_it
+
+    @property
+    def names(self) -> Names:
+        """What this recording calls what it puts into pages."""
+        return self._driver.names
+
+    def on_armed(self, call: Callable[[str], None]) -> None:
+        """Name who waits until the recorder listens in a new page; it is given the page's target id."""
+        self._driver.on_armed = call
+
+    def commanded(self, said: Commanded | Answered) -> None:
+        """Note what the agent asked the browser for, or that it answers a request itself."""
+        self._driver.feed(said)
+
+    def scripted(self, said: ScriptAsked | ScriptEnded) -> None:
+        """Note that a script of the agent is about to run, or has run."""
+        self._driver.feed(said)
+
+    def missed(self, why: str, channels: Sequence[str]) -> None:
+        """Say that something was missed, as a gap of these channels."""
+        for channel in channels:
+            self._driver.gap(channel, why)
+
+    def thought(self, text: str) -> None:
+        """Note a thought; it goes to the next step."""
+        self.say("thought", text)
+
+    def message(self, text: str) -> None:
+        """Note that the agent told the user something."""
+        self.say("say", text)
+
+    def ask(self, text: str, reply: str | None = None, approved: bool | None = None) -> str | None:
+        """Note a question to the user, and the reply where there is one.
+
+        Without `reply` the scripted user answers; returns None where nobody does.
+        """
+        said = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
+        return said.reply if said else None
+
+    def asked(
+        self,
+        text: str,
+        reply: UserReply | None = None,
+        at: float | None = None,
+        said_at: float | None = None,
+    ) -> UserReply | None:
+        """Note a question at its time, and return the whole reply, the scripted user's by default."""
+        self.say("ask", text, at=at, said_at=said_at)
+        if reply is None and self._user is not None:
+            reply = self._user.answer(text)
+        if reply is not None:
+            self.reply(reply.reply, reply.approved)
+        return reply
+
+    def reply(self, text: str, approved: bool | None = None) -> None:
+        """Note that the user said something; `approved` is the decision, where one was stated."""
+        self.say("reply", text, approved)
+
+    def answer(self, text: str) -> None:
+        """Note the agent's answer; the last one counts."""
+        self.say("answer", text)
+
+    def end(
+        self,
+        kind: str | None = None,
+        cause: str | None = None,
+        validity: str = "valid",
+        error: BaseException | Error | str | None = None,
+    ) -> None:
+        """Say how the run ends, where it is not what it looks like; the recording goes on until then."""
+        told = named(error) if isinstance(error, BaseException) else error
+        told = ("Error", told) if isinstance(told, str) else told
+        self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
+
+    def end_own(self, kind: str | None = None, error: Error | None = None) -> None:
+        """Say how the agent ends, by its own account; what a harness says of the end comes first."""
+        self._own_end = Ended(kind=kind, cause="agent", error=error)
+
+    def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
+        """Say that the agent ended with an exception."""
+        self.failure = error
+        self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
+
+    def say(
+        self,
+        kind: str,
+        text: str,
+        approved: bool | None = None,
+        at: float | None = None,
+        said_at: float | None = None,
+        of: str | None = None,
+    ) -> None:
+        """Note a word: kind is `thought say ask reply answer claim`; `at` in ms since start, default now.
+
+        `said_at`: when the speaker says that it was, which orders nothing; `of`: what a claim is about.
+        Raises UsageError for what is no text: the agent's call fails, not the recording.
+        """
+        _expect(kind, text, str)
+        if approved is not None:
+            _expect("approved", approved, bool)
+        if kind == "answer":
+            self._answer = text
+        moment = self._when(at)
+        if at is None and kind in ("say", "ask", "answer"):
+            self._look()
+        self._driver.feed(Said(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of))
+        self._driver.pump()
+
+    def enter(
+        self,
+        action: Declared | None,
+        thought: str | None = None,
+        raw: Any = None,
+        at: float | None = None,
+        said_at: float | None = None,
+    ) -> None:
+        """Begin a declared step. Raises UsageError inside of another one, or for what is no action."""
+        if self._is_in_step:
+            raise UsageError(what="a step inside of a step: leave the first one before the next begins")
+        if thought is not None:
+            _expect("thought", thought, str)
+        actions = declared(action)
+        self._is_in_step = True
+        said = action if raw is None and isinstance(action, str) else raw
+        self._driver.feed(
+            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=said, said_at=said_at)
+        )
+        self._driver.pump()
+
+    def leave(self, error: Error | None = None, at: float | None = None) -> None:
+        """End a declared step; without one, nothing happens."""
+        if self._is_in_step:
+            self._is_in_step = False
+            self._driver.feed(StepExit(at=self._when(at), error=error))
+            self._driver.pump()
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a page of the agent has crashed, or its browser."""
+        return self._driver.has_crashed
+
+    def speaks_of_crash(self, error: BaseException | None) -> bool:
+        """Whether the agent ended with an error that blames a crash; the browser may tell of it later."""
+        told = named(error) if error is not None else self._ended.error or self._own_end.error
+        return told is not None and "crash" in told[1].lower()
+
+    def speech(self, at: float) -> Witnessed:
+        """Return what the witness of speech says: all words came through this run, none was lost."""
+        return Witnessed(at=at, witness="speech", counts=dict(self.speech_counts))
+
+    def ending(
+        self, error: BaseException | None = None, exit_code: int | None = None, at: float | None = None
+    ) -> End:
+        """Return how the run ended: what was said of it first, else what it looks like."""
+        kind, cause, told = self._looks(error, exit_code)
+        kind = self._ended.kind or self._own_end.kind or kind
+        if kind == "crashed" and self.has_crashed:
+            cause = "browser"
+        return End(
+            at=self._when(at),
+            kind=kind,
+            cause=self._ended.cause or self._own_end.cause or cause,
+            answer=self._answer,
+            exit_code=exit_code,
+            error=self._ended.error or self._own_end.error or told,
+            validity=self._ended.validity,
+        )
+
+    def _look(self) -> None:
+        """Have the page looked at before the agent goes on, where this can wait."""
+
+    def _when(self, at: float | None) -> float:
+        return self._driver.clock.now() if at is None else at
+
+    def _looks(self, error: BaseException | None, exit_code: int | None) -> tuple[str, str, Error | None]:
+        if isinstance(error, KeyboardInterrupt):
+            return "stopped", "person", None
+        if isinstance(error, CancelledError):  # a timeout around the recording, or the end of the loop
+            return "stopped", "harness", None
+        if error is not None:
+            return "crashed", "agent", named(error)
+        if self._answer is not None:
+            return "answered", "agent", None
+        return ("crashed" if exit_code else "stopped"), "agent", None
+
+
+def _expect(what: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise UsageError(what=f"{what}: expected {kind.__name__}, found {type(value).__name__}")
+
+
+def named(error: BaseException) -> Error:
+    """Return the name and message of an exception."""
+    return type(error).__name__, str(error)

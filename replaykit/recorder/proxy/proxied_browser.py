@@ -1,0 +1,133 @@
+"""A browser that a command's agent drives through the proxy, and what the recorder learns from that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from replaykit.browser import Browser
+from replaykit.errors import RecorderError
+from replaykit.recorder.agent_events_file import Spoken
+from replaykit.recorder.browser.command_kinds import BLIND, BLINDED, blinds, cdp_kind
+from replaykit.recorder.browser.command_log import shown
+from replaykit.recorder.browser.forged_documents import forges
+from replaykit.recorder.live_run import Run
+from replaykit.recorder.proxy.cdp_proxy import Proxy
+from replaykit.recorder.proxy.protocol_messages import ASKED, Message
+from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
+
+
+class Proxied:
+    """The proxy of one browser; use it in a `with` block."""
+
+    def __init__(self, running: Browser) -> None:
+        if running.pipe is None:
+            raise RecorderError(what="the browser has no pipe")
+        self._running = running
+        self.net_log = running.net_log
+        """The browser's log of all its requests."""
+        self.notice = running.notice
+        """What the user should know about the start of the browser."""
+        self._proxy = Proxy(
+            running.pipe,
+            before=self._before,
+            refused=partial(self._note, refused=True),
+            late=lambda target: self._tell(self._late),
+            scripted=self._scripted,
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._spoken: Spoken | None = None
+        self._run: Run | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """HTTP address for the agent."""
+        return self._proxy.endpoint
+
+    @property
+    def own_endpoint(self) -> str:
+        """WebSocket address for the recorder."""
+        return self._proxy.own_endpoint
+
+    def __enter__(self) -> Proxied:
+        try:
+            self._proxy.__enter__()
+        except RecorderError as error:
+            raise self._running.fault(str(error)) from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._proxy.__exit__(*error)
+
+    def follow(self, run: Run) -> None:
+        """Learn from a recording, before it is attached, in which pages it listens."""
+        self._run, self._loop = run, asyncio.get_running_loop()
+        run.is_proxied = True
+        self._proxy.call(run.names)
+        run.on_armed(self._proxy.armed)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Hold new pages until the recorder listens in them, in the block; after it no agent comes in."""
+        self._proxy.hold()
+        try:
+            yield
+        finally:
+            self._proxy.dismiss()
+
+    def hear(self, spoken: Spoken) -> None:
+        """Read what was spoken to its end before a command of the agent goes on."""
+        self._spoken = spoken
+
+    # In the proxy's thread
+
+    def _before(self, method: str, params: Message) -> None:
+        self._listen()
+        self._note(method, params)
+
+    def _note(self, method: str, params: Message, *, refused: bool = False) -> None:
+        kind, run = cdp_kind(method), self._run
+        if kind is None or run is None:
+            return
+        at = run.clock.now()
+        asked = params.get(ASKED)
+        made = "" if asked else forges(method, params)
+        said = Commanded(
+            at=at, origin="proxy", kind=kind, name=method, refused=refused, forges=made, **shown(params)
+        )
+        self._tell(lambda: run.commanded(said))
+        if asked and forges(method, params):
+            answer = Answered(at=at, url=asked["url"], method=asked["method"])
+            self._tell(lambda: run.commanded(answer))
+        if blinds(method, params) and not refused:
+            self._tell(lambda: run.missed(BLIND, BLINDED))
+
+    def _scripted(self, number: int, is_apart: bool | None) -> None:
+        run = self._run
+        if run is None:
+            return
+        at = run.clock.now()
+        said = (
+            ScriptEnded(at=at, number=number)
+            if is_apart is None
+            else ScriptAsked(at=at, number=number, is_apart=is_apart)
+        )
+        self._tell(lambda: run.scripted(said))
+
+    def _listen(self) -> None:
+        spoken = self._spoken
+        if spoken is not None and spoken.listen():
+            self._tell(spoken.hear)
+
+    def _tell(self, call: Callable[[], Any]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(call)
+
+    # In the recorder's
+
+    def _late(self) -> None:
+        if self._run is not None:
+            self._run.missed("target.late", ("actions", "network"))

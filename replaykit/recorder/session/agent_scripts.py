@@ -1,0 +1,70 @@
+"""When scripts of the agent ran: what a script does meanwhile may be theirs; at other times it is the page's.
+
+Events of scripts look the same whoever made them. The commands that ran a script tell: their begin is heard
+before the script runs, their end after it.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.session.driver_messages import PageMessage
+from replaykit.recorder.session.witnesses import ScriptAsked, ScriptEnded
+
+SLACK_MS = 100.0
+"""Clocks of pages and of the recorder may differ so much; a script's own timers of 0 ms are within it."""
+
+SPANS_MAX = 256
+"""Scripts that are remembered; more do not end while a message is on its way."""
+
+
+class Span(Struct, kw_only=True):
+    """When one script may have run."""
+
+    page: int | None
+    """Tab ordinal; None = any."""
+    is_apart: bool
+    """Not in the page's own world: call stacks show it, where they show anything."""
+    begin: float
+    end: float = inf
+
+    def covers(self, message: PageMessage) -> bool:
+        """Whether the script may have made an event."""
+        is_here = self.page is None or self.page == message.page
+        is_possible = is_here and (message.event.cause == "unseen" or not self.is_apart)
+        return is_possible and self.begin - SLACK_MS <= message.at <= self.end + SLACK_MS
+
+
+class Scripts:
+    """Tells events that a script of the agent made from those that the page made by itself."""
+
+    def __init__(self) -> None:
+        self._spans: dict[int, Span] = {}
+        self.is_whole = False
+        """All commands of the agent are heard."""
+
+    def asked(self, message: ScriptAsked) -> None:
+        """Take in that a script is about to run."""
+        span = Span(page=message.page, is_apart=message.is_apart, begin=message.at)
+        self._spans[message.number] = span
+        ended = [number for number, one in self._spans.items() if one.end < inf]
+        for number in ended[: max(0, len(ended) - SPANS_MAX)]:
+            del self._spans[number]
+
+    def ended(self, message: ScriptEnded) -> None:
+        """Take in that a script has run, or has failed."""
+        span = self._spans.get(message.number)
+        if span is not None:
+            span.end = message.at
+
+    def attributed(self, message: PageMessage) -> PageMessage:
+        """Return an event of a script with the one who made it, where that is known."""
+        event = message.event
+        if event.trusted or event.cause not in ("", "unseen"):
+            return message
+        if any(span.covers(message) for span in self._spans.values()):
+            return replace(message, event=replace(event, cause="driver"))
+        return replace(message, event=replace(event, cause="page")) if self.is_whole else message

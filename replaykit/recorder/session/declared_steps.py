@@ -1,0 +1,170 @@
+"""Windows: what the harness declared from enter to exit, what was seen meanwhile, and the steps of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.session.action_matching import Merged, merge
+from replaykit.recorder.session.driver_messages import StepEnter, StepExit
+from replaykit.recorder.session.outbox import Blob, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.tabs import SKEW_MS
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import Step
+
+
+class Act(Struct, frozen=True, kw_only=True):
+    """One act that is over."""
+
+    ref: StepRef
+    """The step that it will be part of."""
+    page: int | None
+    """Tab ordinal."""
+    action: Action
+    """What was done."""
+    at: float
+    """Start, ms."""
+    end: float
+    """End, ms."""
+    seq: int = 0
+    """The page's own counter."""
+    before: Observation | None = None
+    """The page acted on."""
+    blobs: tuple[Blob, ...] = ()
+    """What it refers to."""
+    url: str | None = None
+    """URL right after the act."""
+    tabs: tuple[TabView, ...] = ()
+    """Tabs right after the act."""
+    error: Threw | None = None
+    """The act failed."""
+
+
+class Window:
+    """What the harness declared, from enter to exit."""
+
+    def __init__(self, enter: StepEnter, page: int | None) -> None:
+        self.enter = enter
+        self.at = enter.at
+        self.page = page
+        self.is_resolved = False
+        """Nothing may be added any more."""
+        self.exit: StepExit | None = None
+        self.acts: list[Act] = []
+        self.begun: list[StepRef] = []
+        self.ref = StepRef(enter.at, page)
+        self.before: Observation | None = None
+        self.blobs: tuple[Blob, ...] = ()
+        self.url: str | None = None
+        self.tabs: tuple[TabView, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing may be added, and every act in it is over."""
+        over = [act.ref for act in self.acts]
+        return self.is_resolved and all(ref in over for ref in self.begun)
+
+    @property
+    def size(self) -> int:
+        """Steps that it comes to, as far as is known."""
+        return len(self.enter.actions) or len(self.begun)
+
+    def was_closed(self, until: float | None) -> bool:
+        """Whether it was closed until then; None = at all."""
+        return self.exit is not None and (until is None or self.exit.at <= until)
+
+    def distance(self, at: float) -> float:
+        """Return how far a time lies outside of it, ms."""
+        return max(self.at - at, at - self.exit.at if self.exit else 0.0, 0.0)
+
+    def covers(self, at: float) -> bool:
+        """Whether an act at `at` falls into it."""
+        is_over = self.exit is not None and at > self.exit.at + SKEW_MS
+        return at >= self.enter.at - SKEW_MS and not is_over
+
+
+def steps_of(window: Window, turn: int | None) -> list[tuple[Step, list[Act]]]:
+    """Return the steps of a window that declared acts, each with the acts that were seen for it."""
+    acts = sorted(window.acts, key=lambda act: act.at)
+    merged = merge(window.enter.actions, [act.action for act in acts])
+    start = ms(window.enter.at)
+    steps = []
+    for one in merged:
+        step = replace(_merged_step(window, one, acts, start), turn=turn, raw=plain(window.enter.raw))
+        start = max(start, step.t or 0)
+        steps.append((step, [acts[at] for at in one.acts]))
+    error = window.exit.error if window.exit else None
+    if error is not None:
+        at = _failed(merged)
+        steps[at] = (replace(steps[at][0], error=Threw(name=error[0], message=error[1])), steps[at][1])
+    return steps
+
+
+def step_of(act: Act, action: Action, *, origin: str = "observed") -> Step:
+    """Return the step of an act; its index is not known yet."""
+    return Step(
+        t=ms(act.at),
+        page=act.page,
+        seq=act.seq,
+        index=0,
+        action=action,
+        origin=origin,
+        before=act.before,
+        end=ms(act.end),
+        url=act.url,
+        tabs=act.tabs,
+        error=act.error,
+    )
+
+
+def _merged_step(window: Window, merged: Merged, acts: Sequence[Act], start: int) -> Step:
+    """Return the step of one declared act: times and page of the act that it was, else of the window."""
+    own = [acts[at] for at in merged.acts]
+    if merged.matched is None:
+        step = _declared_step(window, merged, start)
+    else:
+        act = acts[merged.matched]
+        step = step_of(act, merged.action, origin=merged.origin)
+        step = replace(step, before=step.before or window.before)
+    is_listed = len(own) > 1 or merged.declared is not None
+    seen = tuple(_timed(act) for act in own) if is_listed else ()
+    return replace(step, declared=merged.declared, observed=seen, seen=merged.seen)
+
+
+def _declared_step(window: Window, merged: Merged, start: int) -> Step:
+    return Step(
+        t=start,
+        page=window.page,
+        index=0,
+        action=merged.action,
+        origin=merged.origin,
+        before=window.before,
+        end=max(start, ms(window.exit.at)) if window.exit else None,
+        url=window.url,
+        tabs=window.tabs,
+    )
+
+
+def _timed(act: Act) -> Action:
+    return replace(act.action, t=ms(act.at), end=ms(max(act.at, act.end)))
+
+
+def _failed(merged: Sequence[Merged]) -> int:
+    """Return which of several acts an exception belongs to: the first that was not seen, else the last."""
+    unseen = (number for number, one in enumerate(merged) if not one.seen)
+    return next(unseen, len(merged) - 1)
+
+
+def plain(value: Any) -> Any:
+    """Return a harness's own record as JSON can hold it; what it cannot hold becomes its text."""
+    try:
+        return msgspec.to_builtins(value, str_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)

@@ -1,0 +1,499 @@
+"""What drivers tell the session, and what the session asks of drivers: nothing here reaches a file.
+
+All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one `Reply`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.page.page_script import PageEvent, PageNode, PagePush
+from replaykit.recorder.session.witnesses import (
+    Answered,
+    Commanded,
+    Logged,
+    ScriptAsked,
+    ScriptEnded,
+    Witnessed,
+)
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.scalars import Box
+from replaykit.trajectory.step import Event, Header
+
+Source: TypeAlias = tuple[str, int]
+"""A document that speaks for itself: the browser's id of its frame, and its ordinal in it."""
+
+MAIN: Source = ("", 0)
+"""The main frame, whatever document it shows."""
+
+
+class PageMessage(Struct, frozen=True, kw_only=True):
+    """A DOM event, as the page script saw it."""
+
+    at: float
+    """The page's own time of the event."""
+    page: int
+    """Tab ordinal."""
+    document: int
+    """Document ordinal within the tab."""
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    source: Source = MAIN
+    """Who says it."""
+    event: PageEvent
+    """The message."""
+
+
+class Pushed(Struct, frozen=True, kw_only=True):
+    """A snapshot that the page sent."""
+
+    at: float
+    """The page's own time of the serialization."""
+    page: int
+    """Tab ordinal."""
+    document: int
+    """Document ordinal within the tab."""
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    source: Source = MAIN
+    """Who says it."""
+    push: PagePush
+    """The message."""
+
+
+class FrameLeft(Struct, frozen=True, kw_only=True):
+    """A document in a frame that the page cannot read is no more, or was never watched."""
+
+    at: float
+    page: int
+    """Tab ordinal."""
+    source: Source
+    """Which."""
+    why: str = "left"
+    """`left` (replaced, or its frame removed), `crashed`, `unarmed` (no script got in)."""
+
+
+class FrameOwned(Struct, frozen=True, kw_only=True):
+    """It is known now whose frame an element of a snapshot holds."""
+
+    at: float
+    page: int
+    """Tab ordinal."""
+    source: Source
+    """Who pushed the snapshot."""
+    node: PageNode
+    """The element that holds the frame."""
+    id: str
+    """The browser's id of the frame."""
+
+
+class TabOpened(Struct, frozen=True, kw_only=True):
+    """A tab appeared."""
+
+    at: float
+    page: int
+    url: str
+    opener: int | None = None
+    """Tab ordinal of the opener."""
+    armed_after_ms: int | None = None
+    """How long it ran unwatched, ms."""
+    is_touched: bool = True
+    """Somebody may have acted in it meanwhile."""
+    existing: bool = False
+    """It was there when the recorder came: nobody's act."""
+    earlier: tuple[tuple[float, str], ...] = ()
+    """Where it was before anybody listened, as far as the browser told: when, ms, and the address."""
+
+
+class TabMissed(Struct, frozen=True, kw_only=True):
+    """A tab in which nobody could listen: it was gone too soon, or could not be reached."""
+
+    at: float
+    """When it was heard of first."""
+    page: int
+    opener: int | None = None
+    """Tab ordinal of the opener."""
+    urls: tuple[tuple[float, str], ...] = ()
+    """Where it was, as far as the browser told: when, ms, and the address."""
+    closed_at: float | None = None
+    """When it was gone; None = it may still be there."""
+    existing: bool = False
+    """It was there when the recorder came: nobody's act."""
+
+
+class TabClosed(Struct, frozen=True, kw_only=True):
+    """A tab is gone."""
+
+    at: float
+    page: int
+
+
+class TabCrashed(Struct, frozen=True, kw_only=True):
+    """A tab's renderer died."""
+
+    at: float
+    page: int
+
+
+class Navigated(Struct, frozen=True, kw_only=True):
+    """A stage of a navigation."""
+
+    at: float
+    page: int
+    frame: tuple[int, ...] = ()
+    """Frame ordinals; empty = main frame."""
+    document: int
+    """Document ordinal within the tab, of the document that results."""
+    url: str
+    stage: str
+    """`requested started committed within failed`."""
+    navigation_type: str | None = None
+    """Of `Page.frameStartedNavigating` / `navigatedWithinDocument`, verbatim."""
+    reason: str | None = None
+    """Of `Page.frameRequestedNavigation`, verbatim."""
+    direction: str | None = None
+    """`back` or `forward`, read from the navigation history."""
+    request: str | None = None
+    """Network id of the request that produced the document."""
+    error: str | None = None
+    """Network error of a failed one."""
+    is_kept: bool = False
+    """The document comes out of the back-forward cache: it has said its first words long ago."""
+
+
+class Travel(Struct, frozen=True, kw_only=True):
+    """The agent tells its driver to go back or forward in a tab's history."""
+
+    at: float
+    page: int
+    is_over: bool = False
+    """The driver has done so, or could not."""
+
+
+class DialogOpened(Struct, frozen=True, kw_only=True):
+    """A native dialog is on the screen."""
+
+    at: float
+    page: int
+    kind: str
+    message: str
+    default: str | None = None
+
+
+class DialogClosed(Struct, frozen=True, kw_only=True):
+    """It is gone."""
+
+    at: float
+    page: int
+    accepted: bool
+    input: str | None = None
+
+
+class ConsoleLine(Struct, frozen=True, kw_only=True):
+    """A console line or uncaught error."""
+
+    at: float
+    page: int
+    level: str
+    text: str
+    source: str | None = None
+
+
+class Downloaded(Struct, frozen=True, kw_only=True):
+    """A download changed its state."""
+
+    at: float
+    page: int
+    guid: str
+    url: str
+    suggested: str | None = None
+    state: str
+    size: int | None = None
+
+
+class Requested(Struct, frozen=True, kw_only=True):
+    """A request starts. A redirect hop is a request of its own: network id + `#` + hop number."""
+
+    at: float
+    request: str
+    page: int | None = None
+    frame: tuple[int, ...] = ()
+    actor: str = "agent"
+    """`agent probe`."""
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    post: bytes | None = None
+    has_post: bool = False
+    """There is a body, even where `post` is absent."""
+    resource: str = "other"
+    """Words of `Exchange.resource`."""
+    initiator: str | None = None
+    redirect_from: str | None = None
+
+
+class Responded(Struct, frozen=True, kw_only=True):
+    """Response headers arrived."""
+
+    at: float
+    request: str
+    status: int
+    status_text: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    mime: str | None = None
+    http_version: str | None = None
+    remote: str | None = None
+    from_cache: bool = False
+    from_worker: bool = False
+    request_headers: tuple[tuple[str, str], ...] | None = None
+    """Request headers as they went over the wire (referer, cookies); absent = those of `Requested` stand."""
+    sent_at: float | None = None
+    """Request sent."""
+    waited_at: float | None = None
+    """First byte awaited."""
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """The body is complete."""
+
+    at: float
+    request: str
+    encoded_size: int | None = None
+    messages: int = 0
+    """Messages of an event stream; those of a WebSocket are told one by one."""
+    body: bytes | None = None
+    """The body, where it need not be asked for."""
+
+
+class Framed(Struct, frozen=True, kw_only=True):
+    """A message went over a WebSocket."""
+
+    at: float
+    request: str
+    is_sent: bool
+    """By the page; else it was received."""
+    text: str | None = None
+    """None = it was no text."""
+    size: int
+    """Bytes."""
+
+
+class Failed(Struct, frozen=True, kw_only=True):
+    """The request failed."""
+
+    at: float
+    request: str
+    error: str
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """A command was carried out, or not."""
+
+    at: float
+    id: int
+    value: Any = None
+    """What the command's docstring says."""
+    error: str | None = None
+    """`timeout dialog_open gone failed`."""
+
+
+class Begin(Struct, frozen=True, kw_only=True):
+    """The agent gets the browser: what happened before was the recorder's doing, no step.
+
+    Needed only where `SessionOptions.is_begun` is false; a recording without start URLs begins at once.
+    """
+
+    at: float
+
+
+class StepEnter(Struct, frozen=True, kw_only=True):
+    """The harness says what the agent is about to do."""
+
+    at: float
+    actions: tuple[Action, ...]
+    """One per call in the harness's string."""
+    thought: str | None = None
+    raw: Any = None
+    said_at: float | None = None
+    """When, as the agent tells it."""
+
+
+class StepExit(Struct, frozen=True, kw_only=True):
+    """The harness says that it is done."""
+
+    at: float
+    error: tuple[str, str] | None = None
+    """Name and message of the exception."""
+
+
+class Speaking(Struct, frozen=True, kw_only=True):
+    """The agent is about to say something, and waits until its page has been looked at."""
+
+    at: float
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """Something said by agent or user, or thought by the agent."""
+
+    at: float
+    kind: str
+    """`thought say ask reply answer claim`."""
+    text: str
+    approved: bool | None = None
+    said_at: float | None = None
+    """When, as the speaker tells it; orders nothing."""
+    of: str | None = None
+    """What a claim is about: `reply end`, or another kind of word that is said to be another's."""
+
+
+class End(Struct, frozen=True, kw_only=True):
+    """The run is over."""
+
+    at: float
+    kind: str
+    cause: str = "agent"
+    answer: str | None = None
+    exit_code: int | None = None
+    error: tuple[str, str] | None = None
+    validity: str = "valid"
+
+
+Input: TypeAlias = (
+    PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
+    | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
+    | Finished | Framed | Failed | Reply | Commanded | ScriptAsked | ScriptEnded | Answered | Logged
+    | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
+)  # fmt: skip
+
+
+class Write(Struct, frozen=True, kw_only=True):
+    """Append and commit one event with its new blobs."""
+
+    event: Event | Header
+    blobs: tuple[tuple[str, str, bytes], ...] = ()
+    """(id, media type, bytes)."""
+
+
+class Arm(Struct, frozen=True, kw_only=True):
+    """Make sure that the page script runs in this tab."""
+
+    page: int
+    document: int
+
+
+class Disarm(Struct, frozen=True, kw_only=True):
+    """Stop listening to a tab."""
+
+    page: int
+
+
+class ReadPage(Struct, frozen=True, kw_only=True):
+    """Ask a tab something. Reply value: see `what`.
+
+    `snapshot` (args: purpose) → PagePush, after a `Pushed` of every frame that speaks for itself ·
+    `frames` → None, after those · `stir` (args: frame id) → None: an act there may change other frames ·
+    `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
+    `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
+    `a11y` → str, YAML.
+    """
+
+    id: int
+    page: int
+    what: str
+    args: tuple[Any, ...] = ()
+
+
+class Screenshot(Struct, frozen=True, kw_only=True):
+    """Take a picture. Reply value: (`Blob`, scale, at)."""
+
+    id: int
+    page: int
+    paint: tuple[Box, ...] = ()
+    """Boxes to black out, CSS px of the viewport."""
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    """Fetch a response body. Reply value: bytes."""
+
+    id: int
+    request: str
+
+
+class ReadLog(Struct, frozen=True, kw_only=True):
+    """Read the browser's net log to its end. Reply value: list[Sent], its times epoch ms less the start."""
+
+    id: int
+
+
+class CloseDocuments(Struct, frozen=True, kw_only=True):
+    """Ask every document that is still there for its last words. Reply value: list[Witnessed]."""
+
+    id: int
+
+
+class Post(Struct, frozen=True, kw_only=True):
+    """Fetch the body of a request that was not told with it. Reply value: bytes."""
+
+    id: int
+    request: str
+
+
+class Http(Struct, frozen=True, kw_only=True):
+    """Ask an API. Reply value: (status, media type, bytes)."""
+
+    id: int
+    name: str
+    method: str
+    path: str
+
+
+class Open(Struct, frozen=True, kw_only=True):
+    """Open or navigate the probe tab. Reply value: {page, url, status, error, redirects, settled}."""
+
+    id: int
+    url: str
+    actor: str = "probe"
+
+
+class Close(Struct, frozen=True, kw_only=True):
+    """Close the probe tab. Reply value: None."""
+
+    id: int
+    page: int
+
+
+class Pause(Struct, frozen=True, kw_only=True):
+    """Reply after `ms`."""
+
+    id: int
+    ms: int
+
+
+class Seal(Struct, frozen=True, kw_only=True):
+    """Last output: nothing follows."""
+
+
+Output: TypeAlias = (
+    Write | Arm | Disarm | ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open
+    | Close | Pause | Seal
+)  # fmt: skip
+
+
+class Core(Protocol):
+    """The sans-io session, as a driver sees it."""
+
+    def start(self, at: float) -> list[Output]:
+        """Begin; the first output writes the header."""
+
+    def feed(self, item: Input, /) -> list[Output]:
+        """Take an input in."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the run is over, for whatever reason: the agent has to stop."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all is seen that has to be seen before the agent acts."""

@@ -1,0 +1,112 @@
+"""What all gestures share: an act in the making, from its first event to the last that belongs to it.
+
+Each kind absorbs the events that are its own (`take`), says when it can wait no longer (`deadline`) and what
+it turned out to be (`deeds`). Times are ms since recording start, on the page's clock.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.page.page_script import PageNode
+from replaykit.recorder.session.driver_messages import PageMessage
+from replaykit.recorder.session.page_message import is_same, texts_of
+from replaykit.trajectory.action import Action, Check, Element, SelectOption, Uncheck, Via
+
+CLICK_WAIT = 500.0
+"""A click follows its pointerup, a second click the first, within these ms."""
+
+TOGGLE_WAIT = 5000.0
+"""Handlers of a page may take so long between the click on a checkbox and its change, ms."""
+
+TYPING_WAIT = 1000.0
+"""Longest pause between two keys of one text, ms."""
+
+HOLD_WAIT = 10_000.0
+"""A button may be held down, a drag or a composition be on its way, for these ms."""
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """One act, ready but for its place in a snapshot."""
+
+    action: Action
+    """What was done; `element.node` is not filled yet."""
+    at: float
+    """Start, ms."""
+    end: float
+    """Last event of it, ms."""
+    node: PageNode | None = None
+    """Where the element is in a push."""
+    to: PageMessage | None = None
+    """The event on the drop target."""
+
+
+class Gesture:
+    """An act in the making."""
+
+    tentative = False
+    """It counts only if no other act follows."""
+
+    def __init__(self, first: PageMessage) -> None:
+        self.first = first
+        self.last = first.at
+        self.since = first.at
+        self.over = False
+
+    @property
+    def element(self) -> Element | None:
+        """The control of its first event."""
+        return self.first.event.element
+
+    @property
+    def deadline(self) -> float:
+        """When it is over without another event, ms."""
+        return self.last + CLICK_WAIT
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb an event if it belongs here."""
+        raise AssertionError(message)
+
+    def deeds(self) -> list[Deed]:
+        """Return what it turned out to be."""
+        raise AssertionError(self)
+
+    def rest(self, at: float) -> None:
+        """Note that the page has handled what it was told: it waits for more from then on only."""
+        self.last = max(self.last, at)
+
+    def is_own(self, message: PageMessage) -> bool:
+        """Whether an event is on this gesture's control."""
+        return self.first.source == message.source and is_same(self.element, message.event.element)
+
+    def deed(self, action: Action, first: PageMessage | None = None, end: float | None = None) -> Deed:
+        """Wrap an action that began with `first`."""
+        start = first or self.first
+        at = self.since if start is self.first else start.at
+        return Deed(
+            action=action, at=at, end=max(at, self.last if end is None else end), node=start.event.node
+        )
+
+
+def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> Deed:
+    """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
+    element, node = gesture.element, gesture.first.event.node
+    if not is_same(element, change.event.element):
+        via = Via(tag=element.tag, css=element.css) if element else None
+        node = change.event.node
+        element = replace(change.event.element, via=via) if change.event.element else None
+    is_set = change.event.data.get("checked") is not False
+    kind: type[Check] | type[Uncheck] = Check if is_set else Uncheck
+    action = kind(element=element, trusted=trusted)
+    return replace(gesture.deed(action, end=change.at), node=node)
+
+
+def choice(change: PageMessage) -> SelectOption:
+    """Return what a change on a select tells of."""
+    return SelectOption(
+        element=change.event.element,
+        values=texts_of(change, "values") or texts_of(change, "value"),
+        labels=texts_of(change, "labels"),
+        trusted=change.event.trusted,
+    )

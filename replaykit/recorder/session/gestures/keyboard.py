@@ -1,0 +1,183 @@
+"""Gestures of the keyboard: presses, typed text, scrolls by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from replaykit.recorder.session.driver_messages import PageMessage
+from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, TYPING_WAIT, Deed, Gesture
+from replaykit.recorder.session.page_message import (
+    MODIFIERS,
+    control_of,
+    is_command,
+    is_plain_key,
+    is_same,
+    key_of,
+    modifiers_of,
+    number_of,
+    text_of,
+)
+from replaykit.trajectory.action import Press, Scroll, Type
+from replaykit.trajectory.redacted import MASKED
+
+SCROLL_KEYS = frozenset(
+    {"PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Space", " "}
+)
+"""Keys that scroll where no field takes them."""
+
+ENTERING = frozenset({"insertText", "insertCompositionText"})
+"""Input types of single keys."""
+
+PASTING = frozenset({"insertFromPaste", "insertReplacementText"})
+"""Input types that replace text at once, whatever key caused them."""
+
+OffsetOf: TypeAlias = Callable[[PageMessage], tuple[int, int]]
+"""Returns how far the element of a scroll message was scrolled before: left, top in CSS px."""
+
+
+class Keying(Gesture):
+    """From a trusted keydown: a press, or text typed into one field, or a scroll by key."""
+
+    def __init__(self, first: PageMessage, offset_of: OffsetOf) -> None:
+        super().__init__(first)
+        self.is_plain = is_plain_key(first)
+        self.text = ""
+        self.waiting: str | None = None
+        self.after: str | None = None
+        self.is_typing = False
+        self.is_keyed = self.is_plain
+        self.is_loose = False
+        self.offset_of = offset_of
+        self.passed_on: PageMessage | None = None
+        self.offset: tuple[int, int] | None = None
+        self.moved = (0, 0)
+
+    @property
+    def deadline(self) -> float:
+        """Wait for the next key of a text, or for what a single key causes."""
+        return self.last + (TYPING_WAIT if self.is_typing else CLICK_WAIT)
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb further keys of the text and what keys cause."""
+        if message.event.cause == "driver" and not message.event.trusted:
+            return False
+        takers = {
+            "keydown": self._take_key,
+            "beforeinput": self._take_intent,
+            "input": self._take_input,
+            "scroll": self._take_scroll,
+            "focusin": self._take_focus,
+        }
+        taker = takers.get(message.event.name)
+        if taker is not None:
+            return taker(message)
+        if message.event.name == "change":
+            is_file = control_of(message) == "file" and message.event.trusted
+            return (message.event.cause == "key" and not is_file) or control_of(message) in ("text", "check")
+        # A click without a pointer: Enter or Space on a button, or the submit button of a form.
+        return message.event.name == "click" and message.event.cause != "driver"
+
+    def _take_key(self, message: PageMessage) -> bool:
+        if not message.event.trusted or text_of(message, "key") in MODIFIERS:
+            return True
+        is_held = message.event.data.get("repeat") is True and key_of(message) == key_of(self.first)
+        is_next = self.is_typing and is_plain_key(message) and self._is_here(message)
+        if (is_next and message.at - self.last <= TYPING_WAIT) or (is_held and not self.is_plain):
+            self.last = message.at
+            self.is_keyed = is_next
+            return True
+        return False
+
+    def _take_focus(self, message: PageMessage) -> bool:
+        # Fields for one character each hand the focus on; where nobody knows who did, nothing is joined.
+        self.passed_on = None if message.event.cause in ("driver", "pointer", "unseen") else message
+        return True
+
+    def _is_here(self, message: PageMessage) -> bool:
+        """Whether this text goes there: into its first field, or where the page has moved the focus."""
+        there = self.passed_on
+        if there is None or not self.is_typing:
+            return self.is_own(message)
+        return there.source == message.source and is_same(there.event.element, message.event.element)
+
+    def _take_intent(self, message: PageMessage) -> bool:
+        kind = text_of(message, "input_type") or ""
+        if kind in PASTING:
+            return False
+        if message.event.cause == "key":
+            self.is_keyed = True
+        elif not self.is_own(message) or not self._is_entered(message, kind):
+            return False
+        if self.is_plain and kind in ENTERING:
+            self.is_loose, self.is_keyed = not self.is_keyed, False
+            # Editors that cancel the event insert the text themselves: no input event follows.
+            self._enter(self.waiting)
+            self.waiting = text_of(message, "text") or ""
+            self.is_typing = True
+        self.last = message.at
+        return True
+
+    def _is_entered(self, message: PageMessage, kind: str) -> bool:
+        """Whether the text may be a key's. Drivers type a character that no key has without one."""
+        text = text_of(message, "text") or ""
+        if kind not in ENTERING:
+            return True
+        if not self.is_plain:
+            # Of all chords only those with Alt enter characters, on some keyboards.
+            return "Alt" in modifiers_of(self.first) and text == text_of(self.first, "key")
+        return self.is_keyed or kind != "insertText" or len(text) == 1
+
+    def _take_input(self, message: PageMessage) -> bool:
+        kind = text_of(message, "input_type") or ""
+        is_own = self.is_own(message)
+        if message.event.cause == "driver" or kind in PASTING:
+            return False
+        if message.event.trusted and not is_own and message.event.cause != "key":
+            return False
+        if is_command(message) or not (is_own or self._is_here(message)):
+            # A page's own edit. Where nobody knows, it is what the key led to.
+            self.after = text_of(message, "value") if is_own else self.after
+            return message.event.cause == "key" or not message.event.trusted or is_own
+        if message.event.trusted and self.is_plain and kind in ENTERING:
+            if self.is_loose and self._is_replaced(message):
+                self.waiting = None
+                return False
+            self._enter(text_of(message, "text") or self.waiting)
+            self.waiting = None
+            self.is_typing = True
+            self.last = message.at
+        self.after = text_of(message, "value")
+        return True
+
+    def _is_replaced(self, message: PageMessage) -> bool:
+        value, text = text_of(message, "value"), text_of(message, "text") or self.waiting or ""
+        return value is not None and self.after is not None and len(value) != len(self.after) + len(text)
+
+    def _take_scroll(self, message: PageMessage) -> bool:
+        is_field = self.element is not None and self.element.tag in ("input", "textarea", "select")
+        if (text_of(self.first, "key") or "") in SCROLL_KEYS and not is_field:
+            left, top = self.offset = self.offset or self.offset_of(message)
+            self.moved = (number_of(message, "left") - left, number_of(message, "top") - top)
+            self.last = message.at
+        return True
+
+    def _enter(self, text: str | None) -> None:
+        self.text += text or ""
+
+    def deeds(self) -> list[Deed]:
+        """Return the text, the scroll or the press."""
+        if self.is_typing:
+            return [self.deed(self._typed())]
+        if self.moved != (0, 0):
+            dx, dy = self.moved
+            return [self.deed(Scroll(element=self.element, dx=dx, dy=dy, by="key"))]
+        keys = modifiers_of(self.first)
+        return [self.deed(Press(element=self.element, key=key_of(self.first), modifiers=keys))]
+
+    def _typed(self) -> Type:
+        value = self.text + (self.waiting or "")
+        # Every key of a masked field reads as masked: the count would tell the length.
+        if self.element is not None and self.element.masked:
+            value = self.after or MASKED
+        return Type(element=self.element, value=value, value_after=self.after)

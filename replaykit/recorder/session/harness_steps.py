@@ -1,0 +1,108 @@
+"""Explicit steps: what the harness says before and after an act, and what is looked at in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from replaykit.recorder.session.action_tracker import GRACE_MS, Acting
+from replaykit.recorder.session.declared_steps import Window
+from replaykit.recorder.session.driver_messages import Pause, StepEnter, StepExit
+from replaykit.recorder.session.navigation.navigations import Navigating
+from replaykit.recorder.session.observation_scheduler import Observing
+from replaykit.recorder.session.outbox import Flow, Flows, StepRef
+from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.trajectory.action import FocusTab
+
+
+class Declaring:
+    """Opens and closes the windows of declared steps."""
+
+    def __init__(
+        self,
+        flows: Flows,
+        tabs: Tabs,
+        stepping: Stepping,
+        viewer: Viewer,
+        observing: Observing,
+        acting: Acting,
+        navigating: Navigating,
+        *,
+        on_enter: Callable[[float], None],
+    ) -> None:
+        self._flows = flows
+        self._tabs = tabs
+        self._stepping = stepping
+        self._viewer = viewer
+        self._observing = observing
+        self._acting = acting
+        self._navigating = navigating
+        self._on_enter = on_enter
+
+    def enter(self, message: StepEnter) -> None:
+        """Open a window, and look at the page."""
+        self._on_enter(message.at)
+        # Windows before it stay unresolved: messages of their acts may still be on their way.
+        if self._acting.is_full:
+            self._acting.on_limit(message.at)
+            return
+        previous = self._stepping.previous
+        window = self._stepping.enter(message, self._tabs.active)
+        tab = self._tabs.get(self._tabs.active)
+        if tab is None or not tab.is_open:
+            return
+        if _is_changed(tab):
+            self._flows.start(self._looking(window, tab, previous))
+        else:
+            seen, blobs = self._viewer.before(tab, tab.latest, message.at)
+            window.before, window.blobs = seen, tuple(blobs)
+            self._observing.hurry(message.at)
+
+    def exit(self, message: StepExit) -> None:
+        """Close the window; it is resolved when pages had the time to tell of its acts."""
+        window = self._stepping.exit(message)
+        if window is None:
+            return
+        self._focus(window)
+        tab = self._tabs.get(self._tabs.active)
+        window.url, window.tabs = tab.url if tab else None, self._tabs.views()
+        if tab is not None and not window.begun:
+            self._observing.watch(tab, window.ref)
+        self._flows.start(self._closing(message.at), counts=False)
+
+    def resolve(self, until: float) -> None:
+        """Resolve the windows that are closed: what they hold is over."""
+        if self._stepping.has_windows:
+            self._acting.settle_all(until)
+            self._navigating.settle(until)
+            self._stepping.resolve(until)
+
+    def _looking(self, window: Window, tab: Tab, previous: StepRef | None) -> Flow:
+        shown = yield from self._viewer.ask(tab, "before", is_owed=False)
+        if shown is not None:
+            seen, blobs = self._viewer.before(tab, shown, shown.at)
+            window.before, window.blobs = seen, tuple(blobs)
+        if previous is not None:
+            self._observing.overtaken(tab, previous, self._acting.now)
+
+    def _closing(self, at: float) -> Flow:
+        yield Pause(id=0, ms=GRACE_MS)
+        self.resolve(at)
+
+    def _focus(self, window: Window) -> None:
+        """Follow a declared change of tabs, which leaves no event."""
+        for action in window.enter.actions:
+            if isinstance(action, FocusTab):
+                pages = [tab.page for tab in self._tabs.open]
+                index = action.tab if action.tab is not None and action.tab < len(pages) else None
+                page = action.to_page if index is None else pages[index]
+                self._tabs.active = page if page in pages else self._tabs.active
+
+
+def _is_changed(tab: Tab) -> bool:
+    """Whether a page may have changed since its latest snapshot."""
+    latest = tab.latest
+    if latest is None or latest.push.purpose != "rest" or not latest.push.settled:
+        return True
+    return tab.spoke_at > latest.at

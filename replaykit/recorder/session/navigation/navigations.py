@@ -1,0 +1,299 @@
+"""Navigations of main frames: events, and steps where the agent asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.driver_messages import Arm, Navigated, PageMessage, ReadPage, Travel
+from replaykit.recorder.session.navigation.attribution import Travelling
+from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
+from replaykit.recorder.session.navigation.pending import Journey
+from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
+from replaykit.trajectory.exchange import Navigation
+from replaykit.trajectory.scalars import Threw
+
+
+class Navigating:
+    """Follows the main frames of all tabs."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        flows: Flows,
+        tabs: Tabs,
+        stepping: Stepping,
+        viewer: Viewer,
+        acting: Acting,
+        *,
+        document_of: Callable[[int, Navigated], tuple[int | None, int | None]],
+    ) -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._tabs = tabs
+        self._stepping = stepping
+        self._viewer = viewer
+        self._acting = acting
+        self._document_of = document_of
+        self._travelling = Travelling(flows, tabs)
+        self._journeys: dict[int, Journey] = {}
+        self.is_begun = True
+        """The agent has the browser; before that navigations are the recorder's."""
+        self.hears_agent = False
+        """The agent calls the driver that reports here."""
+
+    def navigated(self, message: Navigated) -> None:
+        """Take in a stage of a navigation."""
+        tab = self._tabs.get(message.page)
+        handler = _STAGES.get(message.stage)
+        if tab is not None and handler is not None and not message.frame:
+            handler(self, tab, message)
+
+    def travel(self, message: Travel) -> None:
+        """Take in that the agent tells its driver to go back or forward."""
+        self._travelling.called(message)
+
+    def heard(self, message: PageMessage) -> bool:
+        """Take in a message of a page; returns whether it is about navigations only."""
+        return self._travelling.heard(message, self._journeys.get(message.page))
+
+    def settle(self, until: float) -> None:
+        """Count the agent's navigations begun before `until` as done, though they have not arrived."""
+        for page, journey in list(self._journeys.items()):
+            tab = self._tabs.get(page)
+            if tab is not None and journey.at <= until:
+                self._leave(tab, journey, until, None)
+
+    def opened(self, tab: Tab, at: float, ref: StepRef | None, *, is_touched: bool) -> None:
+        """Tell of the document that a new tab already shows."""
+        if tab.url in ("", "about:blank"):
+            return
+        if tab.opener is not None:
+            found = origin(Sign(is_popup=True, is_touched=is_touched))
+        else:
+            found = Origin(kind="goto", cause="agent")
+        self._ledger.write(
+            Navigation(t=ms(at), page=tab.page, url=tab.url, kind=found.kind, cause=found.cause), ref=ref
+        )
+        tab.commits = 1
+
+    def glimpsed(self, tab: Tab, at: float, url: str) -> None:
+        """Tell of an address that the browser named before anybody listened; nobody knows if it arrived."""
+        if url and url not in ("about:blank", tab.url):
+            event = Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True)
+            self._ledger.write(event)
+
+    def _requested(self, tab: Tab, message: Navigated) -> None:
+        self._renew(tab, message)
+
+    def _started(self, tab: Tab, message: Navigated) -> None:
+        journey = self._journeys.get(tab.page)
+        if journey is None or journey.type is not None or journey.url != message.url:
+            journey = self._renew(tab, message)
+        journey.type = message.navigation_type or ""
+        self._begin(tab, journey, message)
+
+    def _renew(self, tab: Tab, message: Navigated) -> Journey:
+        old = self._journeys.get(tab.page)
+        if old is not None:
+            # Another navigation took its place.
+            self._leave(tab, old, message.at, Threw(name="net::ERR_ABORTED"))
+        journey = Journey(message, tab, self._toucher(tab))
+        self._journeys[tab.page] = journey
+        return journey
+
+    def _toucher(self, tab: Tab) -> Tab | None:
+        return self._tabs.get(tab.opener) if self._is_popup(tab) else tab
+
+    def _is_popup(self, tab: Tab) -> bool:
+        return tab.opener is not None and tab.commits == 0
+
+    def _begin(self, tab: Tab, journey: Journey, message: Navigated) -> None:
+        """Begin the agent's act, if this navigation is one."""
+        journey.take_call(tab, message)
+        found = self._origin(tab, journey, message)
+        if found.is_ambiguous and not journey.is_late:
+            self._doubt(tab, journey)
+        if journey.ref is not None or found.cause != "agent" or not self.is_begun:
+            return
+        if tab.opening is not None and tab.commits == 0 and journey.url == tab.opened_url:
+            journey.ref, journey.is_done = tab.opening, True  # it belongs to the opening of the tab
+            return
+        self._acting.settle(tab)
+        journey.action = _action(found, journey.url)
+        if journey.is_late:
+            journey.ref = self._acting.begin_late(tab, journey.at, journey.left)
+        else:
+            journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
+            journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
+        journey.is_done = journey.ref is None
+
+    def _doubt(self, tab: Tab, journey: Journey) -> None:
+        """Keep what the page shows: whose move it is will be known when it has gone."""
+        journey.is_late, journey.left = True, tab.latest
+        journey.after = self._stepping.ref_at(journey.at, SKEW_MS)
+        journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
+
+    def _origin(self, tab: Tab, journey: Journey, message: Navigated, direction: str | None = None) -> Origin:
+        is_popup = self._is_popup(tab)
+        return origin(journey.sign(message, is_popup=is_popup, direction=direction or message.direction))
+
+    def _committed(self, tab: Tab, message: Navigated) -> None:
+        journey = self._journeys.pop(tab.page, None)
+        if journey is None:
+            if message.url == "about:blank" and message.navigation_type is None:
+                return self._arrive(tab, message)  # the empty document that every tab begins with
+            journey = self._renew(tab, message)
+            self._journeys.pop(tab.page, None)
+        journey.type = journey.type or message.navigation_type
+        self._finish(tab, journey, message)
+        return None
+
+    def _within(self, tab: Tab, message: Navigated) -> None:
+        journey = self._journeys.get(tab.page)
+        # Another document may be on its way while this one changes its address.
+        is_own = journey is not None and journey.type in ("sameDocument", "historySameDocument")
+        if journey is None or not is_own:
+            journey = Journey(message, tab, self._toucher(tab))
+        else:
+            del self._journeys[tab.page]
+        self._finish(tab, journey, message)
+
+    def _failed(self, tab: Tab, message: Navigated) -> None:
+        journey = self._journeys.pop(tab.page, None)
+        if journey is None:
+            journey = self._renew(tab, message)
+            journey.type = message.navigation_type
+            self._journeys.pop(tab.page, None)
+        self._finish(tab, journey, message)
+
+    def _finish(self, tab: Tab, journey: Journey, message: Navigated) -> None:
+        may_tell = bool(journey.activated) or self.hears_agent
+        journey.is_open &= may_tell and message.stage == "committed" and not message.is_kept
+        # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
+        if self.hears_agent and journey.is_in_history and not (journey.is_asked or journey.activated):
+            journey.is_own = True
+        self._begin(tab, journey, message)
+        found = self._origin(tab, journey, message)
+        if message.stage != "failed":
+            self._acting.settle(tab)
+        exchange, status = self._document_of(tab.page, message)
+        self._arrive(tab, message, status)
+        # A move that never arrived left the history as it was.
+        is_page_like = (found.is_ambiguous or journey.is_own) and message.stage != "failed"
+        if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
+            self._flows.start(self._asking(tab, journey, message, exchange, status), token=journey)
+        else:
+            self._tell(tab, journey, message, found, exchange, status)
+
+    def _asking(
+        self, tab: Tab, journey: Journey, message: Navigated, exchange: int | None, status: int | None
+    ) -> Flow:
+        if message.stage == "committed" and self._origin(tab, journey, message).is_ambiguous:
+            yield from self._travelling.wait(tab, journey)
+            self._begin(tab, journey, message)
+        found = self._origin(tab, journey, message)
+        if found.kind == "unknown":
+            reply = yield ReadPage(id=0, page=tab.page, what="history")
+            direction = reply.value if isinstance(reply.value, str) else None
+            found = self._origin(tab, journey, message, direction)
+        self._tell(tab, journey, message, found, exchange, status)
+
+    def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
+        """Let the tab show the document."""
+        if message.stage == "failed":
+            return
+        tab.url = message.url
+        if message.stage == "committed":
+            tab.document, tab.status, tab.title = message.document, status, None
+            tab.arrived_at, tab.activated, tab.left_by = message.at, "", ""
+            self._travelling.give_up(tab, message.at)
+            tab.commits += message.url != "about:blank"
+            tab.recogniser.renew()
+            self._ledger.send(Arm(page=tab.page, document=message.document))
+
+    def _tell(
+        self,
+        tab: Tab,
+        journey: Journey,
+        message: Navigated,
+        found: Origin,
+        exchange: int | None,
+        status: int | None,
+    ) -> None:
+        ref = journey.ref
+        if ref is not None:
+            self._act(tab, journey, _action(found, journey.url), message.at, _error(message))
+        elif found.cause == "step":
+            ref = journey.after or self._stepping.ref_at(journey.at, SKEW_MS)
+        event = Navigation(
+            t=ms(message.at),
+            page=tab.page,
+            url=message.url,
+            kind=found.kind,
+            cause=found.cause if self.is_begun else "unknown",
+            committed=message.stage != "failed",
+            error=message.error,
+            same_document=message.stage == "within",
+            ambiguous=found.is_ambiguous,
+            exchange=exchange,
+            status=status,
+        )
+        self._ledger.write(event, ref=ref)
+
+    def _leave(self, tab: Tab, journey: Journey, at: float, error: Threw | None) -> None:
+        """Count a navigation that has not arrived as done; no document will tell whose it was."""
+        if journey.is_late:
+            journey.is_open = False
+            self._begin(tab, journey, journey.message)
+        self._act(tab, journey, journey.action, at, error)
+
+    def _act(self, tab: Tab, journey: Journey, action: Action, at: float, error: Threw | None) -> None:
+        if journey.ref is None or journey.is_done:
+            return
+        journey.is_done = True
+        act = Act(
+            ref=journey.ref,
+            page=tab.page,
+            action=action,
+            at=journey.at,
+            end=at,
+            before=journey.before,
+            blobs=tuple(journey.blobs),
+            url=tab.url,
+            tabs=self._tabs.views(),
+            error=error,
+        )
+        self._acting.done(act, tab)
+
+
+_STAGES: dict[str, Callable[[Navigating, Tab, Navigated], None]] = {
+    "requested": Navigating._requested,
+    "started": Navigating._started,
+    "committed": Navigating._committed,
+    "within": Navigating._within,
+    "failed": Navigating._failed,
+}
+
+
+def _action(found: Origin, url: str) -> Action:
+    match found.kind:
+        case "back":
+            return GoBack()
+        case "forward":
+            return GoForward()
+        case "reload":
+            return Reload()
+        case "goto":
+            return Goto(url=url)
+    return Unknown(name="history")
+
+
+def _error(message: Navigated) -> Threw | None:
+    return Threw(name=message.error or "failed") if message.stage == "failed" else None

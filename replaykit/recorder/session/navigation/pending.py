@@ -1,0 +1,72 @@
+"""A navigation under way: what is known of it while it lasts."""
+
+from __future__ import annotations
+
+from replaykit.recorder.session.driver_messages import Navigated
+from replaykit.recorder.session.navigation.initiator import HISTORY, Sign
+from replaykit.recorder.session.outbox import Blob, StepRef
+from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.tabs import Tab
+from replaykit.trajectory.action import Action, Goto
+from replaykit.trajectory.observation import Observation
+
+
+class Journey:
+    """A navigation under way."""
+
+    def __init__(self, message: Navigated, tab: Tab, toucher: Tab | None) -> None:
+        self.message = message
+        """What the browser said first."""
+        self.at = message.at
+        self.url = message.url
+        self.reason = message.reason
+        self.type: str | None = None
+        self.is_touched = toucher is not None and toucher.was_touched(message.at)
+        self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
+        self.is_asked = False
+        """It is certain that somebody outside of the page asked for it."""
+        self.is_own = False
+        """It is certain that the page moved by itself."""
+        self.activated = tab.activated
+        """Origin of the document that it leaves, where a gesture has activated it."""
+        self.is_open = True
+        """The document that it leaves or the one that it leads to may tell whose it is."""
+        self.ref: StepRef | None = None
+        """The agent's own act."""
+        self.is_done = False
+        """That act is over."""
+        self.action: Action = Goto(url=message.url)
+        """What it was, as far as is known when it begins."""
+        self.before: Observation | None = None
+        self.blobs: list[Blob] = []
+        self.is_late = False
+        """It began while nobody knew whose it was."""
+        self.left: Shown | None = None
+        """What the page showed then."""
+        self.after: StepRef | None = None
+        """The act that it is an effect of, if it is the page's."""
+
+    @property
+    def is_in_history(self) -> bool:
+        """Whether it goes back or forward."""
+        return self.type in HISTORY
+
+    def sign(self, message: Navigated, *, is_popup: bool, direction: str | None) -> Sign:
+        """Return what is known once it is over."""
+        return Sign(
+            type=self.type or (None if message.stage == "within" else message.navigation_type),
+            reason=self.reason,
+            within=message.navigation_type if message.stage == "within" else None,
+            direction=direction,
+            is_popup=is_popup,
+            is_touched=self.is_touched,
+            is_touched_here=self.is_touched_here,
+            is_asked=self.is_asked,
+            is_own=self.is_own,
+            is_open=self.is_open,
+        )
+
+    def take_call(self, tab: Tab, message: Navigated) -> None:
+        """Take in that the agent has told its driver to go there; one call goes to one place."""
+        if tab.is_travelling and (self.type or message.navigation_type) in HISTORY:
+            self.is_asked, tab.is_travelling = True, False

@@ -1,0 +1,242 @@
+"""When observations are taken: at rest after an act, at once when the next act overtakes it, or on asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.session.driver_messages import MAIN, FrameLeft, FrameOwned, Pause, Pushed, ReadPage
+from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.snapshot_capture import Shot, Viewer, with_outline, with_shot
+from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Omitted
+
+SHOT_DELAY_MS = 1000
+"""A picture waits so long for documents and data that the act asked for."""
+
+SHOT_EVERY_MS = 40
+"""Between two pictures of a page that is acted on without a pause: the act under way waits for them."""
+
+SILENCE_MS = 3000
+"""A page that pushed nothing so long after an act is asked."""
+
+
+LOOKS_MAX = 4
+"""Observations of what one act led to, as far as frames in the page cause them."""
+
+
+class Look(Struct, kw_only=True, eq=False):
+    """A page that came to rest, on its way to an observation."""
+
+    tab: Tab
+    """The page."""
+    ref: StepRef
+    """The act that led to it."""
+    shown: Shown
+    """Its snapshot."""
+    seen: Observation
+    """What is known so far."""
+    blobs: list[Blob]
+    """What it refers to."""
+    asks_frames: bool = False
+    """What other frames show may be older than the page around them."""
+    is_superseded: bool = False
+    """A later look takes the picture."""
+
+
+class Observing:
+    """Turns pushes into observations, and takes their pictures at the right moments."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        flows: Flows,
+        tabs: Tabs,
+        viewer: Viewer,
+        *,
+        is_loading: Callable[[int, float], bool],
+    ) -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._tabs = tabs
+        self._viewer = viewer
+        self._is_loading = is_loading
+        self._waiting: list[Look] = []
+        self.spoke_at = -inf
+        """When a page was looked at last because somebody spoke, ms."""
+
+    def pushed(self, message: Pushed, ref: StepRef | None) -> None:
+        """Take in a snapshot; at rest it shows what the act `ref` led to."""
+        tab = self._tabs.get(message.page)
+        if tab is None:
+            return
+        shown = self._viewer.take(tab, message.push, message.at, message.document, message.source)
+        tab.hear(message.at, message.push.at, message.source)
+        if message.push.purpose == "final" and message.source == MAIN:
+            tab.last_words = shown
+        if message.push.purpose != "rest" or ref is None:
+            return
+        if message.source == MAIN:
+            self._look(tab, shown, ref, message.at)
+        elif tab.latest is not None and _shows(tab.latest, ref):
+            # The page around the frame is as it was last seen.
+            self._look(tab, tab.latest, ref, message.at)
+
+    def left(self, message: FrameLeft) -> None:
+        """Take in that a frame's document is no more."""
+        tab = self._tabs.get(message.page)
+        if tab is not None:
+            tab.sights.leave(message.source, message.at, message.why)
+
+    def owned(self, message: FrameOwned) -> None:
+        """Take in whose frame an element holds."""
+        tab = self._tabs.get(message.page)
+        if tab is not None:
+            tab.sights.own(message.source, message.node, message.id)
+
+    def hurry(self, at: float) -> None:
+        """Take the pictures that still wait: something new begins."""
+        for look in list(self._waiting):
+            self._release(look, at)
+
+    def loaded(self, page: int, at: float) -> None:
+        """Take the pictures that waited for data, now that it is there."""
+        for look in list(self._waiting):
+            if look.tab.page == page and not self._is_loading(page, look.ref.at):
+                self._release(look, at)
+
+    def overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool = False) -> None:
+        """Show what the act `ref` led to, since the next one began on `tab` before anything came to rest.
+
+        `asks`: the page may be asked for itself; what began leaves it alone for a while.
+        """
+        self.hurry(at)
+        if ref.looks == 0 and tab.is_open:
+            ref.looks += 1
+            self._flows.start(self._overtaken(tab, ref, at, asks=asks))
+
+    def passed(self, tab: Tab, ref: StepRef, left: Shown | None) -> None:
+        """Show what the act `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
+
+        No picture can be had of it any more.
+        """
+        for look in self._waiting:
+            look.is_superseded |= look.tab is tab
+        if ref.looks > 0:
+            return
+        ref.looks += 1
+        if left is not None and left.at > ref.at:
+            seen, blobs = self._viewer.observation("after", tab, left, left.at)
+            self._write(tab, replace(seen, settled=False), blobs, Shot(), ref)
+
+    def watch(self, tab: Tab, ref: StepRef) -> None:
+        """Ask the page for itself if it stays silent after an act."""
+        self._flows.start(self._watched(tab, ref), counts=False)
+
+    def start(self, tab: Tab, at: float) -> Flow:
+        """Observe a page before the first act."""
+        shown = yield from self._viewer.ask(tab, "asked")
+        seen, blobs = self._viewer.observation("start", tab, shown, shown.at if shown else at)
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, replace(seen, reads=reads), blobs, shot, None)
+
+    def speaking(self, tab: Tab, ref: StepRef | None) -> Flow:
+        """Observe a page while somebody speaks: whether it was shown before the words is known then."""
+        shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
+        if shown is None:
+            return
+        self.spoke_at = shown.at
+        seen, blobs = self._viewer.observation("after" if ref else "start", tab, shown, shown.at)
+        last = tab.last_look
+        is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
+        if last is not None and is_same and isinstance(last.screenshot, str):
+            shot = Shot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
+        else:
+            shot = yield from self._viewer.shoot(tab, shown)
+        self._write(tab, seen, blobs, shot, ref)
+
+    def _look(self, tab: Tab, shown: Shown, ref: StepRef, at: float) -> None:
+        # Of two looks at one page the later one is closer to rest: it takes the picture.
+        for older in [look for look in self._waiting if look.tab is tab]:
+            older.is_superseded = True
+            self._release(older, at)
+        ref.looks += 1
+        seen, blobs = self._viewer.observation("after", tab, shown, at)
+        asks = tab.sights.has_frames and shown.at == at
+        look = Look(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
+        self._waiting.append(look)
+        self._flows.start(self._rested(look), token=look)
+
+    def _release(self, look: Look, at: float) -> None:
+        self._waiting.remove(look)
+        self._flows.hurry(look, at)
+
+    def _rested(self, look: Look) -> Flow:
+        tab = look.tab
+        if look.asks_frames:
+            at = look.shown.at
+            yield ReadPage(id=0, page=tab.page, what="frames")
+            look.seen, look.blobs = self._viewer.observation("after", tab, look.shown, at)
+        reads = yield from self._viewer.step_reads(tab)
+        is_early = self._viewer.has_shots and self._is_loading(tab.page, look.ref.at)
+        if is_early and look in self._waiting:
+            yield Pause(id=0, ms=SHOT_DELAY_MS)
+        if look in self._waiting:
+            self._waiting.remove(look)
+        shot = Shot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
+        tree = None if look.is_superseded else (yield from self._viewer.outline(tab))
+        seen, blobs = with_outline(replace(look.seen, reads=reads), look.blobs, tree)
+        self._write(tab, seen, blobs, shot, look.ref)
+
+    def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
+        # At the very time of the act itself it was serialized before any handler ran.
+        shown, until = tab.latest if tab.latest and tab.latest.at > ref.at else None, inf
+        if asks and (shown is None or ref.source == MAIN):
+            shown = (yield from self._viewer.ask(tab, "left", is_owed=False)) or shown
+        elif asks:
+            yield ReadPage(id=0, page=tab.page, what="frames")
+        elif ref.source != MAIN:
+            # The next act in that frame has shown it; the page around it is as it was last seen.
+            shown, until = tab.latest, at
+        if shown is None and ref.looks > 1:
+            return  # it was seen on its way out
+        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at, until)
+        shot = yield from self._shot_between(tab, shown, at)
+        self._write(tab, replace(seen, settled=False), blobs, shot, ref)
+
+    def _shot_between(self, tab: Tab, shown: Shown | None, at: float) -> Asking[Shot]:
+        if self._viewer.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
+            return Shot(picture=Omitted(why="cap"))
+        tab.hurried_at = at
+        return (yield from self._viewer.shoot(tab, shown))
+
+    def _watched(self, tab: Tab, ref: StepRef) -> Flow:
+        reply = yield Pause(id=0, ms=SILENCE_MS)
+        if ref.looks == 0 and tab.is_open and not self._ledger.is_closed:
+            ref.looks += 1
+            self._flows.start(self._asked(tab, ref, reply.at))
+
+    def _asked(self, tab: Tab, ref: StepRef, at: float) -> Flow:
+        shown = yield from self._viewer.ask(tab, "asked")
+        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._viewer.outline(tab)))
+        self._write(tab, seen, blobs, shot, ref)
+
+    def _write(self, tab: Tab, seen: Observation, blobs: list[Blob], shot: Shot, ref: StepRef | None) -> None:
+        whole = with_shot(seen, shot)
+        if seen.role == "after":
+            tab.last_look = whole
+        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)
+
+
+def _shows(shown: Shown, ref: StepRef) -> bool:
+    """Whether a page, as it was last seen, can show what an act led to in one of its frames."""
+    return ref.looks < LOOKS_MAX and (ref.source != MAIN or shown.at > ref.at)

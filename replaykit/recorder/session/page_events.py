@@ -1,0 +1,158 @@
+"""What else a page or the people around it do: dialogs, console lines, downloads, messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec.structs import asdict, replace
+
+from replaykit.recorder.session.driver_messages import (
+    ConsoleLine,
+    DialogClosed,
+    DialogOpened,
+    Downloaded,
+    Said,
+)
+from replaykit.recorder.session.outbox import Ledger, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.witnesses import Commanded
+from replaykit.trajectory.command import Command
+from replaykit.trajectory.exchange import Console, Dialog, Download, Message
+
+LINES_MAX = 10_000
+"""Console lines kept in one recording."""
+
+LINE_MAX = 4096
+"""Longest console line kept, UTF-8 bytes."""
+
+LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
+"""Console levels; others count as `log`."""
+
+COMMANDS_MAX = 50_000
+"""Commands kept in one recording."""
+
+SPEAKERS = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
+"""Who says what."""
+
+DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
+"""Kinds of dialogs; others count as `alert`."""
+
+_OVER = frozenset({"completed", "canceled", "failed"})
+
+
+class Noting:
+    """Writes these events, each with the step that it came from."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._dialogs: dict[int, tuple[Dialog, StepRef | None]] = {}
+        self._downloads: dict[str, tuple[Download, StepRef | None]] = {}
+        self._lines = 0
+        self._dropped = 0
+        self.commands: Counter[str] = Counter()
+        """Commands of the agent by kind."""
+        self.answer: str | None = None
+        """The latest answer that was said."""
+
+    def dialog_opened(self, message: DialogOpened, ref: StepRef | None) -> None:
+        """Take in a dialog; it is written when it closes."""
+        self._end_dialog(message.page)
+        dialog = Dialog(
+            t=ms(message.at),
+            page=message.page,
+            kind=message.kind if message.kind in DIALOGS else "alert",
+            message=message.message,
+            default=message.default,
+        )
+        self._dialogs[message.page] = (dialog, ref)
+
+    def dialog_closed(self, message: DialogClosed) -> None:
+        """Write a dialog that is gone."""
+        dialog, ref = self._dialogs.pop(message.page, (None, None))
+        if dialog is not None:
+            closed = replace(dialog, accepted=message.accepted, input=message.input, closed=ms(message.at))
+            self._ledger.write(closed, ref=ref)
+
+    def console(self, message: ConsoleLine, ref: StepRef | None) -> None:
+        """Write a console line, or count it where there are too many."""
+        if self._lines >= LINES_MAX:
+            self._dropped += 1
+            return
+        self._lines += 1
+        event = Console(
+            t=ms(message.at),
+            page=message.page,
+            level=message.level if message.level in LEVELS else "log",
+            text=cut(self._ledger.redactor.text(message.text), LINE_MAX),
+            source=message.source,
+        )
+        self._ledger.write(event, ref=ref)
+
+    def download(self, message: Downloaded, ref: StepRef | None) -> None:
+        """Take in a download; it is written when it is over."""
+        event, begun = self._downloads.get(message.guid, (None, ref))
+        if event is None:
+            event = Download(t=ms(message.at), page=message.page, url=message.url)
+        event = replace(
+            event,
+            suggested=message.suggested or event.suggested,
+            state=message.state if message.state in _OVER | {"started"} else "unknown",
+            size=message.size if message.size is None or message.size >= 0 else None,
+        )
+        self._downloads[message.guid] = (event, begun)
+        if message.state in _OVER:
+            del self._downloads[message.guid]
+            self._ledger.write(event, ref=begun)
+
+    def commanded(self, message: Commanded) -> None:
+        """Write a command of the agent."""
+        self.commands[message.kind] += 1
+        if self.commands.total() <= COMMANDS_MAX:
+            said = asdict(message)
+            del said["forges"]
+            self._ledger.write(Command(t=ms(said.pop("at")), **said))
+
+    def said(self, message: Said, step: int | None) -> None:
+        """Write at once what agent or user says, in or after a step: a crash loses no answer."""
+        speaker = SPEAKERS.get(message.kind)
+        if speaker is None:
+            return
+        if message.kind == "answer":
+            self.answer = message.text
+        event = Message(
+            t=ms(message.at),
+            role=speaker,
+            kind=message.kind,
+            text=message.text,
+            approved=message.approved,
+            of=message.of,
+            said_at=None if message.said_at is None else ms(message.said_at),
+            step=step,
+        )
+        self._ledger.write(event)
+
+    def finish(self, at: float) -> None:
+        """Write what is still open, and how many console lines were dropped."""
+        for page in list(self._dialogs):
+            self._end_dialog(page)
+        for event, ref in self._downloads.values():
+            self._ledger.write(event, ref=ref)
+        self._downloads.clear()
+        if self._dropped:
+            self._ledger.gap("console", "flood", at, count=self._dropped)
+        if self.commands.total() > COMMANDS_MAX:
+            self._ledger.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
+
+    def _end_dialog(self, page: int) -> None:
+        dialog, ref = self._dialogs.pop(page, (None, None))
+        if dialog is not None:
+            self._ledger.write(dialog, ref=ref)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most `limit` UTF-8 bytes; what is left out is counted in characters."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= limit:
+        return text
+    kept = data[:limit].decode("utf-8", "ignore")
+    return f"{kept}⟦cut:{len(text) - len(kept)}⟧"

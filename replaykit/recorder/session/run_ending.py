@@ -1,0 +1,164 @@
+"""The end of a run, in its order: last looks at every page, probes, what is still open, ending, seal."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from replaykit.recorder.probes.probe_scheduler import Probing
+from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
+from replaykit.recorder.session.exchanges import Network
+from replaykit.recorder.session.outbox import Asking, Flow, Ledger
+from replaykit.recorder.session.page_events import Noting
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.snapshot_capture import Viewer, with_outline, with_shot
+from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.recorder.session.witnesses import Logged, Witnessed
+from replaykit.trajectory.proof import Proof
+from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.step import Ending
+
+SAVING_MAX_MS = 2_000
+"""How long the end waits for a request that may change something."""
+
+SAVING_POLL_MS = 50
+"""How often it looks."""
+
+KINDS = frozenset({"answered", "stopped", "max_steps", "timeout", "crashed", "unknown"})
+CAUSES = frozenset({"agent", "browser", "recorder", "harness", "person"})
+VALIDITIES = frozenset({"valid", "blocked", "site_down", "session_lost", "other"})
+
+
+class Closing:
+    """Ends a recording."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tabs: Tabs,
+        viewer: Viewer,
+        acting: Acting,
+        stepping: Stepping,
+        network: Network,
+        noting: Noting,
+        probing: Probing,
+    ) -> None:
+        self._ledger = ledger
+        self._tabs = tabs
+        self._viewer = viewer
+        self._acting = acting
+        self._stepping = stepping
+        self._network = network
+        self._noting = noting
+        self._probing = probing
+        self._said: dict[str, Witnessed] = {}
+        self.owes: tuple[str, ...] = ()
+        """Witnesses that the header promised."""
+        self.begun_at = 0.0
+        """When the agent got the browser, ms."""
+
+    def witnessed(self, message: Witnessed) -> None:
+        """Take in what a witness says at the end."""
+        self._said[message.witness] = message
+
+    def logged(self, message: Logged) -> None:
+        """Take in what the driver heard of requests."""
+        self._network.compare(message.sent, self.begun_at, message.at)
+
+    def run(self, end: End, gone: list[Tab]) -> Flow:
+        """Carry the end out; `gone` are the tabs that went away with the browser."""
+        yield from self._settle()
+        yield from self._close_documents()
+        active = self._tabs.get(self._tabs.active)
+        last: Shown | None = None
+        for tab in self._tabs.open:
+            shown = yield from self._final(tab, end.at)
+            last = shown if tab is active else last
+        for tab in gone:
+            self._final_of_gone(tab)
+        if active is not None and active.is_open:
+            yield from self._probing.in_place(active, last, end.at)
+        for tab in self._tabs.open:
+            self._ledger.send(Disarm(page=tab.page))
+        yield from self._read_log(max(end.at, self._acting.now))
+        yield from self._probing.elsewhere("post", max(end.at, self._acting.now))
+        self._finish(end)
+
+    def _close_documents(self) -> Flow:
+        """Before the last looks: from now on nobody acts."""
+        if "page" in self.owes:
+            reply = yield CloseDocuments(id=0)
+            for said in reply.value if isinstance(reply.value, list) else ():
+                self.witnessed(said)
+
+    def _read_log(self, now: float) -> Flow:
+        """Before the probes, whose requests are not the agent's."""
+        if "netlog" in self.owes:
+            reply = yield ReadLog(id=0)
+            is_read = isinstance(reply.value, list)
+            counts = self._network.compare(reply.value, self.begun_at, now) if is_read else {}
+            lacks = () if is_read else (f"netlog.{reply.error or 'failed'}",)
+            self.witnessed(Witnessed(at=now, witness="netlog", lacks=lacks, counts=counts))
+
+    def _settle(self) -> Flow:
+        """Wait shortly for what pages still save: whether it was done belongs to the run."""
+        for _ in range(SAVING_MAX_MS // SAVING_POLL_MS):
+            if not any(self._network.is_changing(tab.page) for tab in self._tabs.open):
+                return
+            yield Pause(id=0, ms=SAVING_POLL_MS)
+
+    def _final(self, tab: Tab, at: float) -> Asking[Shown | None]:
+        shown = yield from self._viewer.ask(tab, "final")
+        reads = yield from self._viewer.step_reads(tab)
+        shot = yield from self._viewer.shoot(tab, shown)
+        seen, blobs = self._viewer.observation("final", tab, shown, max(at, shown.at if shown else at))
+        seen, blobs = with_outline(seen, blobs, (yield from self._viewer.outline(tab)))
+        whole = with_shot(replace(seen, reads=reads), shot)
+        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])
+        return shown
+
+    def _final_of_gone(self, tab: Tab) -> None:
+        """Write what is known of a page that others closed: its last words, else its last look."""
+        words, look = tab.last_words, tab.last_look
+        if words is not None and (look is None or ms(words.at) >= (look.t or 0)):
+            seen, blobs = self._viewer.observation("final", tab, words, words.at)
+            self._ledger.write(seen, blobs)
+        elif look is not None:
+            self._ledger.write(replace(look, role="final", of=None, from_last=True))
+        elif tab.latest is not None:
+            seen, blobs = self._viewer.observation("final", tab, tab.latest, tab.latest.at)
+            self._ledger.write(replace(seen, from_last=True), blobs)
+
+    def _finish(self, end: End) -> None:
+        now = max(end.at, self._acting.now)
+        self._network.finish()
+        self._noting.finish(now)
+        for witness in self.owes:
+            self._prove(witness, now)
+        thought = self._stepping.leftover()
+        self._ledger.close(replace(ending_of(end, self._noting.answer), t=ms(now), thought=thought))
+        self._ledger.send(Seal())
+
+    def _prove(self, witness: str, at: float) -> None:
+        said = self._said.get(witness)
+        counts = {**(said.counts if said else {}), **(self._noting.commands if witness == "commands" else {})}
+        lacks = said.lacks if said else ()
+        is_closed = said is not None and not lacks
+        self._ledger.write(
+            Proof(t=ms(at), witness=witness, closed=is_closed, lacks=lacks, counts=dict(counts))
+        )
+
+
+def ending_of(end: End, answer: str | None) -> Ending:
+    """Return the ending that was said; the answer is its own, else the last one that was said."""
+    code = end.exit_code
+    return Ending(
+        kind=end.kind if end.kind in KINDS else "unknown",
+        cause=end.cause if end.cause in CAUSES else "harness",
+        answer=answer if end.answer is None else end.answer,
+        exit_code=code if code is not None and abs(code) <= INT_MAX else None,
+        error=Threw(name=end.error[0], message=end.error[1]) if end.error else None,
+        validity=end.validity if end.validity in VALIDITIES else "other",
+    )

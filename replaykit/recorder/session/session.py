@@ -1,0 +1,370 @@
+"""The sans-io core of the recorder: messages in, records and commands out; no clock, file, thread or driver.
+
+Drivers translate callbacks into inputs and carry outputs out; they decide nothing. Every command gets exactly
+one `Reply`; one that failed is a gap in the recording, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.browser.forged_documents import forge
+from replaykit.recorder.probes.probe_scheduler import Probing
+from replaykit.recorder.session import driver_messages, witnesses
+from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.agent_scripts import Scripts
+from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Said
+from replaykit.recorder.session.exchanges import Network
+from replaykit.recorder.session.harness_steps import Declaring
+from replaykit.recorder.session.navigation.navigations import Navigating
+from replaykit.recorder.session.observation_scheduler import Observing
+from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.page_events import Noting
+from replaykit.recorder.session.run_ending import Closing
+from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.tab_lifecycle import Tabbing
+from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.session.uploaded_files import Uploads
+from replaykit.secrets.redactor import Redactor
+from replaykit.secrets.secret_patterns import sent_names
+from replaykit.tasks.checks import ProbePlan
+from replaykit.trajectory.step import Header
+
+REST_MAX_MS = 1500
+"""The last act gets so long to have its effect before the run is over."""
+
+REST_POLL_MS = 50
+"""How often it is looked whether it has had it."""
+
+
+AGENT_SAYS = frozenset({"say", "ask", "answer"})
+"""Words of the agent to the user: what its page shows then is looked at."""
+
+
+class SessionOptions(Struct, frozen=True, kw_only=True):
+    """What shapes a recording."""
+
+    has_screenshots: bool = True
+    """Whether pictures are taken."""
+    has_outlines: bool = False
+    """Whether accessibility trees are taken of pages at rest."""
+    network: str = "bodies"
+    """`bodies meta off`."""
+    has_pre_probes: bool = True
+    """Whether the probes of the plan also run before the first act."""
+    max_steps: int | None = None
+    """Steps allowed: the act after the last one ends the run."""
+    is_begun: bool = True
+    """False: the agent gets the browser with `Begin`; what happens before is no step."""
+    in_process: bool = False
+    """The agent calls the driver that feeds this session: what it asks for is heard."""
+    secrets: dict[str, str] = {}
+    """Declared secrets, id to value."""
+    mask: tuple[str, ...] = ()
+    """CSS selectors of what pages hide, and pictures too."""
+    plain: tuple[str, ...] = ()
+    """Test data that the task names anyway."""
+    keep_headers: tuple[str, ...] = ()
+    """Names of headers that are kept though they look secret."""
+    main_world: bool = False
+    """The page script shares the page's own world: a page could forge messages."""
+    replies: str = "absent"
+    """Channel `replies`: `recorded absent auto_approve`."""
+
+
+class Session:
+    """One recording. Feed it inputs in order of arrival, carry out what it returns."""
+
+    def __init__(self, options: SessionOptions, header: Header, plan: ProbePlan | None = None) -> None:
+        self._options = options
+        self._header = header
+        self._plan = plan or ProbePlan()
+        self._is_begun = options.is_begun
+        self._is_ending = False
+        self._is_leaving = False
+        self._is_started = False
+        self._has_looked = False
+        self._build()
+        self._handlers = self._table()
+
+    def _build(self) -> None:
+        options, plan = self._options, self._plan
+        redactor = Redactor(options.secrets, plain=options.plain, keep_headers=options.keep_headers)
+        self._ledger = ledger = Ledger(redactor)
+        self._flows = flows = Flows(ledger)
+        self._tabs = tabs = Tabs()
+        self._stepping = stepping = Stepping(ledger)
+        self._network = Network(ledger, flows, options.network)
+        self._noting = Noting(ledger)
+        self._scripts = Scripts()
+        self._scripts.is_whole = "commands" in self._header.witnesses
+        viewer = Viewer(
+            ledger,
+            tabs,
+            has_shots=options.has_screenshots,
+            paints=bool(options.secrets or options.mask),
+            has_outlines=options.has_outlines,
+            step_reads=plan.step_reads,
+        )
+        self._observing = Observing(ledger, flows, tabs, viewer, is_loading=self._network.is_loading)
+        self._acting = acting = Acting(flows, tabs, stepping, viewer, self._observing, Uploads(self._ledger))
+        self._navigating = Navigating(
+            ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
+        )
+        self._navigating.is_begun = self._is_begun
+        self._navigating.hears_agent = options.in_process
+        states = channels(options, plan) | self._header.channels
+        self._tabbing = Tabbing(
+            ledger, flows, tabs, stepping, viewer, acting, self._navigating,
+            channels={channel for channel, state in states.items() if state != "absent"},
+        )  # fmt: skip
+        acting.steps_max = options.max_steps
+        acting.on_limit = self._reach_limit
+        acting.on_begin = self._tabbing.confirm
+        self._declaring = Declaring(
+            flows, tabs, stepping, viewer, self._observing, acting, self._navigating,
+            on_enter=self._tabbing.confirm,
+        )  # fmt: skip
+        self._probing = Probing(ledger, viewer, plan)
+        self._closing = Closing(
+            ledger, tabs, viewer, acting, stepping, self._network, self._noting, self._probing
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last output has been given out."""
+        return self._ledger.is_closed
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the run is over, for whatever reason: the agent has to stop."""
+        return self._is_leaving or self._is_ending
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the agent may act: what is looked at before it has been seen."""
+        return self._is_started and self._flows.is_idle
+
+    def start(self, at: float) -> list[Output]:
+        """Begin the recording: the header first, then what has to be looked at before the agent begins."""
+        self._is_started = True
+        self._acting.now = max(self._acting.now, at)
+        states = channels(self._options, self._plan) | self._header.channels
+        secrets = tuple(sorted(self._options.secrets))
+        self._closing.owes = self._header.witnesses
+        self._ledger.write(replace(self._header, channels=states, secrets=secrets))
+        if self._options.has_pre_probes and self._probing.has("pre"):
+            self._flows.start(self._pre_probes(at))
+        return self._ledger.drain()
+
+    def feed(self, message: Input, /) -> list[Output]:
+        """Take an input in; return what is to be stored and done."""
+        if self.is_over:
+            return []
+        if not isfinite(message.at):
+            message = replace(message, at=self._acting.now)
+        self._acting.now = max(self._acting.now, message.at)
+        handler = self._handlers.get(type(message))
+        if handler is not None:
+            handler(message)
+        return self._ledger.drain()
+
+    def _table(self) -> dict[type, Callable[[Any], object]]:
+        return {
+            driver_messages.PageMessage: self._page_message,
+            driver_messages.Pushed: self._pushed,
+            driver_messages.FrameLeft: self._observing.left,
+            driver_messages.FrameOwned: self._observing.owned,
+            driver_messages.TabOpened: self._tab_opened,
+            driver_messages.TabMissed: self._running(self._tab_missed),
+            driver_messages.TabClosed: self._tab_closed,
+            driver_messages.TabCrashed: self._running(self._tabbing.crashed),
+            driver_messages.Navigated: self._running(self._navigating.navigated),
+            driver_messages.Travel: self._running(self._navigating.travel),
+            driver_messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
+            driver_messages.DialogClosed: self._noting.dialog_closed,
+            driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
+            driver_messages.Downloaded: lambda m: self._noting.download(m, self._ref(m.at)),
+            driver_messages.Requested: self._requested,
+            driver_messages.Responded: self._network.responded,
+            driver_messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
+            driver_messages.Framed: self._network.framed,
+            driver_messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
+            driver_messages.Reply: self._flows.reply,
+            witnesses.Commanded: self._commanded,
+            witnesses.ScriptAsked: self._scripts.asked,
+            witnesses.ScriptEnded: self._scripts.ended,
+            witnesses.Answered: self._network.answered,
+            witnesses.Logged: self._closing.logged,
+            witnesses.Witnessed: self._closing.witnessed,
+            Begin: self._begin,
+            driver_messages.StepEnter: self._running(self._declaring.enter),
+            driver_messages.StepExit: self._running(self._declaring.exit),
+            driver_messages.Speaking: lambda m: self._look_while_speaking(),
+            Said: self._said,
+            End: self._end,
+        }
+
+    def _running(self, handler: Callable[[Any], object]) -> Callable[[Any], object]:
+        return lambda message: None if self._is_ending else handler(message)
+
+    def _ref(self, at: float) -> StepRef | None:
+        is_running = self._is_begun and not self._is_ending
+        return self._stepping.ref_at(at, SKEW_MS) if is_running else None
+
+    def _requested(self, message: driver_messages.Requested) -> None:
+        is_running = self._is_begun and not self.is_ending
+        if is_running or message.initiator != "driver":
+            self._network.requested(message, self._ref(message.at))
+
+    def _commanded(self, message: witnesses.Commanded) -> None:
+        if not self._is_begun or self.is_ending:
+            return
+        self._noting.commanded(message)
+        tab = self._tabs.get(message.page) if message.page is not None else None
+        if message.forges and not message.refused:
+            forge(message, tab, self._tabs)
+
+    def _pushed(self, message: driver_messages.Pushed) -> None:
+        if self._tabs.get(message.page) is None:
+            self._probing.pushed(message)
+            return
+        is_running = self._is_begun and not self._is_ending
+        if is_running:
+            self._acting.pass_time(message.page, message.at)
+        self._observing.pushed(message, self._stepping.ref_at(message.at) if is_running else None)
+
+    def _pre_probes(self, at: float) -> Flow:
+        yield from self._probing.elsewhere("pre", at)
+
+    def _page_message(self, message: driver_messages.PageMessage) -> None:
+        element = message.event.element
+        if element is not None and element.masked and element.tag in ("input", "textarea", "select"):
+            # What it holds leaves the page nowhere but where the page itself sends it.
+            named = element.attributes or {}
+            self._ledger.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
+        if self._is_begun and not self._is_ending and not self._navigating.heard(message):
+            self._acting.message(self._scripts.attributed(message))
+
+    def _tab_opened(self, message: driver_messages.TabOpened) -> None:
+        if self._is_ending:
+            return
+        tab = self._tabbing.opened(message, is_begun=self._is_begun)
+        if self._is_begun:
+            self._flows.when_idle(lambda: self._first_look(tab, message.at))
+
+    def _tab_missed(self, message: driver_messages.TabMissed) -> None:
+        self._tabbing.missed(message, is_begun=self._is_begun)
+
+    def _tab_closed(self, message: driver_messages.TabClosed) -> None:
+        tab = self._tabs.get(message.page)
+        if not self._is_ending:
+            self._tabbing.closed(message)
+        elif tab is not None:
+            tab.is_open = False
+
+    def _begin(self, message: Begin) -> None:
+        if self._is_begun or self._is_ending:
+            return
+        self._is_begun = self._navigating.is_begun = True
+        self._closing.begun_at = message.at
+        for tab in self._tabs.open:
+            self._flows.start(self._first_look(tab, message.at))
+
+    def _first_look(self, tab: Tab, at: float) -> Flow:
+        if tab.is_open and self._stepping.current is None and not self._is_ending:
+            yield from self._observing.start(tab, at)
+
+    def _said(self, message: Said) -> None:
+        if message.kind == "thought":
+            self._stepping.think(message)
+            return
+        if message.kind in AGENT_SAYS and self._has_looked:
+            # It was about to be said when the page was looked at, and the agent waited for that.
+            message = replace(message, at=max(message.at, self._observing.spoke_at))
+        ref = self._stepping.ref_at(message.at, SKEW_MS)
+        self._noting.said(message, self._stepping.index_of(ref) if ref else None)
+        if message.kind in AGENT_SAYS and not self._has_looked:
+            self._look_while_speaking()
+        self._has_looked = False
+
+    def _look_while_speaking(self) -> None:
+        self._has_looked = True
+        tab = self._tabs.get(self._tabs.active)
+        if tab is not None and tab.is_open and self._is_begun and not self.is_ending:
+            self._flows.start(self._observing.speaking(tab, self._stepping.previous))
+
+    def _loaded(self, page: int | None, at: float) -> None:
+        if page is not None:
+            self._observing.loaded(page, at)
+
+    def _reach_limit(self, at: float) -> None:
+        self._finish(End(at=at, kind="max_steps", cause="harness"))
+
+    def _end(self, message: End) -> None:
+        if not self._is_leaving:
+            self._is_leaving = True
+            self._flows.start(self._leave(message), counts=False)
+
+    def _leave(self, message: End) -> Flow:
+        """Let the last act have its effect: where it leads still belongs to the run."""
+        for _ in range(REST_MAX_MS // REST_POLL_MS):
+            if self._is_at_rest(message.at):
+                break
+            yield Pause(id=0, ms=REST_POLL_MS)
+        self._finish(message)
+
+    def _is_at_rest(self, at: float) -> bool:
+        ref = self._stepping.current
+        tab = self._tabs.get(ref.page) if ref is not None and ref.page is not None else None
+        if ref is None or tab is None or not tab.is_open or at - ref.at > REST_MAX_MS:
+            return True
+        seen = tab.latest
+        if seen is None or seen.push.purpose != "rest" or seen.document != tab.document:
+            return False
+        return seen.at > ref.at and not self._network.is_loading(tab.page, ref.at)
+
+    def _finish(self, message: End) -> None:
+        if self._is_ending:
+            return
+        self._is_ending = True
+        if not self._is_started:
+            return
+        now = self._acting.now
+        self._stepping.exit(driver_messages.StepExit(at=message.at, error=message.error))
+        self._acting.settle_all()
+        self._navigating.settle(now)
+        gone = self._tabbing.conclude()
+        self._observing.hurry(now)
+        self._flows.when_idle(lambda: self._conclude(message, gone))
+
+    def _conclude(self, message: End, gone: list[Tab]) -> Flow:
+        self._stepping.finish()
+        return self._closing.run(message, gone)
+
+
+def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:
+    """Return the state of every channel that these options lead to."""
+    has_plan = bool(plan.pages or plan.http or plan.step_reads)
+    return {
+        "actions": "partial" if options.main_world else "recorded",
+        "targets": "recorded",
+        "thoughts": "recorded",
+        "urls": "recorded",
+        "snapshots": "recorded",
+        "form_state": "recorded",
+        "screenshots": "recorded" if options.has_screenshots else "absent",
+        "a11y": "recorded" if options.has_outlines else "absent",
+        "network": "absent" if options.network == "off" else "recorded",
+        "messages": "recorded",
+        "replies": options.replies,
+        "dialogs": "recorded",
+        "console": "recorded",
+        "probes": "recorded" if has_plan else "absent",
+    }

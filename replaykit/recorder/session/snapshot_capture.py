@@ -1,0 +1,279 @@
+"""What a page looks like: snapshots, pictures and reads asked of it, and the observations they make."""
+
+from __future__ import annotations
+
+from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.recorder.page.page_script import PagePush
+from replaykit.recorder.session.driver_messages import MAIN, ReadPage, Reply, Screenshot, Source
+from replaykit.recorder.session.outbox import HURRIED, Asking, Blob, Ledger
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.tabs import SHOTS_LATE_MAX, Tab, Tabs
+from replaykit.secrets.snapshot_secrets import hidden_boxes
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
+from replaykit.tasks.checks import ProbeRead
+from replaykit.trajectory.observation import Observation, Prep, Read, Stale
+from replaykit.trajectory.scalars import Id, Omitted
+
+TRIES = 3
+"""A picture that may show a secret is taken until the page stood still around it."""
+
+CSS = "text/css"
+"""Media type of a style sheet."""
+
+YAML = "text/yaml"
+"""Media type of an accessibility tree."""
+
+SHEETED = frozenset({"final"})
+"""Observations that name style sheets: of others it is a matter of time whether those were read before."""
+
+CHANGES_MAX = 64
+"""Fields of one observation that changed without an event."""
+
+GESTURE_MS = 1000
+"""An older snapshot is not that of the act's own gesture."""
+
+_OMISSIONS = ("timeout", "dialog_open", "failed")
+
+
+class Shot(Struct, frozen=True, kw_only=True):
+    """A picture, or why there is none."""
+
+    picture: Id | Omitted | None = None
+    """Blob id."""
+    blob: Blob | None = None
+    """The picture itself."""
+    at: float | None = None
+    """When it was taken, ms."""
+    scale: float = 1.0
+    """Of a picture taken smaller."""
+
+
+class Viewer:
+    """Asks tabs what they show. What they do not give is a gap, never an error."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tabs: Tabs,
+        *,
+        has_shots: bool = True,
+        paints: bool = False,
+        has_outlines: bool = False,
+        step_reads: tuple[ProbeRead, ...] = (),
+    ) -> None:
+        self.has_shots = has_shots
+        """Whether pictures are taken at all."""
+        self._paints = paints
+        self._has_outlines = has_outlines
+        self._ledger = ledger
+        self._tabs = tabs
+        self._step_reads = step_reads
+
+    def take(self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN) -> Shown:
+        """Take in a snapshot of a tab, without secrets."""
+        clean = self._ledger.redactor.text
+        blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
+        facts = replace(push, snapshot="", sheets=None, url=clean(push.url), title=clean(push.title))
+        is_present = document == tab.document
+        if is_present and source == MAIN:
+            tab.url, tab.title = facts.url or tab.url, facts.title
+        shown = Shown(
+            at=at,
+            document=document,
+            source=source,
+            push=facts,
+            blob=blob,
+            paint=hidden_boxes(blob.data) if self._paints else (),
+            views=self._tabs.views(),
+            status=tab.status if is_present else None,
+            sheets=self._sheets(push.sheets or ()),
+        )
+        tab.sights.add(shown)
+        return shown
+
+    def _sheets(self, told: tuple[str | int | None, ...]) -> tuple[Blob | None, ...]:
+        found: list[Blob | None] = []
+        for one in told:
+            if isinstance(one, str):
+                found.append(self._ledger.blob(CSS, one.encode("utf-8", "replace")))
+            else:
+                found.append(found[one] if one is not None and one < len(found) else None)
+        return tuple(found)
+
+    def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
+        """Ask a page for a snapshot; `is_owed`: it is a gap where it gives none."""
+        document = tab.document
+        reply = yield ReadPage(id=0, page=tab.page, what="snapshot", args=(purpose,))
+        if not isinstance(reply.value, PagePush):
+            if is_owed:
+                self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
+            return None
+        if tab.document != document:
+            return None  # another document came meanwhile: nobody knows whose snapshot it is
+        if reply.value.hidden:
+            hidden = reply.value.hidden
+            self._ledger.gap("snapshots", "shadow.closed", reply.at, page=tab.page, count=hidden)
+        at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
+        return self.take(tab, reply.value, at, document)
+
+    def shoot(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        """Take a picture; with secrets at stake only one of a page that stood still."""
+        if not self.has_shots or tab.shots_late >= SHOTS_LATE_MAX:
+            return Shot()
+        if not self._paints:
+            return (yield from self._shoot_once(tab, shown))
+        return (yield from self._shoot_still(tab, shown))
+
+    def outline(self, tab: Tab) -> Asking[Blob | None]:
+        """Read the accessibility tree, if it is wanted."""
+        if not self._has_outlines:
+            return None
+        document = tab.document
+        reply = yield ReadPage(id=0, page=tab.page, what="a11y")
+        if isinstance(reply.value, str) and tab.document == document:
+            return self._ledger.blob(YAML, reply.value.encode("utf-8", "replace"))
+        if reply.error not in (None, "gone", HURRIED):
+            self._ledger.gap("a11y", reply.error or "failed", reply.at, page=tab.page)
+        return None
+
+    def reads(self, tab: Tab, wanted: tuple[ProbeRead, ...]) -> Asking[tuple[Read, ...]]:
+        """Read values from a live page."""
+        if not wanted:
+            return ()
+        reply = yield ReadPage(id=0, page=tab.page, what="reads", args=wanted)
+        if not isinstance(reply.value, (list, tuple)):
+            if reply.error != HURRIED:
+                self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+            return ()
+        return tuple(read for read in reply.value if isinstance(read, Read))
+
+    @property
+    def is_planted(self) -> bool:
+        """Whether the agent has a hand in the documents of the recorder's own tabs."""
+        return self._tabs.is_planted
+
+    def step_reads(self, tab: Tab) -> Asking[tuple[Read, ...]]:
+        """Read what checks want to see with every observation of the agent's own page."""
+        return (yield from self.reads(tab, self._step_reads if tab.page == self._tabs.active else ()))
+
+    def prepare(self, tab: Tab, sources: tuple[str, ...]) -> Asking[tuple[Prep, ...]]:
+        """Run preparing scripts in a page."""
+        if not sources:
+            return ()
+        reply = yield ReadPage(id=0, page=tab.page, what="prep", args=sources)
+        if not isinstance(reply.value, (list, tuple)):
+            self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+            return ()
+        return tuple(prep for prep in reply.value if isinstance(prep, Prep))
+
+    def before(
+        self, tab: Tab, shown: Shown | None, at: float, own: Shown | None = None
+    ) -> tuple[Observation | None, list[Blob]]:
+        """Return the observation of the page that an act was done on; `own`: of the frame acted in."""
+        if shown is None:
+            return None, []
+        seen, blobs = self.observation("before", tab, shown, shown.at, until=at)
+        acted = own or shown
+        if acted.push.purpose == "before" and at - acted.at <= GESTURE_MS:
+            stale = acted.push.stale
+        else:
+            lag = acted.push.stale or Stale()
+            stale = replace(lag, ms=lag.ms + ms(at - acted.at))
+        return replace(seen, settled=None, stale=stale), blobs
+
+    def observation(
+        self, role: str, tab: Tab, shown: Shown | None, at: float, until: float = inf
+    ) -> tuple[Observation, list[Blob]]:
+        """Return what a snapshot shows, with the blobs that it refers to; its frames as they were `until`."""
+        seen = Observation(
+            t=ms(at), page=tab.page, role=role, url=tab.url, title=tab.title, status=tab.status,
+            source="agent" if tab.is_forged(shown.document if shown else tab.document) else None,
+        )  # fmt: skip
+        if shown is None:
+            return replace(seen, tabs=self._tabs.views()), []
+        frames, blobs = tab.sights.frames(shown, until)
+        push = shown.push
+        whole = replace(
+            seen,
+            seq=push.seq,
+            url=push.url or tab.url,
+            title=push.title,
+            tabs=shown.views,
+            viewport=push.viewport,
+            pointer=push.pointer,
+            snapshot=shown.blob.id,
+            frames=frames,
+            status=shown.status,
+            settled=push.settled,
+            stale=push.stale,
+            repaired=push.repaired,
+            changed_without_event=push.changed[:CHANGES_MAX],
+        )
+        sheets = shown.sheets if role in SHEETED else ()
+        whole = replace(whole, sheets=tuple(sheet.id if sheet else None for sheet in sheets))
+        return whole, [shown.blob, *blobs, *(sheet for sheet in sheets if sheet)]
+
+    def _shoot_still(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        for _ in range(TRIES):
+            if shown is not None and not tab.can_paint(shown):
+                break
+            frames = _frames(tab, shown)
+            shot = yield from self._shoot_once(tab, shown)
+            if shot.blob is None:
+                return shot
+            again = yield from self.ask(tab, "asked", is_owed=False)
+            is_still = shown is not None and again is not None and shown.blob.id == again.blob.id
+            is_still = is_still and frames == _frames(tab, again)
+            if is_still and shot.blob.media_type == PIXMAP:
+                return shot
+            shown = again
+        return Shot(picture=Omitted(why="withheld"))
+
+    def _shoot_once(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+        document = tab.document if shown is None else shown.document
+        if tab.document != document:
+            return Shot(picture=Omitted(why="evicted"))
+        reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
+        shot = shot_of(reply)
+        if tab.document != document:
+            return Shot(picture=Omitted(why="evicted"))  # it may show the next page
+        if shot.blob is not None:
+            tab.shots_late = 0
+        elif reply.error == "gone":
+            return Shot()  # its document was replaced: there is nothing to take a picture of
+        elif reply.error != "dialog_open":
+            tab.shots_late += reply.error == "timeout"
+            self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
+        return shot
+
+
+def _frames(tab: Tab, shown: Shown | None) -> list[str | None]:
+    found = tab.sights.all_in(shown) if shown is not None else ()
+    return [one.blob.id if one is not None else None for one in found]
+
+
+def shot_of(reply: Reply) -> Shot:
+    """Return the picture of a reply: (picture, scale, ms)."""
+    match reply.value:
+        case (Blob() as blob, float() | int() as scale, float() | int() as at):
+            kept = float(scale) if 0 < scale <= 1 else 1.0
+            return Shot(picture=blob.id, blob=blob, at=at, scale=kept)
+    why = reply.error if reply.error in _OMISSIONS else "failed"
+    return Shot(picture=Omitted(why=why or "failed"))
+
+
+def with_shot(seen: Observation, shot: Shot) -> Observation:
+    """Return an observation with its picture."""
+    at = None if shot.at is None else ms(shot.at)
+    return replace(seen, screenshot=shot.picture, shot_t=at, shot_scale=shot.scale)
+
+
+def with_outline(seen: Observation, blobs: list[Blob], tree: Blob | None) -> tuple[Observation, list[Blob]]:
+    """Return an observation with its accessibility tree, and the blobs that it refers to."""
+    return (seen, blobs) if tree is None else (replace(seen, a11y=tree.id), [*blobs, tree])

@@ -1,0 +1,230 @@
+"""What the documents of one tab have shown: the main frame, and every frame that speaks for itself.
+
+An act is over some time after it began, and by then its page looks otherwise: what was to be seen is asked by
+time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that hold them;
+places among siblings would change with every frame that comes or goes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from math import inf
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.recorder.page.page_script import PageFrame, PageNode, PagePush
+from replaykit.recorder.session.driver_messages import MAIN, Source
+from replaykit.recorder.session.outbox import Blob
+from replaykit.trajectory.action import Node
+from replaykit.trajectory.observation import Frame, TabView
+from replaykit.trajectory.scalars import Box, Point
+
+PUSHES_MAX = 16
+"""Snapshots kept of a main frame: an act refers to the latest ones only."""
+
+FRAME_PUSHES_MAX = 6
+"""Snapshots kept of any other frame."""
+
+FRAMES_MAX = 64
+"""Documents in frames whose snapshots are kept; the longest silent goes first."""
+
+FRAMES_TOLD_MAX = 256
+"""Frames of one observation, those in frames included."""
+
+DEPTH_MAX = 8
+"""Frames in frames of one observation."""
+
+
+_V = TypeVar("_V")
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """A snapshot that a page pushed."""
+
+    at: float
+    """When, ms."""
+    document: int
+    """Document ordinal within the tab."""
+    source: Source = MAIN
+    """Who pushed it."""
+    push: PagePush
+    """The message; its text is not needed any more."""
+    blob: Blob
+    """The snapshot without secrets."""
+    paint: tuple[Box, ...] | None = ()
+    """Boxes to black out in a picture of it; None: what is to be hidden cannot be found."""
+    views: tuple[TabView, ...] = ()
+    """The open tabs then."""
+    status: int | None = None
+    """HTTP status of its document."""
+    sheets: tuple[Blob | None, ...] = ()
+    """Its style sheets in the order of the head, as far as the page told of them."""
+
+
+class Sights:
+    """Snapshots of one tab."""
+
+    def __init__(self) -> None:
+        self._main: deque[Shown] = deque(maxlen=PUSHES_MAX)
+        self._frames: dict[Source, deque[Shown]] = {}
+        self._left: dict[Source, tuple[float, str]] = {}
+        self._scrolls: dict[Source, deque[tuple[float, Point]]] = {}
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether any frame has ever spoken for itself."""
+        return bool(self._frames)
+
+    def add(self, shown: Shown) -> None:
+        """Take in a snapshot."""
+        self.scrolled(shown.source, shown.at, shown.push.scroll)
+        if shown.source == MAIN:
+            self._main.append(shown)
+            return
+        pushed = self._frames.pop(shown.source, None) or deque(maxlen=FRAME_PUSHES_MAX)
+        self._frames[shown.source] = pushed
+        pushed.append(shown)
+        while len(self._frames) > FRAMES_MAX:
+            del self._frames[next(iter(self._frames))]
+
+    def leave(self, source: Source, at: float, why: str) -> None:
+        """Note that a frame's document is no more, or was never watched."""
+        _remember(self._left, source, (at, why))
+
+    def own(self, source: Source, node: PageNode, frame: str) -> None:
+        """Note whose frame an element of a snapshot holds."""
+        pushed = self._main if source == MAIN else self._frames.get(source, deque())
+        for place, shown in enumerate(pushed):
+            if shown.push.seq == node.push:
+                pushed[place] = replace(shown, push=_owned(shown.push, node.number, frame))
+
+    def scrolled(self, source: Source, at: float, offset: Point) -> None:
+        """Note how far a document is scrolled."""
+        moves = self._scrolls.pop(source, None) or deque(maxlen=FRAME_PUSHES_MAX)
+        _remember(self._scrolls, source, moves)
+        moves.append((at, offset))
+
+    def latest(self, document: int) -> Shown | None:
+        """Return the latest snapshot of that document in the main frame."""
+        return next((one for one in reversed(self._main) if one.document == document), None)
+
+    def before(self, document: int, source: Source, seq: int, at: float) -> Shown | None:
+        """Return the main frame's latest snapshot at or before a message of that document."""
+        own = (one for one in reversed(self._main) if one.document == document)
+        # Another document counts its own messages: only time compares.
+        return next((one for one in own if (one.push.seq <= seq if source == MAIN else one.at <= at)), None)
+
+    def told_from(self, document: int, source: Source, seq: int) -> Shown | None:
+        """Return a frame's latest snapshot at or before its message."""
+        pushed = (one for one in reversed(self._frames.get(source, ())) if one.document == document)
+        return next((one for one in pushed if one.push.seq <= seq), None)
+
+    def node(self, place: PageNode | None, document: int, source: Source) -> tuple[Node, Shown] | None:
+        """Return where a page's node is, by snapshot; None if that snapshot is not there."""
+        if place is None:
+            return None
+        pushed = self._main if source == MAIN else self._frames.get(source, ())
+        found = [one for one in pushed if (one.document, one.push.seq) == (document, place.push)]
+        return (Node(snapshot=found[-1].blob.id, number=place.number), found[-1]) if found else None
+
+    def current(self, shown: Shown) -> Shown:
+        """Return a snapshot with all that is known of it by now."""
+        pushed = self._main if shown.source == MAIN else self._frames.get(shown.source, ())
+        same = (one for one in pushed if (one.document, one.push.seq) == (shown.document, shown.push.seq))
+        return next(same, shown)
+
+    def frames(self, main: Shown, until: float = inf) -> tuple[tuple[Frame, ...], list[Blob]]:
+        """Return the frames that a page cannot read, as they were then, and their snapshots."""
+        telling = _Telling(self, main.document, until)
+        return telling.frames(self.current(main), 0), telling.blobs
+
+    def all_in(self, main: Shown, until: float = inf) -> Iterator[Shown | None]:
+        """Yield what every frame on a page showed then; None: nobody knows."""
+        waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_TOLD_MAX]]
+        for entry, depth in waiting:
+            shown = self.seen(entry.id, main.document, until)
+            yield shown
+            if shown is not None and depth < DEPTH_MAX and len(waiting) < FRAMES_TOLD_MAX:
+                waiting += [(inner, depth + 1) for inner in shown.push.frames]
+
+    def seen(self, frame: str, document: int, until: float) -> Shown | None:
+        """Return what a frame showed then; None: nobody knows."""
+        last: Shown | None = None
+        for source, pushed in self._frames.items():
+            left_at = self._left[source][0] if source in self._left else None
+            if source[0] == frame and frame and (left_at is None or left_at > until):
+                ours = [one for one in pushed if one.document == document and one.at <= until]
+                is_later = bool(ours) and (last is None or source[1] > last.source[1])
+                last = ours[-1] if is_later else last
+        return last
+
+    def why_not(self, frame: str) -> str:
+        """Return why nothing is known of a frame."""
+        if not frame:
+            return "unmatched"
+        reasons = [why for source, (_, why) in self._left.items() if source[0] == frame and why != "left"]
+        return reasons[-1] if reasons else "unseen"
+
+    def url(self, source: Source) -> str | None:
+        """Return the address of a frame's document, as far as it said; None for the main frame."""
+        pushed = self._frames.get(source)
+        return pushed[-1].push.url if pushed else None
+
+    def origin(self, source: Source, document: int, at: float) -> Point | None:
+        """Return where a frame's viewport begins in that of the main frame, CSS px; None: nobody knows."""
+        if source == MAIN:
+            return (0, 0)
+        main = next((one for one in reversed(self._main) if one.document == document and one.at <= at), None)
+        waiting: list[tuple[Shown, Point]] = [(main, (0, 0))] if main is not None else []
+        for shown, (left, top) in waiting:
+            x, y = self._offset(shown.source, at)
+            for entry in shown.push.frames:
+                place = (left + entry.origin[0] - x, top + entry.origin[1] - y)
+                if entry.id == source[0]:
+                    return place
+                inner = self.seen(entry.id, document, at)
+                if inner is not None and len(waiting) < FRAMES_TOLD_MAX:
+                    waiting.append((inner, place))
+        return None
+
+    def _offset(self, source: Source, at: float) -> Point:
+        moves = [offset for moved, offset in self._scrolls.get(source, ()) if moved <= at]
+        return moves[-1] if moves else (0, 0)
+
+
+def _owned(push: PagePush, number: int, frame: str) -> PagePush:
+    entries = (replace(one, id=frame) if one.number == number else one for one in push.frames)
+    return replace(push, frames=tuple(entries))
+
+
+class _Telling:
+    """One observation's frames in the making."""
+
+    def __init__(self, sights: Sights, document: int, until: float) -> None:
+        self.blobs: list[Blob] = []
+        self._sights = sights
+        self._document = document
+        self._until = until
+        self._left = FRAMES_TOLD_MAX
+
+    def frames(self, outer: Shown, depth: int) -> tuple[Frame, ...]:
+        entries = outer.push.frames[: self._left]
+        self._left -= len(entries)
+        return tuple(self._frame(entry, depth) for entry in entries)
+
+    def _frame(self, entry: PageFrame, depth: int) -> Frame:
+        shown = self._sights.seen(entry.id, self._document, self._until)
+        if shown is None:
+            return Frame(url=entry.url or None, why=self._sights.why_not(entry.id))
+        self.blobs.append(shown.blob)
+        inner = self.frames(shown, depth + 1) if depth < DEPTH_MAX else ()
+        return Frame(snapshot=shown.blob.id, url=shown.push.url, frames=inner)
+
+
+def _remember(known: dict[Source, _V], source: Source, value: _V) -> None:
+    known[source] = value
+    while len(known) > 4 * FRAMES_MAX:
+        del known[next(iter(known))]

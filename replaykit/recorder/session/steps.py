@@ -1,0 +1,251 @@
+"""Steps: acts that pages and browser show, windows that the harness declares, thoughts that go before.
+
+An act outside of any window is a step when it is over and all before it are. A window's acts wait until the
+window is resolved: what was said and what was seen become one step per declared act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from replaykit.recorder.session.declared_steps import Act, Window, plain, step_of, steps_of
+from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
+from replaykit.recorder.session.outbox import Ledger, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.tabs import SKEW_MS
+from replaykit.trajectory.step import Step
+
+REFS_MAX = 64
+"""Acts that later events may still belong to."""
+
+
+class Stepping:
+    """Numbers the steps in the order in which they began, and writes each one when it is over."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._line: list[StepRef | Window] = []
+        self._ready: dict[StepRef, Act] = {}
+        self._refs: list[StepRef] = []
+        self._thoughts: list[Said] = []
+        self._turn = -1
+        self._latest = 0
+        self.count = 0
+        """Steps written so far."""
+
+    @property
+    def current(self) -> StepRef | None:
+        """The latest step, over or not."""
+        return self._refs[-1] if self._refs else None
+
+    @property
+    def previous(self) -> StepRef | None:
+        """The latest step whose result can be looked at: not a window whose acts have their own."""
+        busy = [window.ref for window in self._windows if window.begun or window.exit is None]
+        return next((ref for ref in reversed(self._refs) if ref not in busy), None)
+
+    @property
+    def window(self) -> Window | None:
+        """The window that is open now."""
+        return next((window for window in self._windows if window.exit is None), None)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether declared steps wait for what pages may still tell."""
+        return bool(self._windows)
+
+    @property
+    def promised(self) -> int:
+        """Steps that there are and will be, as far as is known."""
+        waiting = (len(one.enter.actions) if isinstance(one, Window) else 1 for one in self._line)
+        return self.count + sum(waiting)
+
+    def ref_at(self, at: float, slack: float = 1.0) -> StepRef | None:
+        """Return the step that an event at `at` may come from; another clock's times need slack, ms."""
+        return next((ref for ref in reversed(self._refs) if ref.at <= at + slack), None)
+
+    def index_of(self, ref: StepRef) -> int | None:
+        """Return the index of a step, also of one that is not over yet; None where it may never be a step."""
+        index = self.count
+        for one in self._line if ref.index is None else ():
+            refs = [one.ref, *one.begun] if isinstance(one, Window) else [one]
+            if ref in refs:
+                return index if not isinstance(one, Window) or one.size else None
+            index += one.size if isinstance(one, Window) else 1
+        return ref.index
+
+    def is_declared(self, at: float, *, is_gesture: bool = True) -> bool:
+        """Whether an act at `at` belongs to a declared step."""
+        return self._window_at(at, is_gesture=is_gesture) is not None
+
+    def think(self, thought: Said) -> None:
+        """Keep a thought for the next step."""
+        self._thoughts.append(thought)
+
+    def leftover(self) -> str | None:
+        """Return the thoughts that no step followed."""
+        return _joined([thought.text for thought in self._thoughts])
+
+    def enter(self, message: StepEnter, page: int | None) -> Window:
+        """Open a window; one that is still open ends here."""
+        self.exit(StepExit(at=message.at))
+        window = Window(message, page)
+        self._queue(window)
+        self._note(window.ref)
+        return window
+
+    def exit(self, message: StepExit) -> Window | None:
+        """Close the open window; it is resolved later, when pages have told all."""
+        window = self.window
+        if window is not None:
+            window.exit = message
+        return window
+
+    def begin(self, at: float, page: int | None, *, is_gesture: bool = True) -> StepRef:
+        """Note that an act begins. Windows that it comes after are resolved."""
+        self.leave_behind(at, is_gesture=is_gesture)
+        ref = StepRef(at, page)
+        window = self._window_at(at, is_gesture=is_gesture)
+        if window is None:
+            self._queue(ref)
+        else:
+            window.begun.append(ref)
+        self._note(ref)
+        return ref
+
+    def done(self, act: Act) -> None:
+        """Take in an act that is over; outside of windows it is a step when its turn comes."""
+        windows = (one for one in self._line if isinstance(one, Window) and act.ref in one.begun)
+        window = next(windows, None)
+        if window is not None:
+            window.acts.append(act)
+            return
+        if act.ref not in self._line:
+            self._queue(act.ref)
+        self._ready[act.ref] = act
+        self._advance()
+
+    def resolve(self, until: float | None = None) -> None:
+        """Resolve the windows that were closed until then, or all of them."""
+        for window in self._windows:
+            window.is_resolved = window.was_closed(until)
+        self._advance()
+
+    def leave_behind(self, at: float, *, is_gesture: bool) -> None:
+        """Resolve the windows that an act at `at` comes after."""
+        for window in self._windows:
+            window.is_resolved = window.was_closed(at) and not (is_gesture and window.covers(at))
+        self._advance()
+
+    def finish(self) -> None:
+        """Write every step that is over, whether those before it are or not."""
+        for window in self._line:
+            if isinstance(window, Window):
+                window.begun = [act.ref for act in window.acts]
+        self._line = [one for one in self._line if isinstance(one, Window) or one in self._ready]
+        self.resolve()
+
+    @property
+    def _windows(self) -> list[Window]:
+        return [one for one in self._line if isinstance(one, Window) and not one.is_resolved]
+
+    def _window_at(self, at: float, *, is_gesture: bool) -> Window | None:
+        if not is_gesture:
+            # The browser's word comes in order with the harness's; only pages are late.
+            return self.window
+        # Where two windows touch, the earlier one is over: its exit was said before.
+        covering = [window for window in self._windows if window.covers(at)]
+        exact = [w for w in covering if w.enter.at <= at and (w.exit is None or at <= w.exit.at)]
+        return exact[0] if exact else min(covering, key=lambda window: window.distance(at), default=None)
+
+    def _queue(self, one: StepRef | Window) -> None:
+        # Messages of two tabs may cross: order is that of the acts.
+        self._line.append(one)
+        self._line.sort(key=lambda slot: slot.at)
+
+    def _advance(self) -> None:
+        while self._line and self._is_over(self._line[0]):
+            first = self._line.pop(0)
+            if isinstance(first, Window):
+                self._resolve(first)
+            else:
+                self._observed(self._ready.pop(first))
+
+    def _is_over(self, one: StepRef | Window) -> bool:
+        return one.is_complete if isinstance(one, Window) else one in self._ready
+
+    def _observed(self, act: Act) -> None:
+        step = step_of(act, act.action)
+        self._write(step, [act], self._thoughts_until(act.at), None)
+
+    def _note(self, ref: StepRef) -> None:
+        # Messages of two tabs may cross: order is that of the acts.
+        self._refs.append(ref)
+        self._refs.sort(key=lambda one: one.at)
+        del self._refs[:-REFS_MAX]
+
+    def _thoughts_until(self, at: float) -> str | None:
+        early = [thought for thought in self._thoughts if thought.at <= at + SKEW_MS]
+        self._thoughts = [thought for thought in self._thoughts if thought.at > at + SKEW_MS]
+        return _joined([thought.text for thought in early])
+
+    def _resolve(self, window: Window) -> None:
+        thought = self._thoughts_until(window.exit.at if window.exit else window.at)
+        thought = _joined([text for text in (thought, window.enter.thought) if text])
+        if not window.enter.actions:
+            self._resolve_undeclared(window, thought)
+            return
+        is_turn = len(window.enter.actions) > 1
+        self._turn += is_turn
+        for number, (step, acts) in enumerate(steps_of(window, self._turn if is_turn else None)):
+            is_first = number == 0
+            refs = [window.ref] if is_first else []
+            self._write(step, acts, thought if is_first else None, window, refs)
+
+    def _resolve_undeclared(self, window: Window, thought: str | None) -> None:
+        """Write the acts of a window that said a thought or a raw text, but no act."""
+        acts = sorted(window.acts, key=lambda act: act.at)
+        for number, act in enumerate(acts):
+            step = step_of(act, act.action)
+            step = replace(step, raw=plain(window.enter.raw))
+            self._write(step, [act], thought if number == 0 else None, None)
+        if not acts and thought is not None:
+            self._thoughts.insert(0, Said(at=window.enter.at, kind="thought", text=thought))
+        self._drop(window.ref)
+
+    def _drop(self, ref: StepRef) -> None:
+        """Let what waits for a window without steps go on: it belongs to the step before."""
+        self._refs = [one for one in self._refs if one is not ref]
+        if self.count:
+            self._ledger.settle(ref, self.count - 1)
+        else:
+            self._ledger.release(ref)
+
+    def _write(
+        self,
+        step: Step,
+        acts: Sequence[Act],
+        thought: str | None,
+        window: Window | None,
+        refs: Sequence[StepRef] = (),
+    ) -> None:
+        index, self.count = self.count, self.count + 1
+        blobs = [blob for act in acts for blob in act.blobs]
+        if window is not None:
+            blobs += window.blobs
+        # Readers sort by time: a clock that goes back must not turn steps around.
+        self._latest = max(self._latest, step.t or 0)
+        end = step.end if step.end is None else max(step.end, self._latest)
+        step = replace(step, index=index, thought=thought, t=self._latest, end=end)
+        if window is not None and window.enter.said_at is not None:
+            step = replace(step, said_at=ms(window.enter.said_at))
+        self._ledger.write(step, blobs)
+        for ref in (*refs, *(act.ref for act in acts)):
+            if ref.index is None:
+                self._ledger.settle(ref, index)
+
+
+def _joined(texts: Sequence[str]) -> str | None:
+    return "\n".join(texts) if texts else None

@@ -1,0 +1,233 @@
+"""Tabs that open, close and crash: events, and steps where the agent did it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import inf
+
+from msgspec import Struct
+
+from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
+from replaykit.recorder.session.navigation.navigations import Navigating
+from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.trajectory import exchange
+from replaykit.trajectory.action import CloseTab, NewTab
+
+PAGE_CHANNELS = (
+    "actions", "targets", "urls", "snapshots", "form_state", "screenshots", "a11y", "network", "dialogs",
+    "console",
+)  # fmt: skip
+"""Channels that a page writes to: a tab that nobody listened in may have had something for each."""
+
+SIGHTS = ("snapshots", "form_state", "screenshots")
+"""Channels of what a page showed."""
+
+CLOSING_MS = 500
+"""When a browser goes away its tabs close one by one, all within this time."""
+
+
+class Closed(Struct, frozen=True, kw_only=True):
+    """A tab that closed, nobody knows yet why."""
+
+    tab: Tab
+    """Which."""
+    at: float
+    """When, ms."""
+
+
+class Tabbing:
+    """Follows the tabs of the agent's browser."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        flows: Flows,
+        tabs: Tabs,
+        stepping: Stepping,
+        viewer: Viewer,
+        acting: Acting,
+        navigating: Navigating,
+        *,
+        channels: Collection[str],
+    ) -> None:
+        self._ledger = ledger
+        self._flows = flows
+        self._tabs = tabs
+        self._stepping = stepping
+        self._viewer = viewer
+        self._acting = acting
+        self._navigating = navigating
+        self._channels = [channel for channel in PAGE_CHANNELS if channel in channels]
+        self._closed: list[Closed] = []
+
+    def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
+        """Take in a tab. One without opener, after the first, is the agent's act."""
+        is_first = not self._tabs.all
+        self.confirm(message.at)
+        tab = self._tabs.add(message.page, message.url, message.opener)
+        self._ledger.send(Arm(page=tab.page, document=tab.document))
+        opener = self._tabs.get(message.opener)
+        is_touched = opener is not None and opener.was_touched(message.at)
+        is_act = opener is None and not (is_first or message.existing) and is_begun
+        ref = self._stepping.ref_at(message.at, SKEW_MS) if is_touched else None
+        if is_act:
+            ref = tab.opening = self._new_tab(tab, message.at)
+        cause = "agent" if is_act else "page" if opener is not None else "unknown"
+        self._ledger.write(
+            exchange.Tab(
+                t=ms(message.at),
+                page=tab.page,
+                state="opened",
+                opener=message.opener,
+                cause=cause,
+                url=message.url,
+                armed_after_ms=message.armed_after_ms,
+            )
+        )
+        if message.armed_after_ms:
+            self._late(message)
+        for at, url in message.earlier:
+            self._navigating.glimpsed(tab, at, url)
+        if is_act or opener is not None:
+            self._navigating.opened(tab, message.at, ref, is_touched=is_touched)
+        return tab
+
+    def missed(self, message: TabMissed, *, is_begun: bool) -> None:
+        """Take in a tab that nobody listened in: where it was is known at best, all else is missing."""
+        opening = TabOpened(
+            at=message.at,
+            page=message.page,
+            url="about:blank",
+            opener=message.opener,
+            existing=message.existing,
+            earlier=message.urls,
+        )
+        tab = self.opened(opening, is_begun=is_begun)
+        tab.url = message.urls[-1][1] if message.urls else tab.url
+        for channel in self._channels:
+            self._ledger.gap(channel, "attach.failed", message.at, page=tab.page)
+        if message.closed_at is None:
+            tab.is_open = False
+        else:
+            self.closed(TabClosed(at=message.closed_at, page=tab.page), is_heard=False)
+
+    def closed(self, message: TabClosed, *, is_heard: bool = True) -> None:
+        """Take in that a tab is gone. Whether an act, the page or the end did it shows later."""
+        tab = self._tabs.get(message.page)
+        if tab is None or not tab.is_open:
+            return None
+        self._acting.settle(tab)
+        self._tabs.close(tab)
+        if is_heard:
+            self._miss_sight(tab, message.at)
+        if tab.left_by == "beforeunload" or (not tab.left_by and _is_own(tab, message.at, is_heard=is_heard)):
+            # `window.close()` by a page.
+            return self._write(tab, message.at, "page")
+        self._closed.append(Closed(tab=tab, at=message.at))
+        if self._stepping.window is not None:
+            return self.confirm(message.at)
+        self._flows.start(self._waiting(), counts=False)
+        return None
+
+    def crashed(self, message: TabCrashed) -> None:
+        """Take in that a tab died."""
+        tab = self._tabs.get(message.page)
+        if tab is None or not tab.is_open:
+            return
+        self._acting.settle(tab)
+        self._tabs.close(tab)
+        self._ledger.write(
+            exchange.Tab(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
+        )
+        self._ledger.gap("actions", "crashed", message.at, page=tab.page)
+
+    def _miss_sight(self, tab: Tab, at: float) -> None:
+        """Say that nobody saw what a tab showed last."""
+        if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
+            for channel in SIGHTS:
+                if channel in self._channels:
+                    self._ledger.gap(channel, "closed.unseen", at, page=tab.page)
+
+    def confirm(self, at: float) -> None:
+        """Count the tabs closed until then as the agent's acts: the run went on after them."""
+        closed = [one for one in self._closed if one.at <= at]
+        self._closed = [one for one in self._closed if one.at > at]
+        for one in closed:
+            self._close_tab(one)
+            self._write(one.tab, one.at, "agent")
+
+    def conclude(self) -> list[Tab]:
+        """Decide about the tabs that closed last; return those that went away with the browser."""
+        if self._tabs.open:
+            self.confirm(inf)
+        closed, self._closed = self._closed, []
+        for one in closed:
+            self._write(one.tab, one.at, "unknown")
+        return [one.tab for one in closed]
+
+    def _waiting(self) -> Flow:
+        reply = yield Pause(id=0, ms=CLOSING_MS)
+        if self._tabs.open:
+            self.confirm(reply.at)
+
+    def _new_tab(self, tab: Tab, at: float) -> StepRef | None:
+        ref = self._acting.begin(tab, at, is_gesture=False, is_opening=True)
+        if ref is None:
+            return None
+        is_blank = tab.opened_url in ("", "about:blank")
+        action = NewTab(url=None if is_blank else tab.opened_url)
+        act = Act(
+            ref=ref,
+            page=tab.page,
+            action=action,
+            at=at,
+            end=at,
+            url=tab.url,
+            tabs=self._tabs.views(),
+        )
+        self._acting.done(act, tab)
+        return ref
+
+    def _close_tab(self, one: Closed) -> None:
+        ref = self._acting.begin(one.tab, one.at, is_gesture=False, is_opening=True)
+        if ref is None:
+            return
+        ref.looks = 1  # there is nothing left to look at
+        before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
+        self._tabs.close(one.tab)
+        active = self._tabs.get(self._tabs.active)
+        act = Act(
+            ref=ref,
+            page=one.tab.page,
+            action=CloseTab(),
+            at=one.at,
+            end=one.at,
+            before=before,
+            blobs=tuple(blobs),
+            url=active.url if active else None,
+            tabs=self._tabs.views(),
+        )
+        self._acting.done(act, one.tab)
+
+    def _write(self, tab: Tab, at: float, cause: str) -> None:
+        event = exchange.Tab(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
+        self._ledger.write(event)
+
+    def _late(self, message: TabOpened) -> None:
+        if message.opener is not None and message.is_touched:
+            self._ledger.gap("actions", "armed.late", message.at, page=message.page)
+
+
+def _is_own(tab: Tab, at: float, *, is_heard: bool) -> bool:
+    """Whether a tab whose document told of no end was closed by a page, as far as can be seen.
+
+    Either by a gesture on it just before, or by a popup's document before it had said anything.
+    """
+    is_young = is_heard and tab.opener is not None and tab.commits > 1 and tab.latest is None
+    return is_young or tab.was_touched(at, here=True)

@@ -1,0 +1,150 @@
+"""The tabs of a run as the session knows them, and the snapshots that their pages pushed."""
+
+from __future__ import annotations
+
+from math import inf
+
+from replaykit.recorder.session.driver_messages import MAIN, Source
+from replaykit.recorder.session.gestures.recogniser import Recogniser
+from replaykit.recorder.session.outbox import StepRef
+from replaykit.recorder.session.snapshot_history import Shown, Sights
+from replaykit.trajectory.observation import Observation, TabView
+
+TOUCH_MS = 1000.0
+"""A page does within these ms what a gesture caused."""
+
+SKEW_MS = 25.0
+"""Clocks of pages, browser and harness agree to about this."""
+
+SHOTS_LATE_MAX = 3
+"""After so many screenshots in a row that did not come in time a tab is asked for no more."""
+
+
+class Tab:
+    """One tab."""
+
+    def __init__(self, page: int, url: str, opener: int | None) -> None:
+        self.page = page
+        """Ordinal."""
+        self.opener = opener
+        """Ordinal of the opener."""
+        self.opened_url = url
+        """First URL."""
+        self.url = url
+        """URL of the main frame."""
+        self.title: str | None = None
+        """As the page last said."""
+        self.status: int | None = None
+        """HTTP status of the main document."""
+        self.document = 0
+        """Ordinal of the main document."""
+        self.authored: int | None = None
+        """Ordinal of the document that the agent wrote itself."""
+        self.forged_after = inf
+        """Ordinal after which the agent has a hand in every document: a script of its own, or answers."""
+        self.commits = 0
+        """Navigations that arrived."""
+        self.is_open = True
+        """Neither closed nor crashed."""
+        self.opening: StepRef | None = None
+        """The act that opened it."""
+        self.recogniser = Recogniser()
+        """Its acts."""
+        self.activated = ""
+        """Origin of its document, where a gesture has activated it."""
+        self.left_by = ""
+        """Which event its document told of its end last: `beforeunload pagehide`."""
+        self.is_travelling = False
+        """The agent has told its driver to go back or forward, and it has not begun to."""
+        self.arrived_at = -inf
+        """When its document came, ms."""
+        self.touched_at = -inf
+        """Last act seen on the page, ms."""
+        self.ahead: float | None = None
+        """Page time, epoch ms, less the recording's, ms."""
+        self.spoke_at = -inf
+        """Last message of the page, ms."""
+        self.hurried_at = -inf
+        """When a picture was taken last between two acts without a pause, ms."""
+        self.shots_late = 0
+        """Screenshots in a row that did not come in time."""
+        self.last_look: Observation | None = None
+        """Latest observation of what an act led to."""
+        self.last_words: Shown | None = None
+        """A last look that the driver took before the tab was closed."""
+        self.sights = Sights()
+        """What its documents have shown."""
+
+    def hear(self, at: float, page_time: float, source: Source) -> None:
+        """Note when the page said something, on both clocks; other frames may have another clock."""
+        self.spoke_at = at
+        if source == MAIN:
+            self.ahead = page_time - at
+
+    def was_touched(self, at: float, *, here: bool = False) -> bool:
+        """Whether a gesture or an act in the tab (`here`: on its document) lies at most a second before."""
+        touched = max(self.touched_at, self.recogniser.trusted_at)
+        return -SKEW_MS <= at - touched <= TOUCH_MS and not (here and touched < self.arrived_at)
+
+    def is_forged(self, document: int) -> bool:
+        """Whether a document is the agent's own, or one that it has a hand in."""
+        return document == self.authored or document > self.forged_after
+
+    @property
+    def latest(self) -> Shown | None:
+        """The latest snapshot of the main frame's present document."""
+        return self.sights.latest(self.document)
+
+    def can_paint(self, shown: Shown) -> bool:
+        """Whether a picture's secrets can be found in it; in other frames than the main one they cannot."""
+        frames = self.sights.all_in(shown)
+        return shown.paint is not None and all(one is not None and one.paint == () for one in frames)
+
+
+class Tabs:
+    """All tabs, in order of opening."""
+
+    def __init__(self) -> None:
+        self._tabs: dict[int, Tab] = {}
+        self.active: int | None = None
+        """The tab acted on last."""
+        self.is_forged = False
+        """The agent has a hand in the documents of tabs to come."""
+        self.is_planted = False
+        """So it has in those of the recorder's own tabs, where it looks at pages for checks."""
+
+    def add(self, page: int, url: str, opener: int | None) -> Tab:
+        """Take in a new tab; one that is known stays as it is."""
+        tab = self._tabs.setdefault(page, Tab(page, url, opener))
+        tab.forged_after = -1 if self.is_forged else tab.forged_after
+        if self.active is None:
+            self.active = page
+        return tab
+
+    def get(self, page: int | None) -> Tab | None:
+        """Return a tab, None for a tab nobody told of."""
+        return None if page is None else self._tabs.get(page)
+
+    @property
+    def all(self) -> list[Tab]:
+        """Every tab, closed ones included."""
+        return [self._tabs[page] for page in sorted(self._tabs)]
+
+    @property
+    def open(self) -> list[Tab]:
+        """Tabs that can be asked."""
+        return [tab for tab in self.all if tab.is_open]
+
+    def close(self, tab: Tab) -> None:
+        """Take a tab out; if it was the active one, its opener or the last one takes its place."""
+        tab.is_open = False
+        left = [one.page for one in self.open]
+        if self.active == tab.page and left:
+            self.active = tab.opener if tab.opener in left else left[-1]
+
+    def views(self) -> tuple[TabView, ...]:
+        """Return all open tabs as events show them."""
+        return tuple(
+            TabView(page=tab.page, url=tab.url, title=tab.title, active=tab.page == self.active)
+            for tab in self.open
+        )

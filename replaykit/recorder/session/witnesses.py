@@ -1,0 +1,103 @@
+"""What witnesses beside the pages tell the session: commands of the agent, and what each saw in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.net_log import Sent
+
+OF_PAGES = {
+    "page": (
+        frozenset({
+            "document.unopened", "document.unclosed", "document.crashed", "seq.broken", "flood", "failed",
+            "message.invalid", "recorder.failed",
+        }),
+        ("documents", "closed"),
+    ),
+    "ledger": (frozenset({"events.unheard", "ledger.full"}), ("windows", "counted", "heard")),
+}  # fmt: skip
+"""Witnesses in the pages: which gaps of the actions are theirs, and what each counts."""
+
+
+class Commanded(Struct, frozen=True, kw_only=True):
+    """The agent asked its driver, or the browser, for something. Fields: those of `Command`."""
+
+    at: float
+    page: int | None = None
+    """Tab ordinal."""
+    origin: str = "driver"
+    kind: str
+    name: str
+    url: str | None = None
+    method: str | None = None
+    selector: str | None = None
+    key: str | None = None
+    point: tuple[int, int] | None = None
+    size: int | None = None
+    refused: bool = False
+    forges: str = ""
+    """`document later both`: the agent has a hand in the present document, or in those that come."""
+
+
+class ScriptAsked(Struct, frozen=True, kw_only=True):
+    """A command of the agent is about to run a script in a page."""
+
+    at: float
+    page: int | None = None
+    """Tab ordinal; None = nobody knows."""
+    number: int
+    """The same as that of its end."""
+    is_apart: bool = False
+    """In a world of the driver's own, and not in the page's."""
+
+
+class ScriptEnded(Struct, frozen=True, kw_only=True):
+    """That command is answered: what it ran has run, unless it has set timers of its own."""
+
+    at: float
+    number: int
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The agent itself answers a request of a page."""
+
+    at: float
+    url: str
+    method: str
+
+
+class Logged(Struct, frozen=True, kw_only=True):
+    """What the driver heard of requests, from its start until now; comes before `End`."""
+
+    at: float
+    sent: tuple[Sent, ...]
+
+
+class Witnessed(Struct, frozen=True, kw_only=True):
+    """What a witness saw is complete, or what it lacks; comes before `End`."""
+
+    at: float
+    witness: str
+    """Words of `WITNESSES`."""
+    lacks: tuple[str, ...] = ()
+    """Codes of gaps; none = it missed nothing."""
+    counts: dict[str, int] = {}
+
+
+class Watching:
+    """What the witnesses in the pages have missed."""
+
+    def __init__(self) -> None:
+        self._missed: set[str] = set()
+
+    def take(self, gaps: Iterable[tuple[str, str, int]]) -> None:
+        """Take in gaps: channel, reason, count."""
+        self._missed |= {why for channel, why, _ in gaps if channel == "actions"}
+
+    def of(self, witness: str, at: float, counts: Mapping[str, int]) -> Witnessed:
+        """Return what a witness of OF_PAGES says in the end; `counts` are those of all pages."""
+        codes, names = OF_PAGES[witness]
+        counted = {name: counts.get(name, 0) for name in names}
+        return Witnessed(at=at, witness=witness, lacks=tuple(sorted(self._missed & codes)), counts=counted)

@@ -1,0 +1,194 @@
+"""Take secrets out of a finished bundle: a derived bundle, its tape with it, a scan of what was written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.story_lines import Line
+from replaykit.bundle.verification import references
+from replaykit.bundle.writer import Journal, NewBlob, seal
+from replaykit.errors import BundleWriteError, OutputExists, SecretLeft, TaskError, UsageError
+from replaykit.grading.judges.tape.tape import tape_beside
+from replaykit.recorder.settings import as_settings, plain_texts
+from replaykit.redaction.leftover_scan import DIGEST, Left, scan, scan_tape
+from replaykit.redaction.rewriter import Rewriting
+from replaykit.redaction.tape_redaction import read_beside, rewrite_tape
+from replaykit.secrets.redactor import Redactor
+from replaykit.secrets.secret_patterns import given_looks
+from replaykit.tasks.task import decode_task
+from replaykit.trajectory.action import Unknown
+
+BATCH = 8
+"""Events of one commit: the largest ones fit into one frame, and the most numerous ones into the frames."""
+
+LEFT_MAX = 1000
+"""Findings that are listed."""
+
+
+class Redaction(Struct, frozen=True, kw_only=True):
+    """What `redact` wrote."""
+
+    path: str
+    """The derived bundle."""
+    digest: str
+    """Its trajectory digest, 64 hex digits."""
+    source: str
+    """Trajectory digest of the bundle that it was made from."""
+    blobs: int
+    """Payloads rewritten or painted over."""
+    painted: int
+    """Pictures with black boxes."""
+    withheld: int
+    """Payloads left out: pictures that may show a secret, and what holds one where nothing is replaced."""
+    tape: str | None = None
+    """The tape written with it."""
+    replies_left_out: int = 0
+    """Replies about pictures that were left out."""
+    left: tuple[Left, ...] = ()
+    """What still looks like a secret, at most 1,000 places."""
+
+
+def redact(
+    bundle: str | Path,
+    output: str | Path,
+    *,
+    secrets: Mapping[str, str] | None = None,
+    patterns: Iterable[str] = (),
+    force: bool = False,
+) -> Redaction:
+    """Write a bundle without secrets, and the tape beside it; the source stays as it is.
+
+    `secrets`: id to value, replaced in all forms; `patterns`: regular expressions, replaced in texts.
+    Built-in patterns and names of secret fields and headers always count. Raises UsageError, BundleError,
+    TapeError; SecretLeft where a secret cannot be taken out: then nothing is written.
+    """
+    settings = as_settings({"secrets": dict(secrets or {})})
+    looks, target = given_looks(patterns), Path(output)
+    _check_target(Path(bundle), target, is_forced=force)
+    with open_bundle(bundle) as source:
+        redactor = Redactor(
+            settings.secrets, plain=_plain_texts(source), keep_headers=_kept_headers(source), given=looks
+        )
+        rewriting = Rewriting(source, redactor, is_strict=bool(settings.secrets or looks))
+        with _folder_beside(target) as folder:
+            return _write(source, rewriting, redactor, settings.secrets, Path(folder), target)
+
+
+def _write(
+    source: Bundle,
+    rewriting: Rewriting,
+    redactor: Redactor,
+    secrets: Iterable[str],
+    folder: Path,
+    target: Path,
+) -> Redaction:
+    written, replies = folder / "run.zst", folder / "replies.jsonl"
+    _write_journal(source, rewriting, secrets, written)
+    written.chmod(stat.S_IMODE(Path(source.name).stat().st_mode))
+    sealed = seal(written)
+    data, left_out = _tape(source, rewriting, redactor, sealed.digest)
+    left = tuple(_left(written, data, redactor, str(target)))
+    # What lies there belongs to the bundle that is replaced.
+    tape_beside(target).unlink(missing_ok=True)
+    if data is not None:
+        replies.write_bytes(data)
+        replies.replace(tape_beside(target))
+    written.replace(target)
+    return Redaction(
+        path=str(target),
+        digest=sealed.digest,
+        source=source.digest,
+        blobs=sum(new not in (None, old) for old, new in rewriting.ids.items()),
+        painted=rewriting.painted,
+        withheld=rewriting.withheld,
+        tape=None if data is None else str(tape_beside(target)),
+        replies_left_out=left_out,
+        left=left,
+    )
+
+
+def _write_journal(source: Bundle, rewriting: Rewriting, secrets: Iterable[str], path: Path) -> None:
+    old = {new: id for id, new in rewriting.ids.items() if new is not None}
+    events = enumerate(source.trajectory.events)
+    with Journal.create(path) as journal:
+        header = rewriting.header(secrets)
+        journal.commit([header], _blobs([header], source, rewriting, old, journal))
+        while batch := [rewriting.line(event, number) for number, event in islice(events, BATCH)]:
+            journal.commit(batch, _blobs(batch, source, rewriting, old, journal))
+
+
+def _blobs(
+    lines: Iterable[Line], source: Bundle, rewriting: Rewriting, old: Mapping[str, str], journal: Journal
+) -> Iterator[NewBlob]:
+    """Yield the blobs that these lines are the first to refer to; what nothing refers to is not copied."""
+    wanted = dict.fromkeys(id for line in lines for id in _references(line))
+    for id in wanted:
+        payload = rewriting.payload(old[id]) if id in old and id not in journal else None
+        if payload is not None:
+            yield id, source.blob_type(old[id]), payload
+
+
+def _references(line: Line) -> Iterator[str]:
+    if isinstance(line, Unknown):
+        yield from DIGEST.findall(line.raw)
+    else:
+        yield from references(line)
+
+
+def _tape(source: Bundle, rewriting: Rewriting, redactor: Redactor, digest: str) -> tuple[bytes | None, int]:
+    data = read_beside(source.name)
+    if data is None:
+        return None, 0
+    return rewrite_tape(data, tape_beside(source.name).name, redactor, rewriting.ids, digest)
+
+
+def _left(written: Path, tape: bytes | None, redactor: Redactor, name: str) -> Iterator[Left]:
+    """Read back what was written, and yield what is left. Raises SecretLeft for a declared secret."""
+    with open_bundle(written) as bundle:
+        yield from islice(_refusing(scan(bundle, redactor), name), LEFT_MAX)
+    yield from islice(_refusing(scan_tape(tape or b"", redactor), tape_beside(name).name), LEFT_MAX)
+
+
+def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
+    for one in found:
+        if one.is_declared:
+            raise SecretLeft(source=source, id=one.id, place=one.place)
+        yield one
+
+
+def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
+    if target.exists() and source.exists() and target.samefile(source):
+        raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
+    for path in (target, tape_beside(target)):
+        if os.path.lexists(path) and not is_forced:
+            raise OutputExists(source=str(path), operation="write the redacted bundle")
+
+
+def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a folder on the target's file system that nobody else can read."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=".redacting-", dir=target.absolute().parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BundleWriteError(source=str(target), operation="write", reason=reason) from error
+
+
+def _plain_texts(source: Bundle) -> tuple[str, ...]:
+    """Return the test data that the stored task names anyway; none of a task that cannot be read."""
+    try:
+        return plain_texts(decode_task(source.header.task) if source.header.task else None)
+    except TaskError:
+        return ()
+
+
+def _kept_headers(source: Bundle) -> tuple[str, ...]:
+    names = source.header.options.get("keep_headers")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()

@@ -1,0 +1,143 @@
+"""What to do with pictures of pages that held a secret: paint it over, or leave them out.
+
+A picture is kept where the snapshots around it say that the page stood still, in all that is to be hidden:
+then the boxes of the snapshot are the places in the picture. Everything else is not known, and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from replaykit.bundle.blobs import pixmap_size
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.bundle.reader import Bundle
+from replaykit.errors import BundleDamaged
+from replaykit.secrets.paint import blacken
+from replaykit.trajectory.action import Unknown
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Blob, Box, Id
+from replaykit.trajectory.step import Probe, Step, Trajectory
+
+Hidden: TypeAlias = tuple[Box, ...] | None
+"""Boxes of what a snapshot hides, CSS px of the viewport; None: nobody knows where it stands."""
+
+
+class Painting(NamedTuple):
+    """One layer of black boxes."""
+
+    boxes: tuple[Box, ...]
+    """CSS px of the viewport."""
+    scale: float
+    """Pixels of the picture for one CSS px."""
+
+
+Paintings: TypeAlias = tuple[Painting, ...] | None
+"""What is painted over in a picture, none = it stays as it is; None: it is left out."""
+
+
+class Look(NamedTuple):
+    """A page as one event shows it."""
+
+    seen: Observation | Probe
+    """The event, or the page that a step acted on."""
+    page: int | None
+    """Tab ordinal."""
+
+
+def looks(trajectory: Trajectory) -> Iterator[Look]:
+    """Yield every look at a page of the agent, by time where events have one."""
+    found: list[tuple[int, int, Look]] = []
+    is_timed = trajectory.header.clock != "none"
+    for place, event in enumerate(trajectory.events):
+        at = (event.t or 0) if is_timed and not isinstance(event, Unknown) else 0
+        if isinstance(event, Step) and event.before is not None:
+            page = event.page if event.before.page is None else event.before.page
+            found.append(((event.before.t or at) if is_timed else 0, place, Look(event.before, page)))
+        elif isinstance(event, Observation) or (isinstance(event, Probe) and event.in_place):
+            found.append((at, place, Look(event, event.page)))
+    yield from (look for *_, look in sorted(found, key=lambda one: one[:2]))
+
+
+def paint(picture: bytes, paintings: tuple[Painting, ...]) -> bytes:
+    """Return a pixmap with all layers painted."""
+    for boxes, scale in paintings:
+        picture = blacken(picture, boxes, scale)
+    return picture
+
+
+class Pictures:
+    """Decides about every picture of a run.
+
+    `hidden` tells of a snapshot what is to be hidden in it. `is_strict`: a picture without a snapshot of its
+    page may show a secret, so it is left out.
+    """
+
+    def __init__(self, bundle: Bundle, hidden: Callable[[Id], Hidden], *, is_strict: bool) -> None:
+        self._bundle = bundle
+        self._hidden = hidden
+        self._is_strict = is_strict
+        self._looks = tuple(looks(bundle.trajectory))
+
+    def decide(self) -> dict[Id, Paintings]:
+        """Return what is to be done with each picture.
+
+        One that is shown several times is the same pixels: what is known of it once is known of all.
+        """
+        rulings: dict[Id, list[Paintings]] = {}
+        for place, look in enumerate(self._looks):
+            for id in pictures_of(look):
+                rulings.setdefault(id, []).append(self._rule(place, look, id))
+        return {id: _joined(found) for id, found in rulings.items()}
+
+    def _rule(self, place: int, look: Look, id: Id) -> Paintings:
+        around = {self._hidden_in(one) for one in self._around(place, look)}
+        boxes = around.pop()
+        if around or boxes is None:
+            return None
+        scale = self._scale(look, id) if boxes else 1.0
+        return None if scale is None else ((Painting(boxes, scale),) if boxes else ())
+
+    def _around(self, place: int, look: Look) -> Iterator[Look]:
+        """Yield the looks at the same tab from the picture's own snapshot to the first after the picture."""
+        yield look
+        shot = look.seen.shot_t if isinstance(look.seen, Observation) else None
+        for later in self._looks[place + 1 :]:
+            if later.page == look.page and later.seen.snapshot is not None:
+                yield later
+                if shot is None or later.seen.t is None or later.seen.t >= shot:
+                    return
+
+    def _hidden_in(self, look: Look) -> Hidden:
+        seen = look.seen
+        parts = [seen.snapshot, *(frame.snapshot for frame in seen.frames)]
+        main, *frames = map(self._hidden_part, parts)
+        # Where a frame stands in its page is not known: it may hold nothing that is to be hidden.
+        return None if any(hidden != () for hidden in frames) else main
+
+    def _hidden_part(self, snapshot: Blob | None) -> Hidden:
+        if isinstance(snapshot, str):
+            return self._hidden(snapshot)
+        return None if self._is_strict else ()
+
+    def _scale(self, look: Look, id: Id) -> float | None:
+        """Return the pixels of one CSS px; None for a picture that cannot be painted."""
+        viewport = look.seen.viewport if isinstance(look.seen, Observation) else None
+        viewport = viewport or self._bundle.header.environment.viewport
+        if viewport is None or not viewport[0] or self._bundle.blob_type(id) != PIXMAP:
+            return None
+        try:
+            return pixmap_size(self._bundle.blob(id))[0] / viewport[0]
+        except BundleDamaged:
+            return None
+
+
+def pictures_of(look: Look) -> Iterator[Id]:
+    """Yield the pictures of a look."""
+    if isinstance(look.seen, Observation):
+        yield from (id for id in (look.seen.screenshot, look.seen.clean) if isinstance(id, str))
+
+
+def _joined(rulings: Iterable[Paintings]) -> Paintings:
+    known = [ruling for ruling in rulings if ruling is not None]
+    return tuple(dict.fromkeys(layer for ruling in known for layer in ruling)) if known else None

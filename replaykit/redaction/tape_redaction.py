@@ -1,0 +1,82 @@
+"""A tape without secrets: its texts, the pictures that its requests name, and the keys made of both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from replaykit.decoders import convert
+from replaykit.errors import TapeError
+from replaykit.grading.judges.judge import canonical
+from replaykit.grading.judges.tape.tape import (
+    KEY_PREFIX,
+    Entry,
+    TapeHead,
+    normal_request,
+    parse_tape,
+    tape_beside,
+)
+from replaykit.redaction.leftover_scan import WORDS
+from replaykit.secrets.redactor import Redactor
+from replaykit.trajectory.scalars import Id
+
+
+def rewrite_tape(
+    data: bytes, name: str, redactor: Redactor, ids: Mapping[Id, Id | None], trajectory: str
+) -> tuple[bytes, int]:
+    """Return a tape for the bundle of another digest, and how many replies were left out.
+
+    A reply about a picture that was left out is left out, too: nobody asked for it with what remains. Raises
+    TapeError.
+    """
+    tape = parse_tape(data, name)
+    try:
+        entries = [_rewritten(entry, redactor, ids) for entry in tape.entries if not _is_blind(entry, ids)]
+    except RecursionError as error:
+        raise TapeError(source=name, line=0, reason="nested too deeply to be redacted") from error
+    head = TapeHead(tape="replaykit.replies", version=1, trajectory=trajectory)
+    lines = [canonical(msgspec.to_builtins(line)) for line in (head, *entries)]
+    return b"".join(line + b"\n" for line in lines), len(tape.entries) - len(entries)
+
+
+def read_beside(bundle: str | Path) -> bytes | None:
+    """Return the tape that lies beside a bundle, None where there is none. Raises TapeError."""
+    path = tape_beside(bundle)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TapeError(source=path.name, line=0, reason=f"cannot read the tape: {error.strerror}") from error
+
+
+def _rewritten(entry: Entry, redactor: Redactor, ids: Mapping[Id, Id | None]) -> Entry:
+    request = normal_request(_clean(entry.request, redactor, ids))
+    return replace(
+        entry,
+        key=hashlib.sha256(KEY_PREFIX + canonical(request)).hexdigest(),
+        request=request,
+        reply=convert(_clean(msgspec.to_builtins(entry.reply), redactor, ids), type(entry.reply)),
+        provenance=_clean(entry.provenance, redactor, ids),
+    )
+
+
+def _is_blind(entry: Entry, ids: Mapping[Id, Id | None]) -> bool:
+    messages = entry.request.get("messages") or ()
+    blocks = [block for message in messages for block in message.get("content") or ()]
+    return any(ids.get(str(block.get("sha256")), "") is None for block in blocks if isinstance(block, dict))
+
+
+def _clean(value: Any, redactor: Redactor, ids: Mapping[Id, Id | None]) -> Any:
+    if isinstance(value, str):
+        return ids[value] if value in ids else redactor.text(value)
+    if isinstance(value, dict):
+        return {key: part if key in WORDS else _clean(part, redactor, ids) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(part, redactor, ids) for part in value]
+    return value

@@ -1,0 +1,97 @@
+"""Frames that their page cannot read: documents of their own beside the one that holds them.
+
+A query on a page ends at its frames, as it does in a browser; whoever wants to look inside asks the frame.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.page_cache import Doms
+from replaykit.trajectory.observation import Frame
+from replaykit.trajectory.scalars import Omitted
+
+DEPTH_MAX = 32
+"""Frames in frames that are looked into; recorders write fewer."""
+
+
+class Holder(Protocol):
+    """A page or a frame: what holds frames."""
+
+    @property
+    def dom(self) -> Dom | None:
+        """Its document."""
+        ...
+
+
+class FrameView:
+    """One frame as it was observed."""
+
+    def __init__(self, seen: Frame, ordinal: int, outer: Holder, doms: Doms, depth: int = 0) -> None:
+        self.seen = seen
+        #: Place in the observation: the state key `frame` of its owner element.
+        self.ordinal = ordinal
+        #: The page or frame that holds it.
+        self.outer = outer
+        self._doms = doms
+        self._depth = depth
+
+    def __repr__(self) -> str:
+        return f"<FrameView {self.ordinal} {self.url}>"
+
+    @property
+    def url(self) -> str | None:
+        """Its URL; where nothing is known of its document, what its owner element asked for."""
+        return self.seen.url
+
+    @property
+    def why(self) -> str | None:
+        """Why there is no snapshot."""
+        return self.seen.why
+
+    @property
+    def snapshot_id(self) -> str | None:
+        """Blob of its snapshot; None where none was taken or kept."""
+        found = self.seen.snapshot
+        return None if isinstance(found, Omitted) else found
+
+    @property
+    def dom(self) -> Dom | None:
+        """Its document, parsed on first use. Raises as `Page.dom` does."""
+        found = self.snapshot_id
+        return self._doms.get(found) if found is not None and found in self._doms else None
+
+    @property
+    def owner(self) -> Node | None:
+        """The element that holds it."""
+        dom = self.outer.dom
+        if dom is None:
+            return None
+        states = dom.snapshot.state.items()
+        row = next((row for row, state in states if state.frame == self.ordinal), None)
+        return None if row is None else dom.node(dom.snapshot.number[row])
+
+    @cached_property
+    def frames(self) -> tuple[FrameView, ...]:
+        """Frames inside of it that its document cannot read."""
+        return views(self.seen.frames, self, self._doms, self._depth + 1)
+
+
+def views(frames: tuple[Frame, ...], outer: Holder, doms: Doms, depth: int = 0) -> tuple[FrameView, ...]:
+    """Return the frames of a page or frame, by ordinal."""
+    if depth > DEPTH_MAX:
+        return ()
+    return tuple(FrameView(frame, ordinal, outer, doms, depth) for ordinal, frame in enumerate(frames))
+
+
+def find(frames: tuple[FrameView, ...], snapshot_id: str) -> FrameView | None:
+    """Return the frame that a snapshot is of, frames in frames included; None where it is none of them."""
+    waiting = list(frames)
+    while waiting:
+        view = waiting.pop(0)
+        if view.snapshot_id == snapshot_id:
+            return view
+        waiting += view.frames
+    return None

@@ -1,0 +1,134 @@
+"""Locators answered by the offline Chromium, for one run: pages are built when they are first asked."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from replaykit.errors import (
+    LocatorLimit,
+    MissingExtra,
+    NoBrowser,
+    ReplayError,
+    SnapshotInvalid,
+    Unsupported,
+)
+from replaykit.replay.offline_page.page_payload import Blueprint, blueprint_of
+from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.player import Replay
+from replaykit.replay.run_state import Page
+from replaykit.replay.tier import Tier
+from replaykit.trajectory.observation import Read
+from replaykit.trajectory.redacted import MASKED
+
+if TYPE_CHECKING:
+    from replaykit.replay.offline_page.chromium import Chromium, Rebuilt
+
+
+NO_BROWSER = "no browser was found: `replaykit install-browser` gets one"
+"""Why the tier cannot answer; no machine's own words, as reports do not name machines."""
+
+FAILED = "the browser failed on this page"
+"""Why the tier cannot answer a page that ends the browser."""
+
+_CUT = re.compile(r"⟦cut:\d+⟧")
+
+
+def shared() -> Chromium:
+    """Return the one browser of this process. Raises NoBrowser, MissingExtra, RecorderError."""
+    # Loaded by those who ask for the tier: all who grade load this module.
+    from replaykit.replay.offline_page import chromium
+
+    return chromium.shared()
+
+
+class Oracle:
+    """Asks an offline Chromium about the pages of one run; close it, or use it as a context manager."""
+
+    def __init__(self, replay: Replay, chromium: Chromium | None = None, *, is_first: bool = False) -> None:
+        """`is_first`: it answers before static reading does; else what that cannot answer."""
+        self.is_first = is_first
+        self._replay = replay
+        self._chromium = chromium
+        self._built: dict[int, Rebuilt] = {}
+        self._veiled: dict[int, Rebuilt] = {}
+        """The same pages, with other words in the place of what is masked or cut."""
+        self._failed: set[int] = set()
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def version(self) -> str | None:
+        """`Chrome/156.0.8078.79`; None where there is no browser, or none was needed yet."""
+        return None if self._chromium is None else self._chromium.version
+
+    def read(self, page: Page, wanted: Wanted) -> Read:
+        """Answer a locator on a recorded page.
+
+        Raises Unsupported where no browser is there, it fails, or the recording cannot tell; LocatorLimit,
+        SnapshotInvalid.
+        """
+        if page.place in self._failed:
+            raise Unsupported(locator=wanted.locator, reason=FAILED)
+        try:
+            rebuilt = self._page(page)
+            found = rebuilt.read(wanted)
+            if not rebuilt.plan.is_whole:
+                self._confirm(page, wanted, rebuilt.plan, found)
+        except (NoBrowser, MissingExtra):
+            raise Unsupported(locator=wanted.locator, reason=NO_BROWSER) from None
+        except (Unsupported, LocatorLimit, SnapshotInvalid):
+            raise
+        except ReplayError as error:
+            # Whatever it does to the browser, it does once: to find out may take a minute.
+            self._failed.add(page.place)
+            raise Unsupported(locator=wanted.locator, reason=FAILED) from error
+        return found
+
+    def close(self) -> None:
+        """Close its pages; the browser stays for the next run."""
+        for built in (self._built, self._veiled):
+            for rebuilt in built.values():
+                rebuilt.close()
+            built.clear()
+
+    def _page(self, page: Page) -> Rebuilt:
+        if page.place not in self._built:
+            self._built[page.place] = self._open(blueprint_of(page, self._replay))
+        return self._built[page.place]
+
+    def _confirm(self, page: Page, wanted: Wanted, plan: Blueprint, found: Read) -> None:
+        """Raise Unsupported unless the answer is the same with other words for what is masked or cut."""
+        if page.dom is not None and page.dom.snapshot.omitted:
+            raise Unsupported(locator=wanted.locator, reason="the snapshot leaves elements out")
+        if page.place not in self._veiled:
+            tokens = _CUT.sub("and so on", plan.tokens.replace(MASKED, "another text"))
+            self._veiled[page.place] = self._open(replace(plan, tokens=tokens))
+        if self._veiled[page.place].read(wanted) != found:
+            raise Unsupported(locator=wanted.locator, reason="it depends on text that is masked or cut")
+
+    def _open(self, plan: Blueprint) -> Rebuilt:
+        self._chromium = self._chromium or shared()
+        return self._chromium.open(plan)
+
+
+def oracle_of(replay: Replay, tier: Tier) -> AbstractContextManager[Oracle | None]:
+    """Return who answers beside static reading: nobody for `static`, else a browser."""
+    return nullcontext() if tier == "static" else Oracle(replay, is_first=tier == "chromium")
+
+
+def version_of(tier: Tier) -> str | None:
+    """Return the version that answers depend on: none for `static`, empty where there is no browser."""
+    if tier == "static":
+        return None
+    try:
+        return shared().version
+    except (NoBrowser, MissingExtra, ReplayError):
+        return ""

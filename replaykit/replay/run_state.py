@@ -1,0 +1,222 @@
+"""What was recorded at one moment: a page, and the state of the run around one step."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+import ada_url
+import msgspec
+
+from replaykit.replay.dom import Dom
+from replaykit.replay.frame_pages import FrameView, views
+from replaykit.replay.page_cache import Doms
+from replaykit.trajectory.action import Action
+from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
+from replaykit.trajectory.observation import Observation, Read, TabView
+from replaykit.trajectory.scalars import Omitted
+from replaykit.trajectory.step import Probe, Step
+
+
+class Page:
+    """A page as it was observed by the recorder, on the agent's tabs or by a probe."""
+
+    def __init__(
+        self,
+        seen: Observation | Probe,
+        doms: Doms,
+        *,
+        step: int | None = None,
+        place: int = 0,
+        url: str | None = None,
+    ) -> None:
+        self.seen = seen
+        #: Index of the step that it belongs to; None = before the first, after the last, or a probe.
+        self.step = step
+        #: Position of its event in the story.
+        self.place = place
+        self._doms = doms
+        self._url = url
+
+    def __repr__(self) -> str:
+        return f"<Page {self.role} {self.url}>"
+
+    @property
+    def role(self) -> str:
+        """`start before after final unaligned`, or `probe`."""
+        return self.seen.role if isinstance(self.seen, Observation) else "probe"
+
+    @property
+    def url(self) -> str | None:
+        """Its URL; where the observation does not say, that of its tab or snapshot."""
+        if self.seen.url is not None or self._url is not None:
+            return self.seen.url or self._url
+        dom = self.dom
+        return dom.url if dom is not None else None
+
+    @property
+    def title(self) -> str | None:
+        """Its title."""
+        if isinstance(self.seen, Observation) and self.seen.title is not None:
+            return self.seen.title
+        dom = self.dom
+        return dom.title if dom is not None else None
+
+    @property
+    def tab(self) -> int | None:
+        """Ordinal of its tab."""
+        return self.seen.page
+
+    @property
+    def t(self) -> int | None:
+        """When it was observed, ms since recording start."""
+        return self.seen.t
+
+    @property
+    def status(self) -> int | None:
+        """HTTP status of its document."""
+        return self.seen.status
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the page had come to rest."""
+        return self.seen.settled
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Values read from the live page."""
+        return self.seen.reads
+
+    @property
+    def screenshot_id(self) -> str | None:
+        """Blob of the picture."""
+        shot = self.seen.screenshot if isinstance(self.seen, Observation) else None
+        return None if isinstance(shot, Omitted) else shot
+
+    @property
+    def screenshot(self) -> bytes | None:
+        """The picture as an image file; None where none was taken or kept. Raises BundleError."""
+        found = self.screenshot_id
+        return None if found is None else self._doms.picture(found)
+
+    @property
+    def snapshot_id(self) -> str | None:
+        """Blob of the snapshot; None where none was taken or kept."""
+        found = self.seen.snapshot
+        return None if isinstance(found, Omitted) else found
+
+    @property
+    def dom(self) -> Dom | None:
+        """The page, parsed on first use; None where `missing` says why.
+
+        Raises SnapshotInvalid for a snapshot that contradicts its format, BundleError for damaged contents.
+        """
+        found = self.snapshot_id
+        return self._doms.get(found) if found is not None and found in self._doms else None
+
+    def excludes(self, css: str) -> bool:
+        """Whether nothing on the page matches a selector, found out from the bytes of its snapshot alone.
+
+        Raises as `dom` and `Dom.select` do.
+        """
+        found = self.snapshot_id
+        return found is not None and found in self._doms and self._doms.excludes(found, css)
+
+    @cached_property
+    def frames(self) -> tuple[FrameView, ...]:
+        """Frames that the page cannot read, by ordinal: the state key `frame` of their owner elements."""
+        return views(self.seen.frames, self, self._doms)
+
+    @property
+    def missing(self) -> str | None:
+        """The code of the evidence that is not there, None where the page can be read."""
+        found = self.snapshot_id
+        if found is not None:
+            return None if found in self._doms else f"blob:{found}"
+        if isinstance(self.seen, Probe):
+            return f"page:{self.seen.requested or self.seen.url or ''}"
+        at = f"@{self.step}" if self.role in ("before", "after") and self.step is not None else ""
+        return f"snapshot.{self.role}{at}"
+
+    def read(self, locator: str) -> Read | None:
+        """Return what the live page answered to a locator."""
+        return next((read for read in self.reads if read.locator == locator), None)
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """The run at one step."""
+
+    index: int
+    """Step index, from 0."""
+    step: Step
+    """The step itself."""
+    before: Page | None
+    """The page acted on, as it was inside of the act's first event."""
+    after: Page | None
+    """The last look at the page that followed the act."""
+    interim: tuple[Page, ...]
+    """Earlier looks after the act: what came and went."""
+    pictured: Page | None
+    """The last look with a picture at the tab acted on, no later than the act; perhaps of another address."""
+    url: str | None
+    """URL right after the act, before settling."""
+    tabs: tuple[TabView, ...]
+    """Tabs right after the act."""
+    messages: tuple[Message, ...]
+    """What was said during the step."""
+    dialogs: tuple[Dialog, ...]
+    """Native dialogs that it caused."""
+    navigations: tuple[Navigation, ...]
+    """Navigations that it caused."""
+    exchanges: tuple[Exchange, ...]
+    """Requests that it caused."""
+
+    @property
+    def action(self) -> Action:
+        """What was done."""
+        return self.step.action
+
+    @property
+    def dom(self) -> Dom | None:
+        """The page acted on, parsed on first use; raises as `Page.dom`."""
+        return self.before.dom if self.before is not None else None
+
+    @property
+    def screenshot(self) -> bytes | None:
+        """The last picture of the page acted on, as an image file; it may be older than `before`.
+
+        None where none was taken or kept. Raises BundleError, and where no URL is told, as `dom` does.
+        """
+        seen, before = self.pictured, self.before
+        is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
+        return seen.screenshot if seen is not None and is_same else None
+
+    @property
+    def frames(self) -> tuple[FrameView, ...]:
+        """Frames of the page acted on that it cannot read."""
+        return self.before.frames if self.before is not None else ()
+
+
+def same_url(one: str, other: str) -> bool:
+    """Whether two URLs name one page: scheme, host case, empty segments and query order do not count."""
+    return one == other or _parts(one) == _parts(other)
+
+
+def _parts(url: str) -> tuple[object, ...]:
+    return _kept(url) if len(url) <= _KEPT_MAX else _read(url)
+
+
+def _read(url: str) -> tuple[object, ...]:
+    try:
+        found = ada_url.URL(url)
+    except ValueError:
+        return (url,)
+    segments = [segment for segment in found.pathname.split("/") if segment]
+    pairs = sorted(ada_url.URLSearchParams(found.search).items())
+    port = "" if found.port in ("80", "443") else found.port
+    web = "http" if found.protocol in ("http:", "https:") else found.protocol
+    return (web, found.hostname, port, segments, pairs, found.hash)
+
+
+# A page is looked for among all that were seen; long URLs are not kept.
+_kept = lru_cache(maxsize=1024)(_read)
+_KEPT_MAX = 2048

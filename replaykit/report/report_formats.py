@@ -1,0 +1,31 @@
+"""Report formats by name and by extension; a renderer is loaded when it is asked for."""
+
+from __future__ import annotations
+
+FORMATS = {
+    "text": ("replaykit.report.text_report", "as_text"),
+    "summary": ("replaykit.report.text_report", "as_summary"),
+    "json": ("replaykit.report.json_report", "as_json"),
+    "jsonl": ("replaykit.report.json_report", "as_jsonl"),
+    "csv": ("replaykit.report.csv_report", "as_csv"),
+    "junit": ("replaykit.report.junit", "as_junit"),
+    "github": ("replaykit.report.github", "as_github"),
+    "wabe": ("replaykit.report.wabe_report", "as_wabe"),
+    "html": ("replaykit.report.html.report_file", "as_html"),
+}
+"""Format name to module and renderer."""
+
+SUMMARY_FROM = 200
+"""Runs from which on a terminal shows the summary: nobody reads so many rows."""
+
+BY_EXTENSION = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".xml": "junit",
+    ".md": "github",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+}
+"""Extension of a report's file to its format."""

@@ -1,0 +1,124 @@
+"""Do a recorded run again on a live site, record that, and say where the two part.
+
+Of a recording only its acts are used, and only on roots that the user named: no script of it is run, no
+task of it is graded, no address of it is opened by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.errors import MissingExtra, OutputExists, UsageError
+from replaykit.recorder.agent_runs import BrowserChoice, Recorded, record_agent
+from replaykit.replay.player import Replay
+from replaykit.reruns.allowed_addresses import Addresses, addresses
+from replaykit.reruns.rerun_diff import Rerun, compare_runs
+from replaykit.reruns.rerun_plan import Given, plan_rerun
+from replaykit.tasks.task import Task
+from replaykit.trajectory.step import AgentInfo, Header
+
+PATIENCE_S = 5.0
+"""How long a target may take to appear."""
+
+
+def rerun(
+    bundle: str | Path,
+    out: str | Path,
+    *,
+    sites: Mapping[str, Sequence[str]] | None = None,
+    url_map: Iterable[tuple[str, str]] = (),
+    allow: Iterable[str] = (),
+    task: Task | None = None,
+    fill: Mapping[int, str] | None = None,
+    upload: Mapping[int, Sequence[str | Path]] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    browser: BrowserChoice | None = None,
+    max_time: float | None = None,
+    patience: float = PATIENCE_S,
+    **options: Any,
+) -> tuple[Rerun, Recorded]:
+    """Carry out the acts of a bundle on a live site, into a new bundle; return what differs, and that.
+
+    `sites`: names of the recording to live roots; `url_map`: pairs of recorded and live root; `allow`: roots
+    that stay as they are. `task`: recorded with the new run, so that it can be graded; without it, id and
+    intent alone. `fill`: step to a text that the recording does not hold; `upload`: step to the files that it
+    chooses. Times in seconds; other options: `replaykit.recorder.settings.Settings`; the new run's agent is
+    called `rerun` unless `agent` says otherwise. Raises UsageError, BundleError, RecorderError, NoBrowser.
+    """
+    walk_type = _walk_type()
+    _check_places(Path(bundle), Path(out), is_forced=bool(options.get("force")))
+    texts = {f"fill-{step}": text for step, text in (fill or {}).items()}
+    with open_bundle(bundle) as opened:
+        before = Replay(opened)
+        header = before.trajectory.header
+        places = addresses(header.sites, sites=sites, url_map=url_map, allow=allow)
+        files = {step: tuple(map(Path, names)) for step, names in (upload or {}).items()}
+        plan = plan_rerun(before, places, Given(secrets=secrets or {}, texts=fill or {}, files=files))
+        if not plan.count:
+            raise UsageError(what=f"{opened.name} has no step that could be done again")
+        walk = walk_type(plan, places, patience)
+        recorded = record_agent(
+            walk,
+            _task(header, task, plan.start),
+            out,
+            sites=_live_sites(header, places),
+            browser=_like(header, browser or BrowserChoice()),
+            max_time=max_time,
+            secrets={**(secrets or {}), **texts},
+            **{"agent": _agent(opened.digest), **options},
+        )
+        with open_bundle(out) as made:
+            rows = compare_runs(before, Replay(made), plan, walk.outcomes, places)
+            digests = {"recorded": f"sha256:{opened.digest}", "rerun": f"sha256:{made.digest}"}
+    return Rerun(rows=rows, error=recorded.error, **digests), recorded
+
+
+def _check_places(bundle: Path, out: Path, *, is_forced: bool) -> None:
+    if out.exists() and bundle.exists() and out.samefile(bundle):
+        raise UsageError(
+            what=f"{out} is the recorded run itself, which is never changed: name another file with -o"
+        )
+    if out.exists() and not is_forced:
+        raise OutputExists(source=str(out), operation="record the new run")
+
+
+def _agent(digest: str) -> AgentInfo:
+    """Return who acts in the new run: nobody may take it for the agent of the recorded one."""
+    return AgentInfo(name="rerun", harness="replaykit", extra={"recorded": f"sha256:{digest}"})
+
+
+def _walk_type() -> Any:
+    try:
+        from replaykit.reruns.rerun_agent import Walk
+    except ModuleNotFoundError as error:
+        raise MissingExtra(package="playwright", extra="browser", purpose="carrying out a run") from error
+    return Walk
+
+
+def _task(header: Header, given: Task | None, start: Sequence[str]) -> Task:
+    """Return the task of the new run: never the checks of somebody else's bundle, which ask for pages."""
+    told = header.task or {}
+    if given is None:
+        given = Task(id=str(told.get("id", "rerun")), intent=str(told.get("intent", "")))
+    return replace(given, start_urls=tuple(start))
+
+
+def _live_sites(header: Header, places: Addresses) -> dict[str, tuple[str, ...]]:
+    """Return the sites of the recording that have live roots, without a slash at their ends."""
+    found = {}
+    for name, roots in header.sites.items():
+        live = [root.rstrip("/") for root in map(places.live, roots) if root is not None]
+        if live:
+            found[name] = tuple(dict.fromkeys(live))
+    return found
+
+
+def _like(header: Header, browser: BrowserChoice) -> BrowserChoice:
+    """Return the browser with the viewport that was recorded: pages look different in another one."""
+    viewport = header.environment.viewport
+    return browser if viewport is None else replace(browser, viewport=viewport)

@@ -1,0 +1,198 @@
+"""The agent that does a recorded run again: one step after the other, as long as each finds what it is for.
+
+It stops at the first step that it cannot do: on another page, what follows would be other acts than those
+that were recorded, such as a click on whatever stands where a button was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+from playwright.sync_api import Error
+
+from replaykit.recorder.live_run import Run
+from replaykit.replay.run_state import same_url
+from replaykit.reruns.allowed_addresses import Addresses
+from replaykit.reruns.element_lookup import Found, look
+from replaykit.reruns.outcomes import Became, Outcome
+from replaykit.reruns.playwright_calls import on_element, on_page
+from replaykit.reruns.rerun_plan import Move, Plan
+from replaykit.trajectory.action import Act, Action, DragAndDrop, Element, UploadFile
+from replaykit.trajectory.exchange import Dialog
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog as LiveDialog
+    from playwright.sync_api import Page
+
+TURN_MS = 50
+"""Between two looks for something that is not there yet."""
+
+_QUIET = """
+limit => new Promise(done => {
+  const end = () => { watch.disconnect(); clearTimeout(last); done(); };
+  let rest = setTimeout(end, 300);
+  const last = setTimeout(end, limit);
+  const watch = new MutationObserver(() => { clearTimeout(rest); rest = setTimeout(end, 300); });
+  watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+})
+"""
+"""Resolves when nothing in the page has changed for 300 ms, or the limit in ms is over."""
+
+
+class _Halt(Exception):
+    """The step cannot be done; its text stands in the recording."""
+
+    def __init__(self, state: Became, why: str, found: Found | None = None) -> None:
+        super().__init__(why)
+        self.state, self.why = state, why
+        self.before = found.before if found else None
+        self.after = found.after if found else None
+
+
+class Walk:
+    """Carries out a plan; a function `fn(page, task, run)` as recordings take it. `patience` in seconds."""
+
+    __name__ = "rerun"
+
+    def __init__(self, plan: Plan, places: Addresses, patience: float) -> None:
+        self.outcomes: list[Outcome] = []
+        """What became of each step, up to the one where the walk ended."""
+        self._plan, self._places, self._patience = plan, places, patience
+        self._tabs: list[Page] = []
+        self._dialogs: list[Dialog] = []
+        self._in_vain: set[str] = set()
+
+    def __call__(self, page: Page, task: object, run: Any) -> None:
+        """Do every step on the pages of the context, and stop where one cannot be done."""
+        self._tabs = list(page.context.pages)
+        page.context.on("page", self._opened)
+        page.context.on("dialog", self._answer)
+        for one in self._tabs:
+            self._rest(one)
+        for move in self._plan.moves:
+            outcome = self._outcome(move, run)
+            self.outcomes.append(outcome)
+            if outcome.state not in ("done", "skipped"):
+                return
+
+    def _outcome(self, move: Move, run: Run) -> Outcome:
+        done = Outcome(step=move.step, state="done")
+        if move.skipped is not None:
+            return replace(done, state="skipped", why=move.skipped)
+        try:
+            moved = self._move(move, run)
+        except _Halt as halt:
+            return replace(done, state=halt.state, why=halt.why, before=halt.before, after=halt.after)
+        except Error as error:
+            return replace(done, state="failed", why=error.message.splitlines()[0][:300])
+        return done if moved is None else replace(done, why="moved", before=moved.before, after=moved.after)
+
+    def _move(self, move: Move, run: Any) -> Found | None:
+        """Do one step; returns the last target that was not in its place."""
+        moved = None
+        said = _bare(move.actions[0]) if move.actions else None
+        with run.step(said, raw={"rerun": move.step}):
+            if move.refused is not None:
+                raise _Halt("refused", move.refused)
+            page = self._page(move)
+            self._dialogs = list(move.dialogs)
+            for action in move.actions:
+                found = self._act(action, page, move.files)
+                moved = found if found is not None and found.state == "moved" else moved
+            self._arrive(page, move.leads_to)
+            for one in {page, self._tabs[-1]}:
+                self._rest(one)
+        return moved
+
+    def _act(self, action: Action, page: Page, files: Sequence[Path]) -> Found | None:
+        limit = self._patience * 1000
+        if action.element is None:
+            if not on_page(action, page, limit):
+                raise _Halt("refused", "the recording does not say where it was done")
+            return None
+        found = self._target(page, action.element)
+        to = action.to if isinstance(action, DragAndDrop) else None
+        if isinstance(action, DragAndDrop) and to is None:
+            raise _Halt("refused", "the recording does not say where it was dropped")
+        if isinstance(action, UploadFile):
+            found.locator.set_input_files(list(files), timeout=limit)
+            return found
+        on_element(action, found.locator, self._target(page, to).locator if to else None, limit)
+        return found
+
+    def _target(self, page: Page, element: Element) -> Found:
+        """Wait for the element, at most as long as patience lasts."""
+        deadline = monotonic() + self._patience
+        found = _looked(page, element)
+        while found.state not in ("found", "moved") and monotonic() < deadline:
+            page.wait_for_timeout(TURN_MS)
+            found = _looked(page, element)
+        if found.state == "missing":
+            raise _Halt("missing", "its target is not there", found)
+        if found.state == "changed":
+            raise _Halt("changed", "another element stands in the place of its target", found)
+        return found
+
+    def _page(self, move: Move) -> Page:
+        """Return the tab of a step, once it is where the step was done."""
+        page = self._tab(move.page)
+        self._arrive(page, move.url)
+        if page.url != "about:blank" and not self._places.allows(page.url):
+            raise _Halt("refused", f"the page is at {page.url[:200]!r}, which no root covers")
+        return page
+
+    def _arrive(self, page: Page, url: str | None) -> None:
+        """Wait until the page is where it is due; a URL that did not come once is waited for no more."""
+        if url is None or url in self._in_vain or page.is_closed() or same_url(page.url, url):
+            return
+        try:
+            page.wait_for_url(lambda now: same_url(now, url), timeout=self._patience * 1000)
+        except Error:
+            self._in_vain.add(url)  # told as a difference
+
+    def _tab(self, ordinal: int | None) -> Page:
+        tabs = self._plan.tabs
+        place = tabs.index(ordinal) if ordinal in tabs else 0
+        deadline = monotonic() + self._patience
+        while place >= len(self._tabs) and monotonic() < deadline:
+            open_ones = [page for page in self._tabs if not page.is_closed()]
+            if not open_ones:
+                break
+            open_ones[-1].wait_for_timeout(TURN_MS)
+        if place >= len(self._tabs) or self._tabs[place].is_closed():
+            raise _Halt("missing", f"its tab, number {place}, is not open")
+        return self._tabs[place]
+
+    def _rest(self, page: Page) -> None:
+        """Wait until the page rests, so that the recorder sees it as it stays."""
+        with suppress(Error):
+            page.wait_for_load_state("load", timeout=self._patience * 1000)
+            page.evaluate(_QUIET, self._patience * 1000)
+
+    def _opened(self, page: Page) -> None:
+        self._tabs.append(page)
+
+    def _answer(self, dialog: LiveDialog) -> None:
+        """Answer a dialog as it was answered; one that did not come up then is dismissed."""
+        told = self._dialogs.pop(0) if self._dialogs else None
+        if told is not None and told.kind == dialog.type and told.accepted:
+            dialog.accept(told.input or "")
+        else:
+            dialog.dismiss()
+
+
+def _looked(page: Page, element: Element) -> Found:
+    try:
+        return look(page, element)
+    except Error:  # the page went away under the look, or no such frame is there
+        return Found(state="missing", before=element.css or "no place")
+
+
+def _bare(action: Act) -> Act:
+    """Return what the step says that it does: the element is what the recorder sees."""
+    return replace(action, element=None, t=None, end=None)

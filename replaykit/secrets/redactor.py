@@ -1,0 +1,383 @@
+"""Secrets leave before anything reaches the disk: declared values, and what is secret by look or name.
+
+Replacement is structural: inside of string values only, never in keys, ids, digests, words or tags. A
+declared secret becomes `⟦secret:ID⟧` in every form of `forms`, so blob ids are ids of what is in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, partial
+from typing import Any, TypeVar
+from urllib.parse import unquote, unquote_plus
+
+import msgspec
+from msgspec import Struct, inspect
+from msgspec.structs import replace
+
+from replaykit.decoders import decode
+from replaykit.secrets.secret_patterns import (
+    ADDRESS,
+    LOOK_MIN,
+    LOOKS,
+    QUERY_FIELD,
+    RELATIVE,
+    USER_INFO,
+    Looks,
+    is_secret_field,
+    is_secret_header,
+    is_secret_look,
+    is_secret_value,
+    spans,
+)
+from replaykit.secrets.secret_spellings import ordered, secrets_pattern
+from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
+from replaykit.snapshot.snapshot_format import MEDIA_TYPE
+from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.step import Header
+
+_S = TypeVar("_S", bound=Struct)
+
+HIDDEN_HEADER = "⟦header⟧"
+"""What stands for a header's value."""
+
+_TOKEN = re.compile(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header|cut:\d+)⟧")
+"""What stands for a secret."""
+
+_TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
+_JSON_TEXT = r'"(?:[^"\\]|\\.)*"'
+_JSON_NUMBER = r"-?\d[\d.eE+-]*"
+_JSON_PART = re.compile(
+    rf"({_JSON_TEXT})(\s*:\s*(?:({_JSON_TEXT})|({_JSON_NUMBER}))?)?|({_JSON_NUMBER})", re.DOTALL
+)
+"""A string, a key with the string or number after it, or a number."""
+
+_MULTIPART_FIELD = re.compile(
+    r"(content-disposition:[^\r\n]*?\bname=\"?([^\";\r\n]*)\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)"
+    r"(.*?)(?=\r?\n--)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A part's head with its name, and its content."""
+
+
+KNOWN_MAX = 256
+"""Longest text whose outcome is kept: pages say the same again and again, characters."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A secret that is still there. The value is never named."""
+
+    id: str
+    """Id of the declared secret, or name of the pattern."""
+    is_declared: bool
+    """Whether it was declared, and not only looks like a secret."""
+    offset: int
+    """Where, characters of the decoded text."""
+
+
+class Redactor:
+    """Takes secrets out of events, texts and blobs.
+
+    `secrets`: id to value. `plain`: test data that the task names anyway, which names and looks do not hide.
+    `keep_headers`, `fields`: header names to keep, field names to hide as well. `given`: patterns of a user,
+    hidden everywhere as secrets are. Raises RecorderError for a secret too short to be found safely.
+    """
+
+    def __init__(
+        self,
+        secrets: Mapping[str, str] | None = None,
+        *,
+        plain: Collection[str] = (),
+        keep_headers: Collection[str] = (),
+        fields: Collection[str] = (),
+        has_patterns: bool = True,
+        given: Looks = (),
+    ) -> None:
+        self._ids = [name for name, _ in ordered(secrets or {})]
+        self._secrets = secrets_pattern(secrets or {})
+        self._plain = frozenset(plain)
+        self._keep = frozenset(name.lower() for name in keep_headers)
+        self._fields = {name.lower() for name in fields}
+        self._looks = LOOKS if has_patterns else ()
+        self._given = given
+        self._known = lru_cache(maxsize=4096)(self._clean)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether any secret was declared."""
+        return self._secrets is not None
+
+    def hide_fields(self, names: Iterable[str]) -> None:
+        """Hide from now on what fields of these names hold: a page masks them, whatever they are called."""
+        new = set(names) - self._fields
+        if new:
+            self._fields |= new
+            self._known.cache_clear()
+
+    def event(self, event: _S) -> _S:
+        """Return an event without secrets in any of its texts."""
+        # A header holds the task: its test data stays, declared values do not.
+        rewrite = self._asked if isinstance(event, Header) else self.text
+        return self._struct(event, rewrite)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets; query fields of a URL are judged by their names."""
+        return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
+
+    def _clean(self, text: str) -> str:
+        text = self._looking(self._asked(text))
+        return self._addressed(text) if "=" in text or "@" in text or "%40" in text else text
+
+    def _addressed(self, text: str) -> str:
+        """Hide user, password and fields with secret names in every address of a text."""
+        text = USER_INFO.sub(_without_user, text)
+        if _URL.match(text):
+            return QUERY_FIELD.sub(self._queried, text)
+        text = ADDRESS.sub(self._asked_of, text)
+        return RELATIVE.sub(self._asked_of, text)
+
+    def _asked_of(self, match: re.Match[str]) -> str:
+        return QUERY_FIELD.sub(self._queried, match.group())
+
+    def _script(self, text: str) -> str:
+        """Return a program without secrets: only absolute addresses are told from its own signs."""
+        hidden = self._looking(self._asked(text))
+        return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
+
+    def _looking(self, text: str) -> str:
+        if len(text) >= LOOK_MIN:
+            for name, look in self._looks:
+                text = look.sub(partial(self._looked, name), text)
+        return text
+
+    def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """Return headers; the values of secret ones are hidden, names and order stay."""
+        return tuple((name, self._header(name, value)) for name, value in headers)
+
+    def blob(self, media_type: str, data: bytes) -> bytes:
+        """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
+        kind = media_type.partition(";")[0].strip().lower()
+        if kind == MEDIA_TYPE:
+            rewritten = rewrite_snapshot(data, self.text)
+            return self._payload(data, self.text) if rewritten is None else rewritten
+        rewrite = self._rewriter(kind)
+        return data if rewrite is None else self._payload(data, rewrite)
+
+    def scan(self, data: bytes) -> Finding | None:
+        """Return what a payload still holds: a declared secret first, else what looks like one."""
+        return self.search(data.decode("utf-8", "surrogateescape"))
+
+    def search(self, text: str) -> Finding | None:
+        """Return what a text still holds, likewise."""
+        match = self._secrets.search(text) if self._secrets else None
+        if match is not None and match.lastindex is not None:
+            return Finding(id=self._ids[match.lastindex - 1], is_declared=True, offset=match.start())
+        return next(self._left(text), None)
+
+    def _left(self, text: str) -> Iterator[Finding]:
+        for name, look in self._given:
+            for start, _ in _matches(look, text):
+                yield Finding(id=name, is_declared=False, offset=start)
+        for name, look in self._looks:
+            for found in look.finditer(text):
+                if self._looked(name, found) != found.group():
+                    yield Finding(id=name, is_declared=False, offset=found.start())
+
+    def _asked(self, text: str) -> str:
+        """Hide what somebody asked for: declared values, then what matches a given pattern."""
+        text = self._declared(text)
+        for name, look in self._given:
+            text = _replaced(text, _matches(look, text), f"⟦pattern:{name}⟧")
+        return text
+
+    def _declared(self, text: str) -> str:
+        return self._secrets.sub(self._token, text) if self._secrets else text
+
+    def _token(self, match: re.Match[str]) -> str:
+        return f"⟦secret:{self._ids[(match.lastindex or 1) - 1]}⟧"
+
+    def _looked(self, name: str, match: re.Match[str]) -> str:
+        is_kept = match.group() in self._plain or not is_secret_look(name, match)
+        return match.group() if is_kept else f"⟦pattern:{name}⟧"
+
+    def _queried(self, match: re.Match[str]) -> str:
+        return f"{match.group(1)}={self._value(match.group(1), match.group(2))}"
+
+    def _value(self, name: str, value: str) -> str:
+        is_hidden = is_secret_field(name) or (
+            bool(self._fields) and unquote_plus(name).lower() in self._fields
+        )
+        # What is marked already says more than a mask.
+        if not value or value in self._plain or value.startswith("⟦"):
+            return value
+        if is_hidden or is_secret_value(name, value):
+            return MASKED
+        # An address within an address.
+        plain = unquote(value) if "%" in value else value
+        return MASKED if plain != value and self.text(plain) != plain else value
+
+    def _header(self, name: str, value: str) -> str:
+        is_hidden = is_secret_header(name) and name.lower() not in self._keep
+        return HIDDEN_HEADER if is_hidden else self.text(value)
+
+    def _struct(self, struct: _S, rewrite: Rewrite) -> _S:
+        changes = {}
+        for name, has_texts in text_fields(type(struct)):
+            value = getattr(struct, name)
+            new = self._any(value, rewrite, has_texts=has_texts)
+            if new is not value:
+                changes[name] = new
+        if isinstance(struct, Exchange):
+            for name in ("request_headers", "response_headers"):
+                headers = getattr(struct, name)
+                changes[name] = None if headers is None else self.headers(headers)
+        return replace(struct, **changes) if changes else struct
+
+    def _any(self, value: Any, rewrite: Rewrite, *, has_texts: bool) -> Any:
+        if isinstance(value, str):
+            return rewrite(value) if has_texts else value
+        if has_texts and isinstance(value, (int, float)) and not isinstance(value, bool):
+            # A free value: a page or a harness may have given a secret as a number.
+            return value if (shown := rewrite(str(value))) == str(value) else shown
+        if isinstance(value, Struct):
+            return self._struct(value, rewrite)
+        if isinstance(value, dict) and value:
+            return {key: self._any(part, rewrite, has_texts=has_texts) for key, part in value.items()}
+        if isinstance(value, (list, tuple)) and value:
+            return type(value)(self._any(part, rewrite, has_texts=has_texts) for part in value)
+        return value
+
+    def _rewriter(self, kind: str) -> Rewrite | None:
+        if kind.endswith(("/json", "+json", "/x-ndjson")):
+            return self._json
+        if kind == "application/x-www-form-urlencoded":
+            return self._urlencoded
+        if kind == "multipart/form-data":
+            return self._multipart
+        if kind.endswith(("javascript", "ecmascript")):
+            return self._script
+        return self.text if kind.startswith(_TEXTUAL) or kind.endswith("+xml") else None
+
+    def _payload(self, data: bytes, rewrite: Rewrite) -> bytes:
+        text = data.decode("utf-8", "surrogateescape")
+        new = rewrite(text)
+        return data if new == text else new.encode("utf-8", "surrogateescape")
+
+    def _json(self, text: str) -> str:
+        # String by string, so that numbers, order and white space of the source stay.
+        hidden = _JSON_PART.sub(self._json_part, text)
+        return hidden if _is_json(text) else self.text(hidden)
+
+    def _json_part(self, match: re.Match[str]) -> str:
+        first, rest, value, number, bare = match.groups()
+        if bare is not None:
+            return _quoted(bare, self._asked(bare))
+        if rest is None:
+            return self._json_string(first, None)
+        if value is None and number is None:
+            return match.group()
+        name = _unquoted(first)
+        shown = self._json_string(value, name) if value else self._json_number(number, name)
+        gap = rest[: len(rest) - len(value or number)]
+        return f"{first}{gap}{shown}"
+
+    def _json_string(self, literal: str, name: str | None) -> str:
+        value = _unquoted(literal)
+        new = self.text(value)
+        new = new if name is None else self._value(name, new)
+        return literal if new == value else msgspec.json.encode(new).decode()
+
+    def _json_number(self, number: str, name: str) -> str:
+        return _quoted(number, self._value(name, self._asked(number)))
+
+    def _urlencoded(self, text: str) -> str:
+        return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
+
+    def _multipart(self, text: str) -> str:
+        hidden = _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), text)
+        return self.text(hidden)
+
+
+def _without_user(match: re.Match[str]) -> str:
+    """Return an address without user and password; a bare user name is kept where it asks for no page."""
+    before, coded = match["before"], match["coded"]
+    who = match["who"] or match["whom"]
+    shown = "".join(mark.group() for mark in _TOKEN.finditer(who)) or MASKED
+    if before is None:
+        return f"{coded}{shown}%40" if re.search(":|%3A", who, re.IGNORECASE) else match.group()
+    is_page = before.lower().startswith(("http", "ws", "ftp"))
+    return f"{before}{shown}@" if is_page or ":" in who else match.group()
+
+
+def _matches(look: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the matches of a given pattern outside of what stands for secrets already."""
+    at = 0
+    for token in _TOKEN.finditer(text):
+        yield from spans(look, text, at, token.start())
+        at = token.end()
+    yield from spans(look, text, at, len(text))
+
+
+def _replaced(text: str, places: Iterable[tuple[int, int]], token: str) -> str:
+    parts, at = [], 0
+    for start, end in places:
+        parts += [text[at:start], token]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        return decode(literal.encode("utf-8", "surrogateescape"), str)
+    except (msgspec.DecodeError, UnicodeError):
+        return literal[1:-1]
+
+
+def _quoted(number: str, shown: str) -> str:
+    return number if shown == number else f'"{shown}"'
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+_IDENTIFIERS = frozenset({"id", "secrets"})
+"""Fields whose texts others refer to."""
+
+
+@cache
+def text_fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
+    """Return the fields that hold strings or structs, and whether those strings are free texts."""
+    about = inspect.type_info(kind)
+    fields = about.fields if isinstance(about, inspect.StructType) else ()
+    named = [one for one in fields if one.name not in _IDENTIFIERS]
+    return tuple((one.name, _has(one.type, _is_text)) for one in named if _has(one.type, _is_part))
+
+
+def _is_text(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.StrType) and kind.pattern is None)
+
+
+def _is_part(kind: inspect.Type) -> bool:
+    return _is_text(kind) or isinstance(kind, inspect.StructType)
+
+
+def _has(kind: inspect.Type, holds: Callable[[inspect.Type], bool]) -> bool:
+    """Whether any part of a type holds; keys of dicts and fields of structs are not looked at."""
+    match kind:
+        case inspect.UnionType(types=types):
+            return any(_has(one, holds) for one in types)
+        case inspect.DictType(value_type=part):
+            return _has(part, holds)
+        case inspect.VarTupleType(item_type=part) | inspect.ListType(item_type=part):
+            return _has(part, holds)
+        case inspect.TupleType(item_types=parts):
+            return any(_has(one, holds) for one in parts)
+    return holds(kind)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import io
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replaykit.bundle import byte_source as sources
+from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.byte_source import LocalSource, open_source
+from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.verification import verify
+from replaykit.bundle.writer import Journal, salvage, seal
+from replaykit.errors import BundleError, LimitExceeded, SourceError
+from replaykit.trajectory.step import Header, Trajectory
+
+
+def test_reads(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(range(100)))
+    source = LocalSource(path)
+    assert source.size() == 100
+    assert source.read_range(10, 3) == b"\x0a\x0b\x0c"
+    assert source.read_range(100, 0) == b""
+    assert source.read_suffix(2) == b"bc"
+    assert len(source.read_suffix(500)) == 100
+    with pytest.raises(SourceError, match="ends"):
+        source.read_range(99, 2)
+    source.close()
+    source.close()
+    with pytest.raises(SourceError):
+        source.read_range(0, 1)
+
+
+def test_short_reads_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(range(100)))
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda file, length, offset: real(file, min(length, 7), offset))
+    assert LocalSource(path).read_range(5, 60) == bytes(range(5, 65))
+
+
+def test_what_is_no_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "secret").write_bytes(b"")
+    for path in (
+        tmp_path / "fifo",
+        tmp_path,
+        Path("/dev/zero"),
+        tmp_path / "loop",
+        tmp_path / "missing",
+        "a\0b",
+        "\udc80",
+    ):
+        with pytest.raises(SourceError):
+            open_bundle(path)
+
+
+def descriptors() -> int:
+    """Count the open files of this process, where the system shows them."""
+    shown = Path("/proc/self/fd")
+    return len(list(shown.iterdir())) if shown.exists() else 0
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path, journal: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "empty").write_bytes(b"")
+    before = descriptors()
+    for name in ("fifo", "empty", "missing"):
+        with pytest.raises(Exception, match=name):
+            open_bundle(tmp_path / name)
+    with open_bundle(journal):
+        pass
+    assert descriptors() == before
+
+
+def test_a_file_that_shrinks(journal: Path) -> None:
+    with open_bundle(journal) as bundle:
+        os.truncate(journal, 30)
+        with pytest.raises(SourceError, match="shrink"):
+            _ = bundle.trajectory
+
+
+def test_a_sealed_file_that_shrinks(tmp_path: Path, hands) -> None:
+    path, picture = tmp_path / "run.zst", hands.blob(os.urandom(200_000), "image/png")
+    with Journal(path) as journal:
+        journal.commit([Header(channels={})], [picture])
+    seal(path)
+    with open_bundle(path) as bundle:
+        os.truncate(path, 30)
+        with pytest.raises(SourceError, match="shrink"):
+            bundle.blob(picture[0])
+
+
+def test_a_file_that_is_replaced(journal: Path, tmp_path: Path) -> None:
+    with open_bundle(journal) as bundle:
+        seal(journal)
+        assert len(bundle.trajectory.steps) == 3
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+
+def test_standard_input(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, journal.read_bytes())
+    with open_bundle("-") as bundle:
+        assert bundle.name == "-"
+        assert len(bundle.trajectory.steps) == 3
+
+
+def test_standard_input_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, bytes(1000))
+    monkeypatch.setattr(sources, "FILE_MAX", 999)
+    with pytest.raises(LimitExceeded, match="FILE_MAX"):
+        open_source("-")
+
+
+@pytest.mark.parametrize("layout", ["journal", "sealed"])
+def test_a_file_that_grows(layout: str, journal: Path) -> None:
+    if layout == "sealed":
+        seal(journal)
+    whole = journal.read_bytes()
+    with open_bundle(journal) as bundle:
+        journal.write_bytes(whole + whole)
+        assert len(bundle.trajectory.steps) == 3
+        assert all(bundle.blob(id) for id in bundle.blob_ids)
+
+
+@pytest.mark.parametrize("layout", ["journal", "sealed"])
+def test_a_file_that_is_overwritten_in_place(layout: str, journal: Path, tmp_path: Path, hands) -> None:
+    other = tmp_path / "other.zst"
+    hands.write_journal(other, hands.small_commits()[:3])
+    if layout == "sealed":
+        seal(journal)
+        seal(other)
+    for spoiled in (other.read_bytes(), bytes(20_000), os.urandom(20_000)):
+        content = journal.read_bytes()
+        with open_bundle(journal) as bundle:
+            journal.write_bytes(spoiled)
+            asked = [lambda: bundle.trajectory, *(partial(bundle.blob, id) for id in bundle.blob_ids)]
+            for ask in asked:
+                try:
+                    told = ask()
+                except BundleError:
+                    continue
+                # What was in memory already is still what the digest says.
+                assert len(told.steps) == 3 if isinstance(told, Trajectory) else blob_id(told) in bundle
+        journal.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["fifo", "folder", "loop", "missing", "device"])
+@pytest.mark.parametrize("act", [seal, verify, lambda path: salvage(path, path.parent / "new.zst")])
+def test_what_is_no_file_is_neither_sealed_nor_verified(name: str, act, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(SourceError):
+        act(tmp_path / name)
+    assert sorted(tmp_path.iterdir()) == before

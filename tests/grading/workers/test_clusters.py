@@ -1,0 +1,47 @@
+"""Dask and Ray, each with a real local cluster: the report of any other way of grading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from replaykit.grading.engine import grade_many
+from replaykit.report.json_report import as_json
+from replaykit.testing import trajectory
+
+TASK = {"intent": "Which?", "checks": [{"type": "string_match", "exact": "tin"}]}
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> list[Path]:
+    paths = [
+        trajectory({**TASK, "id": f"t{n}"})
+        .goto("http://a.test/")
+        .answer("tin" if n % 3 else "clay")
+        .write(tmp_path / f"{n}.zst")
+        for n in range(20)
+    ]
+    (tmp_path / "bad.zst").write_bytes(b"no bundle")
+    return [*paths, tmp_path / "bad.zst"]
+
+
+def test_dask(bundles: list[Path]) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = grade_many(bundles, executor=client.get_executor())
+    assert as_json(found) == as_json(grade_many(bundles))
+
+
+# Ray's own threads end after the interpreter begins to; nothing of it is ours.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+def test_ray(bundles: list[Path]) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    from replaykit.grading.workers.ray_executor import RayExecutor
+
+    with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
+        found = grade_many(bundles, executor=executor)
+    assert as_json(found) == as_json(grade_many(bundles))

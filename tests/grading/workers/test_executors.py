@@ -1,0 +1,145 @@
+"""Workers that die, hang or are lost: every bundle is told of, and the others are graded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from replaykit.errors import EngineError
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import Verdict
+from replaykit.grading.workers.chunks import Chunks
+from replaykit.grading.workers.executors import NO_WORKERS, Crew, Foreign, Processes, run
+from replaykit.grading.workers.stored_verdicts import Row
+from replaykit.grading.workers.worker_messages import Graded, Item
+
+LIMIT_S = 3.0
+
+
+def stand_in(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
+    """Grade by the name of the source alone."""
+    return msgspec.json.encode([Graded(_row(item)) for item in msgspec.json.decode(items, type=list[Item])])
+
+
+def _row(item: Item) -> Row:
+    if item.source == "dies" or (item.source == "dies-once" and item.attempt < 2):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item.source == "hangs" and item.attempt > 1:
+        threading.Event().wait()
+    elif item.source == "hangs":
+        os._exit(1)  # as the watchdog of a real worker does
+    verdict = Verdict(task_id=item.source, trajectory=item.source, suite=None)
+    return Row(trajectory=item.source, grader="g", source=item.source, verdict=verdict)
+
+
+def outcomes(crew: Crew, sources: Iterable[str]) -> dict[str, str]:
+    items = [Item(source=source) for source in sources]
+    chunks = Chunks(items, seconds=1.0, workers=2, count=len(items))
+    rows = [result for done in run(crew, chunks, 4) for result in done]
+    assert len(rows) == len(items)
+    errors = [(r.row.source, r.row.verdict.error) for r in rows if isinstance(r, Graded)]
+    return {source: error.kind if error else "graded" for source, error in errors}
+
+
+def test_a_bundle_that_ends_its_worker_is_one_error() -> None:
+    sources = [f"r{n}" for n in range(20)]
+    sources[3:3] = ["dies", "dies-once"]
+    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as crew:
+        found = outcomes(crew, sources)
+    assert found == {source: "WorkerDied" if source == "dies" else "graded" for source in sources}
+
+
+def test_a_bundle_that_never_ends_is_one_error() -> None:
+    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as crew:
+        found = outcomes(crew, ["a", "hangs", "b", "c"])
+    assert found == {"a": "graded", "hangs": "TimeLimit", "b": "graded", "c": "graded"}
+
+
+class Lossy(Executor):
+    """Threads that lose every chunk with a certain bundle in it, so often."""
+
+    def __init__(self, pool: Executor, losses: int) -> None:
+        self._pool = pool
+        self.losses = losses
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if b'"bad"' in args[0] and self.losses:
+            self.losses -= 1
+            future: Future[Any] = Future()
+            future.set_exception(ConnectionError("lost"))
+            return future
+        return self._pool.submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize(("losses", "outcome"), [(3, "graded"), (99, "WorkerDied")])
+def test_what_a_foreign_executor_loses_is_given_again(losses: int, outcome: str) -> None:
+    sources = ["a", "b", "bad", *(f"r{n}" for n in range(30))]
+    with ThreadPoolExecutor(2) as pool:
+        found = outcomes(Foreign(Lossy(pool, losses), GradeOptions(), work=stand_in), sources)
+    assert found == {source: outcome if source == "bad" else "graded" for source in sources}
+
+
+def test_an_executor_that_refuses_is_an_error_that_says_how_to_go_on() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(EngineError, match=r"refuses work.*results="):
+        outcomes(Foreign(pool, GradeOptions(), work=stand_in), ["a"])
+
+
+UNGUARDED = """
+import replaykit
+replaykit.grade_many(["a.zst", "b.zst", "c.zst"], jobs=2)
+"""
+
+
+def test_a_script_that_every_worker_runs_again_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "grade.py"
+    script.write_text(UNGUARDED)
+    words = [sys.executable, str(script)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"replaykit.errors.EngineError: {NO_WORKERS}" in done.stderr.splitlines()
+
+
+PRELOADED = """
+import gc, sys
+import replaykit.grading.workers.preloaded
+print("replaykit.grading.workers.worker" in sys.modules, gc.isenabled(), gc.get_freeze_count() > 10_000)
+"""
+
+
+def test_workers_are_forked_from_what_has_all_they_need_and_no_garbage_to_search() -> None:
+    done = subprocess.run([sys.executable, "-c", PRELOADED], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True True\n"
+
+
+WAITING = """
+import threading
+from replaykit.grading.workers.executors import Processes
+from replaykit.grading.options import GradeOptions
+
+crew = Processes(2, GradeOptions(), None)
+crew.submit([]).result()
+print("here", flush=True)
+threading.Event().wait()
+"""
+
+
+def test_no_worker_outlives_a_killed_run() -> None:
+    with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"here\n"
+        process.kill()
+        # Its workers hold the same pipe: it ends with the last of them.
+        assert process.communicate(timeout=60)[0] == b""

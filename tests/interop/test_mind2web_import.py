@@ -1,0 +1,239 @@
+"""Online-Mind2Web's result folders, both versions, and WABE's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.errors import MalformedSource, UnsupportedVersion
+from replaykit.interop.online_mind2web.mind2web_actions import read_action
+from replaykit.trajectory.action import (
+    Answer,
+    Click,
+    Element,
+    Fill,
+    Goto,
+    KeyboardType,
+    Press,
+    Scroll,
+    SelectOption,
+    Unknown,
+    tag_of,
+)
+from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.rendering import render_action
+from tests.interop.conftest import Importing
+from tests.interop.samples import mind2web, mind2web_second, png, wabe, write
+
+
+def roles(run: Any) -> list[tuple[str, int | None]]:
+    return [(seen.role, seen.of) for seen in run.of_type(Observation)]
+
+
+def test_one_picture_more_than_acts_shows_the_start(tmp_path: Path, imported: Importing) -> None:
+    run = imported("online-mind2web", mind2web(tmp_path)).trajectory
+    assert roles(run) == [("start", None), ("after", 0), ("after", 1)]
+    assert run.header.source is not None and run.header.source.alignment == "n_plus_1"
+    assert run.steps[0].action.element == Element(tag="button", attributes={"id": "s"}, name="Search")
+    assert run.steps[1].action == Fill(
+        element=Element(tag="input", name="Email"), value="ann@x.test", submit=True
+    )
+    assert [step.thought for step in run.steps] == ["First.", "Then."]
+    assert run.answer == "Done." and run.channel("screenshots") == "recorded"
+    assert run.channel("urls") == "absent"
+
+
+def test_as_many_pictures_follow_the_acts(tmp_path: Path, imported: Importing) -> None:
+    run = imported("online-mind2web", mind2web(tmp_path, shots=2)).trajectory
+    assert roles(run) == [("after", 0), ("after", 1)]
+
+
+@pytest.mark.parametrize("shots", [0, 1, 5])
+def test_any_other_number_of_pictures_belongs_to_no_step(
+    shots: int, tmp_path: Path, imported: Importing
+) -> None:
+    run = imported("online-mind2web", mind2web(tmp_path, shots=shots)).trajectory
+    assert roles(run) == [("unaligned", None)] * shots
+    assert run.channel("screenshots") == "absent"
+
+
+def test_pictures_sort_by_the_first_number_of_their_names(tmp_path: Path, imported: Importing) -> None:
+    actions = [f"<a> {number} -> CLICK" for number in range(11)]
+    path = mind2web(tmp_path, shots=12, action_history=actions, thoughts=[])
+    bundle = imported("online-mind2web", path)
+    shots = [seen.screenshot for seen in bundle.trajectory.of_type(Observation)]
+    assert [bundle.blob(str(shot)) for shot in shots] == [png(number) for number in range(12)]
+
+
+def test_a_picture_without_a_number_is_refused(tmp_path: Path, imported: Importing) -> None:
+    path = mind2web(tmp_path)
+    write(path, "trajectory/final.png", png())
+    with pytest.raises(MalformedSource, match=r"trajectory/final\.png is a picture without a number"):
+        imported("online-mind2web", path)
+
+
+def test_thoughts_of_another_number_are_paired_up_to_the_shorter(tmp_path: Path, imported: Importing) -> None:
+    run = imported("online-mind2web", mind2web(tmp_path, thoughts=["One."])).trajectory
+    assert [step.thought for step in run.steps] == ["One.", None]
+
+
+def test_other_keys_are_kept_and_null_is_no_answer(tmp_path: Path, imported: Importing) -> None:
+    run = imported("online-mind2web", mind2web(tmp_path, final_result_response=None, seed=7)).trajectory
+    assert run.header.source is not None and run.header.source.extra == {
+        "seed": 7,
+        "screenshots": [f"trajectory/{number}_full_screenshot.png" for number in range(3)],
+    }
+    assert run.answer is None and run.ending is not None and run.ending.kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"task_id": 3}, r"result\.json task_id is int; expected str"),
+        ({"action_history": [None]}, r"action_history\[0\] is null; expected str"),
+        ({"action_history": "x"}, "action_history is str; expected array"),
+        ({"schema_version": "online-mind2web-v3"}, "schema_version has version 'online-mind2web-v3'"),
+    ],
+)
+def test_wrong_types_name_their_key(
+    changes: dict[str, Any], says: str, tmp_path: Path, imported: Importing
+) -> None:
+    with pytest.raises((MalformedSource, UnsupportedVersion), match=says):
+        imported("online-mind2web", mind2web(tmp_path, **changes))
+
+
+def test_version_two_has_urls_statuses_and_keyed_pictures(tmp_path: Path, imported: Importing) -> None:
+    run = imported("online-mind2web", mind2web_second(tmp_path)).trajectory
+    assert [step.url for step in run.steps] == ["http://x.test/", None]
+    assert tag_of(run.steps[0].action) == "click" and run.steps[0].error is None
+    assert run.steps[1].action == Answer(text="Tin mug")
+    assert run.channel("urls") == "partial" and run.answer == "Tin  mug"
+    assert run.header.source is not None and run.header.source.version == "online-mind2web-v2"
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    last = {
+        "step": 0, "screenshot": "0.png", "url": None, "action": "TASK_COMPLETE -> ANSWER: Tin mug",
+        "action_status": None, "thought": None,
+    }  # fmt: skip
+    return {**last, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"task_id": "a b"}, "task_id is 'a b'; expected letters"),
+        ({"action_history": []}, "action_history is an empty list"),
+        ({"action_history": [entry(step=1)]}, r"action_history\[0\].step is 1; expected 0"),
+        (
+            {"action_history": [entry(screenshot="../0.png")]},
+            r"\[0\].screenshot is '../0.png'; expected the plain",
+        ),
+        ({"action_history": [entry(screenshot="9.png")]}, r"\[0\].screenshot is '9.png', which is missing"),
+        ({"action_history": [entry(action_status="OK")]}, r"\[0\].action_status is 'OK'"),
+        (
+            {"action_history": [entry(action="<a> x -> CLICK | FAILED", action_status="SUCCESS")]},
+            r"\[0\].action_status is SUCCESS; expected as its action ends: FAILED",
+        ),
+        (
+            {"action_history": [{k: v for k, v in entry().items() if k != "thought"}]},
+            r"\[0\].thought is missing",
+        ),
+        (
+            {"action_history": [entry(action="<a> x -> CLICK")]},
+            r"\[0\].action is .*expected the final answer",
+        ),
+        ({"agent_final_answer": "Another"}, r"\[1\].action is 'Tin mug'; expected the text of agent_final"),
+        ({"action_history": [{k: v for k, v in entry().items() if k != "url"}]}, r"\[0\].* missing required"),
+    ],
+)
+def test_each_rule_of_version_two_broken_once(
+    changes: dict[str, Any], says: str, tmp_path: Path, imported: Importing
+) -> None:
+    with pytest.raises(MalformedSource, match=says):
+        imported("online-mind2web", mind2web_second(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("line", "action"),
+    [
+        ("<button> Pay -> CLICK", Click(element=Element(tag="button", name="Pay"))),
+        ("<button> Pay -> CLICK | FAILED", Click(element=Element(tag="button", name="Pay"))),
+        ('<a href="x -> y"> A -> B -> CLICK', Click(element=Element(tag="a", name="A -> B", attributes={"href": "x -> y"}))),
+        ("<select> Size -> SELECT: Large", SelectOption(element=Element(tag="select", name="Size"), values=(), labels=("Large",))),
+        ("page -> GOTO: http://x.test/?a=b: c", Goto(url="http://x.test/?a=b: c")),
+        ("page -> SCROLL: up", Scroll(dy=-1, amount="up")),
+        ("page -> TYPE: hello", KeyboardType(value="hello")),
+        ("<input> -> PRESS: Enter", Press(element=Element(tag="input"), key="Enter")),
+        ("page -> SCROLL: sideways", Unknown(name="scroll", raw="page -> SCROLL: sideways")),
+        ("<a> x -> FROBNICATE", Unknown(name="frobnicate", raw="<a> x -> FROBNICATE")),
+        ("no arrow", Unknown(name="text", raw="no arrow")),
+        ("TASK_COMPLETE -> ANSWER: a -> b", Answer(text="a -> b")),
+    ],
+)  # fmt: skip
+def test_the_forms_of_actions(line: str, action: object) -> None:
+    assert read_action(line) == action
+
+
+@given(st.text())
+def test_any_text_is_some_action(line: str) -> None:
+    assert tag_of(read_action(line))
+
+
+NAMES = (
+    st.text(alphabet="abc ", min_size=1).map(str.strip).filter(bool).map(lambda text: " ".join(text.split()))
+)
+TARGETS = st.builds(Element, tag=st.sampled_from(["a", "button", "input"]), name=NAMES)
+
+
+@given(
+    st.one_of(
+        st.builds(Click, element=TARGETS, button=st.sampled_from(["left", "right"])),
+        st.builds(Fill, element=TARGETS, value=NAMES, submit=st.booleans()),
+        st.builds(Goto, url=st.just("http://x.test/")),
+        st.builds(Press, element=TARGETS, key=st.just("Enter")),
+    )
+)
+def test_what_is_rendered_is_read_back(action: Click) -> None:
+    assert read_action(render_action(action)) == action
+
+
+def test_wabe_reads_as_version_one_with_a_label(tmp_path: Path, imported: Importing) -> None:
+    run = imported("wabe", wabe(tmp_path)).trajectory
+    assert roles(run) == [("after", 0), ("after", 1)]
+    (label,) = run.of_type(Imported)
+    assert (label.kind, label.value) == ("outcome", {"success": True, "success_source": "unknown"})
+    assert run.header.source is not None and run.header.source.extra["level"] == "easy"
+    assert run.ending is not None and run.answer == "Done."
+
+
+def results(**changes: Any) -> dict[str, Any]:
+    tasks = [
+        {"success": True, "steps_taken": 1, "max_steps": 5, "level": "easy", "thoughts": ["a"],
+         "action_history": ["<a> x -> CLICK"], "screenshots": ["shots/0.png"], "error": None},
+        {"success": False, "steps_taken": 0, "max_steps": 5, "level": "hard", "thoughts": [],
+         "action_history": [], "screenshots": ["/etc/passwd"], "error": "browser died"},
+    ]  # fmt: skip
+    detail = {"success_rate": 50.0, "successful_tasks": 1, "total_tasks": 2, "tasks": tasks, **changes}
+    return {"participants": {"white_agent": "w"}, "results": [{"detail": detail}]}
+
+
+def test_a_results_file_is_one_run_per_task(tmp_path: Path) -> None:
+    from replaykit.bundle.reader import open_bundle
+    from replaykit.interop.importing import import_runs
+
+    file = write(tmp_path, "results.json", results(successful_tasks=2))
+    write(tmp_path, "shots/0.png", png())
+    done = import_runs("wabe", [file], tmp_path / "out")
+    assert [one.state for one in done] == ["imported", "imported"]
+    assert "successful_tasks is 2, but success is said of 1 task" in done[0].warnings[0]
+    with open_bundle(done[0].path) as first, open_bundle(done[1].path) as second:
+        assert roles(first.trajectory) == [("after", 0)]
+        assert second.trajectory.of_type(Observation) == ()  # a path out of the folder is not followed
+        assert second.trajectory.ending is not None and second.trajectory.ending.error is not None
+        assert second.trajectory.ending.error.message == "browser died"

@@ -1,0 +1,380 @@
+"""The log of the agent's commands: which, of whom, and what it keeps of them."""
+
+from __future__ import annotations
+
+import asyncio
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.recorder.browser.census import Census
+from replaykit.recorder.browser.command_kinds import DRIVER_KINDS, blinds, cdp_kind
+from replaykit.recorder.browser.command_log import FUNNELS, DriverLog, own_calls
+from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
+from replaykit.trajectory.command import Command
+from replaykit.trajectory.exchange import Exchange, Gap
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.proof import Proof
+from replaykit.trajectory.step import Header
+
+BASE = "http://shop.test/"
+
+
+class Ear:
+    """A driver that only listens."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.census = Census()
+        self.heard: list[Any] = []
+        self.gaps: list[tuple[str, str]] = []
+
+    def feed(self, item: Any) -> None:
+        self.heard.append(item)
+
+    def gap(self, channel: str, why: str) -> None:
+        self.gaps.append((channel, why))
+
+    def failed(self, channel: str, error: Exception) -> None:
+        raise error
+
+
+class Thing:
+    """One of Playwright's objects."""
+
+    def __init__(self, kind: str, parent: Thing | None = None, connection: Any = None, **more: Any) -> None:
+        self._type = kind
+        self._parent = parent
+        self._connection = connection or (parent._connection if parent else None)
+        self._impl_obj = self
+        self.context = parent
+        vars(self).update(more)
+
+
+def connection(name: str) -> Any:
+    class Connection:
+        def __init__(self) -> None:
+            self.sent: list[str] = []
+            self.replies: list[asyncio.Future[Any]] = []
+
+    def send(self: Any, object: Any, method: str, params: Any, options: Any = None) -> Any:
+        self.sent.append(method)
+        return self.replies.pop(0) if self.replies else None
+
+    setattr(Connection, name, send)
+    return Connection()
+
+
+class Scene:
+    """A page of a context, and a log that listens."""
+
+    def __init__(self, name: str = FUNNELS[0], *, is_sync: bool = True) -> None:
+        self.connection = connection(name)
+        self.name = name
+        self.context = Thing("BrowserContext", connection=self.connection, _options={"baseURL": BASE})
+        self.page = Thing("Page", self.context)
+        self.frame = Thing("Frame", self.context, _page=self.page)
+        self.ear = Ear()
+        self.log = DriverLog(self.ear, is_sync=is_sync)  # type: ignore[arg-type]
+        self.log.open(self.page)
+        self.log.expect(self.page)
+
+    def send(self, object: Thing, method: str, /, **params: Any) -> Any:
+        return getattr(self.connection, self.name)(object, method, params, {})
+
+    def commands(self) -> list[Commanded]:
+        return [one for one in self.ear.heard if isinstance(one, Commanded)]
+
+
+@pytest.mark.parametrize("name", FUNNELS)
+def test_what_goes_through_the_funnel_is_heard_and_sent(name: str) -> None:
+    scene = Scene(name)
+    scene.send(scene.frame, "click", selector="#b")
+    scene.send(scene.frame, "textContent", selector="#b")
+    with own_calls():
+        scene.send(scene.frame, "click", selector="#c")
+    assert scene.connection.sent == ["click", "textContent", "click"]
+    assert [(one.kind, one.name, one.selector) for one in scene.commands()] == [
+        ("input", "Frame.click", "#b")
+    ]
+    scene.log.close()
+    scene.send(scene.frame, "click", selector="#d")
+    assert len(scene.commands()) == 1
+    assert name not in vars(scene.connection)
+
+
+def test_a_driver_without_a_known_funnel_is_not_listened_to() -> None:
+    scene = Scene("post")
+    assert not scene.log.is_whole
+    scene.log.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "is_whole"),
+    [
+        ("chrome --remote-debugging-pipe --headless", True),
+        ("chrome --remote-debugging-port=0", False),
+        ("chrome --remote-debugging-pipe --remote-debugging-port=9222", False),
+        ("", False),
+    ],
+)
+def test_only_a_browser_without_other_clients_is_heard_whole(line: str, is_whole: bool) -> None:
+    scene = Scene()
+    scene.log.started(line)
+    assert scene.log.is_whole is is_whole
+    assert scene.ear.census.touched_at == (-inf if is_whole else inf)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "params", "is_far"),
+    [
+        ("frame", "click", {"selector": "#b"}, False),
+        ("frame", "fill", {"selector": "#b", "value": "x"}, False),
+        ("frame", "evaluateExpression", {"expression": "1"}, False),
+        ("frame", "goto", {"url": BASE}, False),
+        ("frame", "click", {"selector": "#f >> internal:control=enter-frame >> #b"}, True),
+        ("inner", "click", {"selector": "#b"}, True),
+        ("page", "mouseClick", {"x": 1, "y": 2}, True),
+        ("page", "keyboardPress", {"key": "Enter"}, True),
+        ("handle", "click", {}, True),
+    ],
+)
+def test_what_may_reach_any_frame_is_noted(
+    kind: str, method: str, params: dict[str, Any], is_far: bool
+) -> None:
+    scene = Scene()
+    scene.log.started("chrome --remote-debugging-pipe")
+    inner = Thing("Frame", scene.context, _page=scene.page, _parent_frame=scene.frame)
+    handle = Thing("ElementHandle", scene.frame)
+    objects = {"frame": scene.frame, "inner": inner, "page": scene.page, "handle": handle}
+    scene.send(objects[kind], method, **params)
+    assert (scene.ear.census.touched_at > -inf) is is_far
+
+
+@given(st.text(min_size=1))
+def test_typed_text_and_single_keys_are_left_out(text: str) -> None:
+    scene = Scene()
+    scene.send(scene.frame, "fill", selector="#p", value=text)
+    scene.send(scene.page, "keyboardPress", key=text[0])
+    scene.send(scene.page, "keyboardPress", key=f"Shift+{text[0]}")
+    filled, *pressed = scene.commands()
+    assert filled.size == len(text)
+    assert [one.key for one in pressed] == [None, None]
+
+
+def test_a_page_that_nobody_records_is_missed_once_it_is_used() -> None:
+    scene = Scene()
+    other = Thing("Page", scene.context)
+    scene.send(other, "close")
+    assert scene.log.missed() == []
+    scene.send(other, "mouseMove", x=1, y=2)
+    assert [what for _, what in scene.log.missed()] == ["page"]
+    scene.log.expect(other)
+    assert scene.log.missed() == []
+
+
+def test_cdp_commands_have_their_own_names() -> None:
+    scene = Scene()
+    session = Thing("CDPSession", scene.context)
+    scene.send(
+        session, "send", method="Input.dispatchMouseEvent", params={"x": 3, "y": 4.6, "type": "mousePressed"}
+    )
+    scene.send(session, "send", method="DOM.getDocument", params={})
+    (one,) = scene.commands()
+    assert (one.kind, one.name, one.point) == ("input", "Input.dispatchMouseEvent", (3, 4))
+
+
+def scripts(scene: Scene) -> list[Any]:
+    return [one for one in scene.ear.heard if isinstance(one, ScriptAsked | ScriptEnded)]
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_a_script_lasts_until_its_command_is_answered(is_failed: bool) -> None:
+    scene = Scene()
+
+    async def run() -> None:
+        future = asyncio.get_running_loop().create_future()
+        scene.connection.replies.append(future)
+        scene.send(scene.frame, "evaluateExpression", expression="b.click()")
+        (begun,) = scripts(scene)
+        assert (begun.number, begun.is_apart) == (1, False)
+        if is_failed:
+            future.set_exception(ValueError("gone"))
+        else:
+            future.set_result({})
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert [(type(one), one.number) for one in scripts(scene)] == [(ScriptAsked, 1), (ScriptEnded, 1)]
+
+
+def test_scripts_are_told_by_where_they_run() -> None:
+    scene = Scene()
+    for method in ("selectOption", "dispatchEvent", "goto", "waitForFunction"):
+        scene.send(scene.frame, method, selector="#b")
+    session = Thing("CDPSession", scene.context)
+    for method in ("Runtime.callFunctionOn", "DOM.getDocument"):
+        scene.send(session, "send", method=method, params={})
+    begun = [one for one in scripts(scene) if isinstance(one, ScriptAsked)]
+    assert [(one.number, one.is_apart) for one in begun] == [(1, True), (2, False), (3, False)]
+    # Where nothing will tell of an answer, none is waited for.
+    assert [one.number for one in scripts(scene) if isinstance(one, ScriptEnded)] == [1, 2, 3]
+
+
+def asked(scene: Scene, reply: Any, **params: Any) -> list[Any]:
+    async def ask() -> None:
+        future = asyncio.get_running_loop().create_future()
+        scene.connection.replies.append(future)
+        scene.send(Thing("APIRequestContext", scene.context), "fetch", **params)
+        if isinstance(reply, Exception):
+            future.set_exception(reply)
+        else:
+            future.set_result({"response": reply})
+        await asyncio.sleep(0)
+
+    asyncio.run(ask())
+    return [one for one in scene.ear.heard if not isinstance(one, Commanded)]
+
+
+def test_a_request_of_the_driver() -> None:
+    reply = {
+        "fetchUid": "u",
+        "url": f"{BASE}buy?a=1",
+        "status": 201,
+        "headers": [{"name": "X", "value": "y"}],
+    }
+    request, response = asked(
+        Scene(), reply, url="/buy", method="post", params=[{"name": "a", "value": 1}], jsonData='{"b":2}'
+    )
+    assert (request.method, request.url, request.post, request.initiator) == (
+        "POST",
+        f"{BASE}buy?a=1",
+        b'{"b":2}',
+        "driver",
+    )
+    assert request.headers == (("content-type", "application/json"),)
+    assert (response.request, response.status, response.headers) == (request.request, 201, (("X", "y"),))
+
+
+def test_where_a_redirect_led_is_a_request_of_its_own() -> None:
+    scene = Scene()
+    reply = {"fetchUid": "u", "url": f"{BASE}b", "status": 200, "headers": []}
+    first, end, second, response = asked(scene, reply, url=f"{BASE}a", method="POST", postData="YQ==")
+    assert (first.url, first.post, end.request) == (f"{BASE}a", b"a", first.request)
+    assert (second.url, second.method, second.redirect_from, response.request) == (
+        f"{BASE}b",
+        "GET",
+        first.request,
+        second.request,
+    )
+    assert scene.ear.gaps == [("network", "redirect.unseen")]
+
+
+def test_a_request_that_fails() -> None:
+    _, failed = asked(Scene(), OSError("connect ECONNREFUSED\nCall log"), url=BASE)
+    assert isinstance(failed, m.Failed)
+    assert failed.error == "connect ECONNREFUSED"
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("Input.insertText", "input"), ("Fetch.fulfillRequest", "network"), ("Page.navigate", "navigate"),
+        ("Page.navigateToHistoryEntry", "navigate"), ("Runtime.callFunctionOn", "script"),
+        ("Target.createTarget", "target"), ("Network.loadNetworkResource", "request"),
+        ("Network.setCookies", "state"), ("Emulation.setScriptExecutionDisabled", "state"),
+        ("Network.getResponseBody", None), ("DOM.querySelector", None), ("Page.captureScreenshot", None),
+    ],
+)  # fmt: skip
+def test_kinds_of_cdp(method: str, kind: str | None) -> None:
+    assert cdp_kind(method) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "is_blind"),
+    [
+        ("Emulation.setScriptExecutionDisabled", {"value": True}, True),
+        ("Emulation.setScriptExecutionDisabled", {"value": False}, False),
+        ("Browser.newContext", {"javaScriptEnabled": False}, True),
+        ("Browser.newContext", {}, False),
+        ("Emulation.setDeviceMetricsOverride", {"value": True}, False),
+    ],
+)
+def test_commands_that_turn_scripts_off(name: str, params: dict[str, Any], is_blind: bool) -> None:
+    assert blinds(name, params) is is_blind
+
+
+def test_kinds_of_the_driver_are_known() -> None:
+    assert set(DRIVER_KINDS.values()) == {
+        "input",
+        "target",
+        "request",
+        "script",
+        "network",
+        "state",
+        "navigate",
+    }
+
+
+# What the session makes of it
+
+
+def promised(new_driver: Any) -> Any:
+    driver = new_driver()
+    driver.session._closing.owes = Header(channels={}, witnesses=("commands",)).witnesses
+    return driver.open()
+
+
+def test_commands_are_written_and_counted(new_driver: Any) -> None:
+    driver = promised(new_driver)
+    driver.feed(Commanded(at=5, page=0, kind="input", name="Frame.click", selector="#b"))
+    driver.feed(Witnessed(at=6, witness="commands")).end()
+    assert driver.of(Command) == [
+        Command(t=5, page=0, origin="driver", kind="input", name="Frame.click", selector="#b")
+    ]
+    (proof,) = driver.of(Proof)
+    assert (proof.closed, proof.lacks, proof.counts) == (True, (), {"input": 1})
+
+
+@pytest.mark.parametrize("said", [(), (Witnessed(at=6, witness="commands", lacks=("target.unrecorded",)),)])
+def test_a_witness_that_is_silent_or_lacks_something_proves_nothing(new_driver: Any, said: Any) -> None:
+    driver = promised(new_driver).feed(*said).end()
+    (proof,) = driver.of(Proof)
+    assert not proof.closed
+
+
+def test_commands_of_before_and_after_the_run_are_not_the_agents(driver: Any) -> None:
+    driver.end().feed(Commanded(at=driver.now, kind="input", name="Frame.click"))
+    assert driver.of(Command) == []
+
+
+def test_an_answer_of_the_agent_before_and_after_word_of_the_request(driver: Any) -> None:
+    about = {"page": 0, "method": "GET", "resource": "script"}
+    driver.feed(
+        m.Requested(at=1, request="a", url=f"{BASE}a", **about), Answered(at=2, url=f"{BASE}a", method="GET")
+    )
+    driver.feed(
+        Answered(at=4, url=f"{BASE}b", method="GET"), m.Requested(at=3, request="b", url=f"{BASE}b", **about)
+    )
+    driver.feed(
+        Answered(at=4, url=f"{BASE}c", method="GET"), m.Requested(at=9, request="c", url=f"{BASE}c", **about)
+    )
+    for name in "abc":
+        driver.feed(m.Finished(at=10, request=name))
+    assert [one.source for one in driver.of(Exchange)] == ["agent", "agent", None]
+
+
+def test_a_document_that_the_agent_wrote_lasts_until_the_next(driver: Any) -> None:
+    driver.feed(Commanded(at=1, page=0, kind="navigate", name="Frame.setContent", forges="document"))
+    driver.click(at=100).push("rest", "own", at=200)
+    driver.navigate(f"{BASE}b", 2000)
+    driver.push("rest", "theirs", at=2100)
+    driver.wait(3000).end()
+    assert [one.source for one in driver.of(Observation) if one.role == "after"][:1] == ["agent"]
+    assert driver.looks("final")[-1].source is None
+    assert not [gap for gap in driver.of(Gap) if gap.channel == "actions"]

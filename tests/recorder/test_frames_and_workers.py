@@ -1,0 +1,224 @@
+"""Frames and workers: how they are armed, told whose they are, and asked together with their page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+
+from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.command_effects import Effect, Job, Refused, Send, Sleep, Together
+from replaykit.recorder.browser.frames_and_workers import arm_target, own, send_frames, snapshot, stir
+from replaykit.recorder.browser.instrumentation import following
+from replaykit.recorder.page.page_script import API, WORLD, PagePush
+from replaykit.recorder.session.clock import Clock
+
+PUSH = json.dumps({"k": "push", "seq": 1, "at": 0, "purpose": "final", "snapshot": "{}", "viewport": [8, 6]})
+CLOCK = Clock(wall=lambda: 1000.0, ticks=lambda: 0.0)
+
+
+def page(*, speaks: bool = True) -> Tab:
+    """A page M with a frame F in a process of its own, session S."""
+    made = Tab(0, CLOCK)
+    made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
+    about = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "parentFrameId": "M"}}
+    hear(made, "Target.attachedToTarget", about)
+    for via, number, frame in (((), 2, "M"), (("S",), 5, "F")):
+        context = {"id": number, "name": WORLD, "auxData": {"frameId": frame}}
+        hear(made, "Runtime.executionContextCreated", {"context": context}, via)
+    if speaks:
+        made.frames.speakers["F"] = 0
+    made.take_errands()
+    return made
+
+
+def hear(tab: Tab, method: str, params: dict[str, Any], via: tuple[str, ...] = ()) -> None:
+    assert list(tab.translate(method, params, via)) == []
+
+
+def carry(
+    carried: Generator[Effect, Any, Any], answer: Callable[[Send], Any]
+) -> tuple[Job, list[tuple[tuple[str, ...], str]]]:
+    """Carry out; return the job, and what was asked of whom."""
+    job, asked = Job(carried), []
+    effect = job.step()
+    while effect is not None:
+        if isinstance(effect, Sleep):
+            asked.append(((), "sleep"))
+            effect = job.step()
+            continue
+        sends = effect.sends if isinstance(effect, Together) else (effect,)
+        assert all(isinstance(send, Send) for send in sends)
+        asked += [(send.via, send.params.get("expression") or send.method) for send in sends]
+        try:
+            answers = [answer(send) for send in sends]
+            result = answers if isinstance(effect, Together) else answers[0]
+        except Refused as refused:
+            effect = job.step(refused=refused)
+        else:
+            effect = job.step(result)
+    return job, asked
+
+
+def plain(effect: Send) -> Any:
+    if effect.method == "Page.getFrameTree":
+        return {"frameTree": {"frame": {"id": "F", "parentId": "M", "loaderId": "L1"}}}
+    if effect.method == "DOM.getFrameOwner":
+        return {"backendNodeId": 9}
+    if effect.method == "DOM.resolveNode":
+        return {"object": {"objectId": "O"}}
+    if effect.method == "Runtime.callFunctionOn":
+        return {"result": {"value": '{"push": 1, "number": 4}'}}
+    if "getEntriesByType" in str(effect.params.get("expression")):
+        return {"result": {"value": [1000_000.0, "complete", ["http://f.test/a.css"]]}}
+    return {"result": {"value": PUSH}}
+
+
+def methods(asked: list[tuple[tuple[str, ...], str]]) -> list[str]:
+    return list(dict.fromkeys(what for _, what in asked))
+
+
+FRAME_CALLS = [
+    "Network.enable", "Runtime.enable", "Runtime.addBinding", "Page.enable", "Page.getFrameTree",
+    "Page.addScriptToEvaluateOnNewDocument", "Target.setAutoAttach",
+]  # fmt: skip
+
+
+def test_requests_are_listened_to_first_and_nothing_is_held_up() -> None:
+    tab = page()
+    tab.is_watched = True
+    target = tab.targets["S",]
+    job, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), plain)
+    assert job.error is None
+    assert methods(asked)[:7] == FRAME_CALLS
+    assert {via for via, _ in asked} == {("S",)}
+    assert (target.is_armed, target.is_known, target.is_refused, target.loader) == (True, True, False, "L1")
+
+
+@pytest.mark.parametrize("fails", [None, "Network.enable", "Page.getFrameTree"])
+def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str | None) -> None:
+    tab = page()
+    target = tab.targets["S",]
+    target.is_held = True
+
+    def answer(effect: Send) -> Any:
+        if effect.method == fails:
+            raise Refused("timeout")
+        return plain(effect)
+
+    _, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
+    done = methods(asked)
+    assert done[:8] == [*FRAME_CALLS, "Runtime.runIfWaitingForDebugger"]
+    assert target.is_refused is (fails is not None)
+    assert target.loader == ("L1" if fails is None else "")
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_what_lies_below_waits_as_its_tab_does(holds: bool) -> None:
+    assert following(Tab(0, CLOCK, holds=holds))["waitForDebuggerOnStart"] is holds
+
+
+def test_worker_is_only_listened_to() -> None:
+    tab = page()
+    about = {"sessionId": "W", "targetInfo": {"type": "worker", "targetId": "T", "parentFrameId": "M"}}
+    hear(tab, "Target.attachedToTarget", about)
+    _, asked = carry(arm_target(tab, tab.targets["W",], "script", CLOCK, has_network=True), plain)
+    assert methods(asked)[:3] == ["Network.enable", "Runtime.enable", "Target.setAutoAttach"]
+    _, asked = carry(arm_target(tab, tab.targets["W",], "script", CLOCK, has_network=False), plain)
+    assert methods(asked)[:2] == ["Runtime.enable", "Target.setAutoAttach"]
+
+
+def test_target_that_refuses_is_known_to_have() -> None:
+    def refuses(effect: Send) -> Any:
+        raise Refused("failed")
+
+    tab = page()
+    target = tab.targets["S",]
+    carry(arm_target(tab, target, "script", CLOCK, has_network=True), refuses)
+    assert (target.is_armed, target.is_refused) == (True, True)
+
+
+def test_target_that_went_away_meanwhile_has_refused_nothing() -> None:
+    tab = page()
+    target = tab.targets["S",]
+
+    def goes(effect: Send) -> Any:
+        tab.targets.clear()
+        raise Refused("failed")
+
+    carry(arm_target(tab, target, "script", CLOCK, has_network=True), goes)
+    assert not target.is_refused
+
+
+def test_what_a_hostile_page_says_of_itself_does_no_harm() -> None:
+    tab = page()
+    for value in (None, 5, ["x", "y", "z"], [1.0, "complete"], [1.0, "complete", 7]):
+        target = tab.targets["S",]
+
+        def answer(effect: Send, value: Any = value) -> Any:
+            return {"result": {"value": value}} if "expression" in effect.params else plain(effect)
+
+        job, _ = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
+        assert job.fault is None
+
+
+def test_owner_is_told_by_the_document_around_it() -> None:
+    tab = page()
+    _, asked = carry(own(tab, "F"), plain)
+    assert [what for _, what in asked] == [
+        "DOM.getFrameOwner", "DOM.resolveNode", "Runtime.callFunctionOn", "Runtime.releaseObject",
+    ]  # fmt: skip
+    assert {via for via, _ in asked} == {()}
+    assert tab.frames.owned == {"F"}
+    (told,) = tab.told
+    assert told.id == "F"
+
+
+def test_frames_send_what_they_show_before_their_page_does() -> None:
+    tab = page()
+    tab.targets["S",].is_armed = True
+    tab.frames.owned.add("F")
+    job, asked = carry(snapshot(tab, "final"), plain)
+    assert isinstance(job.value, PagePush)
+    assert asked == [(("S",), f"{API}.send('asked')"), ((), f'{API}.push("final")')]
+    _, asked = carry(send_frames(tab), plain)
+    assert asked == [(("S",), f"{API}.send('asked')")]
+
+
+def test_stuck_frame_does_not_hold_its_page_up() -> None:
+    def answer(effect: Send) -> Any:
+        if effect.via:
+            raise Refused("timeout")
+        return plain(effect)
+
+    tab = page()
+    tab.targets["S",].is_armed = True
+    job, _ = carry(snapshot(tab, "final"), answer)
+    assert isinstance(job.value, PagePush)
+
+
+def test_page_waits_for_frames_that_are_being_armed_but_not_for_ever() -> None:
+    tab = page(speaks=False)
+    job, asked = carry(snapshot(tab, "final"), plain)
+    assert isinstance(job.value, PagePush)
+    assert 2 < sum(what == "sleep" for _, what in asked) < 100
+
+
+def test_page_without_frames_is_asked_as_ever() -> None:
+    tab = Tab(0, CLOCK)
+    tab.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
+    hear(
+        tab,
+        "Runtime.executionContextCreated",
+        {"context": {"id": 2, "name": WORLD, "auxData": {"frameId": "M"}}},
+    )
+    _, asked = carry(snapshot(tab, "final"), plain)
+    assert asked == [((), f'{API}.push("final")')]
+
+
+def test_act_is_told_to_all_frames_but_its_own() -> None:
+    tab = page()
+    assert carry(stir(tab, "F"), plain)[1] == [((), f"{API}.stir()")]
+    assert carry(stir(tab, ""), plain)[1] == [(("S",), f"{API}.stir()")]

@@ -1,0 +1,175 @@
+"""Navigations as they come, stage by stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from replaykit.recorder.session import driver_messages as m
+from replaykit.trajectory.action import Click, Element, GoBack, GoForward, Goto, Reload, Unknown
+from replaykit.trajectory.exchange import Navigation
+
+BUTTON = Element(tag="button", css="#pay", attributes={"id": "pay"})
+A = "http://shop.test/a"
+
+
+def test_a_goto_is_a_step(driver) -> None:
+    driver.navigate(A, 1000)
+    (step,), (navigation,) = driver.steps, driver.of(Navigation)
+    assert (type(step.action), step.action.url, step.t, step.end) == (Goto, A, 1000, 1005)
+    assert step.url == A and step.before is not None
+    assert (navigation.kind, navigation.cause, navigation.step) == ("goto", "agent", 0)
+
+
+@pytest.mark.parametrize(("direction", "kind"), [("back", GoBack), ("forward", GoForward), (None, Unknown)])
+def test_the_history_tells_the_direction(driver, direction: str | None, kind: type) -> None:
+    driver.replies["history"] = direction
+    driver.navigate(A, 1000, navigation_type="historyDifferentDocument")
+    assert [type(a) for a in driver.actions] == [kind]
+    assert driver.of(Navigation)[0].kind == (direction or "unknown")
+
+
+def test_a_direction_that_the_driver_knows_is_not_asked_for(driver) -> None:
+    driver.navigate(A, 1000, navigation_type="historyDifferentDocument", direction="back")
+    assert [type(a) for a in driver.actions] == [GoBack]
+    assert [one for one in driver.commands(m.ReadPage) if one.what == "history"] == []
+
+
+def test_steps_wait_for_the_direction_of_the_one_before(driver) -> None:
+    driver.hold = True
+    driver.navigate(A, 1000, navigation_type="historyDifferentDocument")
+    driver.click(BUTTON, 1100).wait(1000)
+    assert driver.steps == []
+    driver.replies["history"] = "back"
+    driver.answer_held()
+    assert [(type(s.action), s.index) for s in driver.steps] == [(GoBack, 0), (Click, 1)]
+
+
+def test_the_pages_own_back_button_is_its_step(driver) -> None:
+    driver.replies["history"] = "back"
+    driver.click(BUTTON, 1000)
+    driver.navigate(A, 1400, navigation_type="historyDifferentDocument", direction="back")
+    assert [type(a) for a in driver.actions] == [Click]
+    (navigation,) = driver.of(Navigation)
+    assert (navigation.kind, navigation.cause, navigation.ambiguous, navigation.step) == (
+        "back",
+        "step",
+        True,
+        0,
+    )
+
+
+@pytest.mark.parametrize("direction", ["back", "forward", None])
+def test_the_history_tells_the_direction_within_a_document_too(driver, direction: str | None) -> None:
+    driver.replies["history"] = direction
+    driver.click(BUTTON, 1000)
+    where = {"page": 0, "document": 0, "url": "http://shop.test/#x"}
+    driver.feed(m.Navigated(at=1400, stage="started", navigation_type="historySameDocument", **where))
+    driver.feed(m.Navigated(at=1402, stage="within", navigation_type="historySameDocument", **where))
+    driver.click(BUTTON, 1500).wait(1000)
+    assert [type(a) for a in driver.actions] == [Click, Click]
+    (one,) = driver.of(Navigation)
+    assert (one.kind, one.cause, one.ambiguous, one.step) == (direction or "unknown", "step", True, 0)
+
+
+def test_a_move_that_never_arrives_has_no_direction(driver) -> None:
+    driver.replies["history"] = "back"
+    driver.click(BUTTON, 1000)
+    where = {"page": 0, "document": 0, "url": A, "navigation_type": "historyDifferentDocument"}
+    driver.feed(m.Navigated(at=1400, stage="started", **where))
+    driver.feed(m.Navigated(at=1402, stage="failed", error="net::ERR_FAILED", **where)).wait(1000)
+    assert [(one.kind, one.committed) for one in driver.of(Navigation)] == [("unknown", False)]
+
+
+def test_a_reload_by_the_agent_and_one_by_the_page(driver) -> None:
+    driver.navigate(A, 1000, navigation_type="reload")
+    driver.navigate(A, 3000, navigation_type="reload", reason="reload")
+    assert [type(a) for a in driver.actions] == [Reload]
+    assert [(n.cause, n.step) for n in driver.of(Navigation)] == [("agent", 0), ("script", None)]
+
+
+def test_a_link_long_after_the_click_is_the_scripts(driver) -> None:
+    driver.click(BUTTON, 1000).wait(1000)
+    driver.navigate(A, 2001, reason="anchorClick")
+    assert [(n.kind, n.cause, n.step) for n in driver.of(Navigation)] == [("link", "script", None)]
+
+
+def test_a_change_within_the_document(driver) -> None:
+    driver.click(BUTTON, 1000)
+    within = m.Navigated(at=1020, page=0, document=0, url=A, stage="within", navigation_type="historyApi")
+    driver.feed(within).wait(1000)
+    (navigation,) = driver.of(Navigation)
+    assert (navigation.kind, navigation.same_document, navigation.step) == ("push", True, 0)
+    assert driver.session._tabs.get(0).document == 0
+
+
+def test_a_goto_within_the_document_is_a_step(driver) -> None:
+    where = {"page": 0, "document": 0, "url": "http://shop.test/#x"}
+    driver.feed(m.Navigated(at=1000, stage="started", navigation_type="sameDocument", **where))
+    driver.feed(m.Navigated(at=1001, stage="within", navigation_type="fragment", **where))
+    assert [type(a) for a in driver.actions] == [Goto]
+
+
+def test_a_change_within_does_not_end_another_navigation(driver) -> None:
+    where = {"page": 0, "document": 1, "url": A}
+    driver.feed(m.Navigated(at=1000, stage="started", navigation_type="differentDocument", **where))
+    driver.feed(
+        m.Navigated(at=1001, page=0, document=0, url="x", stage="within", navigation_type="historyApi")
+    )
+    driver.feed(m.Navigated(at=1002, stage="committed", **where))
+    assert [(n.kind, n.url) for n in driver.of(Navigation)] == [("push", "x"), ("goto", A)]
+    assert [a.url for a in driver.actions] == [A]
+
+
+def test_a_navigation_that_never_arrives(driver) -> None:
+    where = {"page": 0, "document": 1, "url": A}
+    driver.feed(m.Navigated(at=1000, stage="started", navigation_type="differentDocument", **where))
+    driver.feed(m.Navigated(at=1300, stage="failed", error="net::ERR_CONNECTION_REFUSED", **where))
+    (step,), (navigation,) = driver.steps, driver.of(Navigation)
+    assert (step.error.name, step.done, step.url) == (
+        "net::ERR_CONNECTION_REFUSED",
+        False,
+        "http://shop.test/",
+    )
+    assert (navigation.committed, navigation.error, navigation.step) == (False, step.error.name, 0)
+
+
+def test_a_navigation_that_another_replaces_is_still_a_step(driver) -> None:
+    for at, url in ((1000, A), (1100, "http://shop.test/b")):
+        where = {"page": 0, "document": 1, "url": url}
+        driver.feed(m.Navigated(at=at, stage="started", navigation_type="differentDocument", **where))
+    driver.feed(m.Navigated(at=1200, stage="committed", **where))
+    assert [(s.action.url, s.error is None) for s in driver.steps] == [
+        (A, False),
+        ("http://shop.test/b", True),
+    ]
+
+
+def test_frames_are_no_navigations(driver) -> None:
+    driver.feed(m.Navigated(at=1, page=0, frame=(0,), document=0, url=A, stage="committed"))
+    assert driver.of(Navigation) == [] and driver.steps == []
+
+
+def test_the_first_navigation_of_a_popup(driver) -> None:
+    driver.click(BUTTON, 1000)
+    driver.open(1, "about:blank", opener=0)
+    driver.feed(m.Navigated(at=1100, page=1, document=1, url=A, stage="committed", navigation_type="x"))
+    assert [(n.kind, n.cause, n.page, n.step) for n in driver.wait(1000).of(Navigation)] == [
+        ("popup", "step", 1, 0)
+    ]
+
+
+def test_the_url_of_a_new_tab_is_no_goto(driver) -> None:
+    driver.wait(100).open(1, A)
+    where = {"page": 1, "document": 1, "url": "http://shop.test/next"}
+    driver.feed(m.Navigated(at=500, stage="started", navigation_type="differentDocument", **where))
+    driver.feed(m.Navigated(at=501, stage="committed", **where))
+    assert [getattr(a, "url", None) for a in driver.actions] == [A, "http://shop.test/next"]
+    assert [n.url for n in driver.of(Navigation)] == [A, "http://shop.test/next"]
+
+
+def test_status_and_exchange_by_address_where_no_id_is_known(driver) -> None:
+    driver.feed(m.Requested(at=900, request="7", page=0, method="GET", url=A, resource="document"))
+    driver.feed(m.Responded(at=950, request="7", status=404))
+    driver.navigate(f"{A}#top", 1000)
+    (navigation,) = driver.of(Navigation)
+    assert (navigation.exchange, navigation.status) == (0, 404)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.recorder.browser.target_relay import RECEIVED, SEND, Answered, Heard, Relay
+
+SESSIONS = st.lists(st.text(alphabet="ABC", min_size=1, max_size=3), min_size=1, max_size=4).map(tuple)
+PARAMS = st.dictionaries(st.text(max_size=4), st.text(max_size=8), max_size=3)
+
+
+def from_target(via: tuple[str, ...], message: dict[str, Any]) -> dict[str, Any]:
+    """What the page's session tells of a message of a target."""
+    for session in reversed(via):
+        params = {"sessionId": session, "message": json.dumps(message)}
+        message = {"method": RECEIVED, "params": params}
+    return message["params"]
+
+
+def at_target(params: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What reaches a target, and by which sessions."""
+    via = [params["sessionId"]]
+    message = json.loads(params["message"])
+    while message["method"] == SEND:
+        via.append(message["params"]["sessionId"])
+        message = json.loads(message["params"]["message"])
+    return tuple(via), message
+
+
+@given(SESSIONS, PARAMS)
+def test_a_request_reaches_its_target_and_its_reply_comes_back(via: tuple[str, ...], params: Any) -> None:
+    relay = Relay()
+    number, call = relay.ask(via, "Runtime.evaluate", params)
+    assert at_target(call) == (via, {"id": number, "method": "Runtime.evaluate", "params": params})
+    reply = from_target(via, {"id": number, "result": params})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=number, result=params)]
+    assert list(relay.hear(RECEIVED, reply)) == []
+
+
+@given(SESSIONS, PARAMS)
+def test_an_event_says_which_target_it_is_of(via: tuple[str, ...], params: Any) -> None:
+    event = from_target(via, {"method": "Page.frameAttached", "params": params})
+    assert list(Relay().hear(RECEIVED, event)) == [Heard(via=via, method="Page.frameAttached", params=params)]
+
+
+def test_an_event_of_the_page_is_its_own() -> None:
+    assert list(Relay().hear("Page.x", {"a": 1})) == [Heard(via=(), method="Page.x", params={"a": 1})]
+
+
+def test_a_receipt_on_the_way_is_no_reply_but_a_refusal_is() -> None:
+    relay = Relay()
+    number, _ = relay.ask(("A", "B"), "Page.enable", {})
+    assert list(relay.hear(RECEIVED, from_target(("A",), {"id": number, "result": {}}))) == []
+    refusal = from_target(("A",), {"id": number, "error": {"message": "No session"}})
+    assert list(relay.hear(RECEIVED, refusal)) == [Answered(number=number)]
+
+
+def test_nobody_waits_for_a_target_that_is_gone() -> None:
+    relay = Relay()
+    first, _ = relay.ask(("A",), "Page.enable", {})
+    below, _ = relay.ask(("A", "B"), "Page.enable", {})
+    other, _ = relay.ask(("C",), "Page.enable", {})
+    _, *answers = relay.hear("Target.detachedFromTarget", {"sessionId": "A"})
+    assert answers == [Answered(number=first), Answered(number=below)]
+    reply = from_target(("C",), {"id": other, "result": {"x": 1}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=other, result={"x": 1})]
+
+
+def test_a_request_that_was_given_up_gets_no_reply() -> None:
+    relay = Relay()
+    number, _ = relay.ask(("A",), "Page.enable", {})
+    relay.forget(number)
+    assert list(relay.hear(RECEIVED, from_target(("A",), {"id": number, "result": {}}))) == []
+
+
+def test_page_that_speaks_through_the_browser_is_wrapped_once_more() -> None:
+    relay = Relay("P")
+    number, call = relay.ask((), "Page.enable", {})
+    assert call == {
+        "sessionId": "P",
+        "message": json.dumps({"id": number, "method": "Page.enable", "params": {}}),
+    }
+    reply = from_target(("P",), {"id": number, "result": {"x": 1}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=number, result={"x": 1})]
+    event = from_target(("P", "F"), {"method": "Page.frameAttached", "params": {"y": 2}})
+    assert list(relay.hear(RECEIVED, event)) == [
+        Heard(via=("F",), method="Page.frameAttached", params={"y": 2})
+    ]
+    below, call = relay.ask(("F",), "Page.enable", {})
+    inner = json.loads(call["message"])
+    assert (call["sessionId"], inner["method"], inner["params"]["sessionId"]) == ("P", SEND, "F")
+    receipt = from_target(("P",), {"id": below, "result": {}})
+    assert list(relay.hear(RECEIVED, receipt)) == []
+    reply = from_target(("P", "F"), {"id": below, "result": {}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=below, result={})]
