@@ -12,6 +12,7 @@ from replaykit.tasks.checks import Expect, PageCheck, StringMatch
 from replaykit.tasks.policy_rules import Informational, Match, Never, NoLeak, Policy, Secret
 from replaykit.tasks.task import (
     AgentTask,
+    AllowedChange,
     JudgeSettings,
     Task,
     agent_view,
@@ -52,6 +53,7 @@ def full_task() -> Task:
         ),
         policies=(hidden, shown),
         judge=JudgeSettings(protocol="webvoyager", model=MARK),
+        allow=(AllowedChange(url=f"__SHOP__/{MARK}"),),
         reference={MARK: [MARK]},
         max_steps=9,
         metadata={"level": MARK},

@@ -67,6 +67,7 @@ ANSWERS = {
 
 _WHOLE = "an amount is a whole value: words around it are no part of one"
 _SAID = "what says the same in words or signs of its own is the same"
+_STOPS = "in a date with full stops the day comes first"
 FORMS = {
     ("coordinates", "({a}, {o})"): _SAID,
     ("coordinates", "{a}°, {o}°"): _SAID,
@@ -76,6 +77,8 @@ FORMS = {
     ("currency", "total: ${v}"): _WHOLE,
     ("currency", "{v} cents"): _WHOLE,
     ("currency", "{v}k"): _WHOLE,
+    ("date", "{d}.{m}.{Y}"): _STOPS,
+    ("date", "{m}.{d}.{Y}"): _STOPS,
     ("duration", "{h} hours and {m} minutes"): _SAID,
     ("duration", "{h}:{mm}"): "a clock without unit is read both ways",
     ("duration", "{m} minutes {h} hours"): "parts add up in any order",
