@@ -197,7 +197,8 @@ def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_pat
     assert acts(run)[-2:] == USED
     assert [tab.page for tab in run.of_type(Tab) if tab.state == "crashed"] == [0]
     assert ended(run) == (("answered", "agent") if goes_on else ("crashed", "browser"))
-    assert [(gap.channel, gap.why) for gap in run.of_type(Gap)] == [("actions", "crashed")]
+    gaps = [("actions", "document.crashed"), ("actions", "crashed")]
+    assert [(gap.channel, gap.why) for gap in run.of_type(Gap)] == gaps
 
 
 @contextmanager

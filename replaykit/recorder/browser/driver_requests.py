@@ -62,12 +62,15 @@ class DriverRequests:
         return page in self._there
 
     def close(self) -> None:
-        """Stop listening."""
-        for context in self._contexts:
-            context.remove_listener("request", self._take)
+        """Stop listening. A driver that died tells nothing more, and cannot be told so."""
+        listening: list[tuple[Any, str, Any]] = [
+            (context, "request", self._take) for context in self._contexts
+        ]
+        listening += [(page, "websocket", take) for page, take in self._sockets.items()]
+        for one, event, take in listening:
+            with suppress(Exception):
+                one.remove_listener(event, take)
         self._contexts.clear()
-        for page, take in self._sockets.items():
-            page.remove_listener("websocket", take)
         self._sockets.clear()
 
     def sent(self, tab_of: Callable[[Any], int | None]) -> Iterator[Sent]:
