@@ -197,7 +197,7 @@ def test_an_entry_that_a_page_forged_shows_by_its_number(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])
-def test_marks_and_line_ends_of_other_systems(change, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_marks_and_line_ends_of_other_systems(change, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]  # text to text
     lines = []
     for number, how in enumerate((lambda text: text, change)):
         path = playwright_mcp(tmp_path / str(number), how("".join(mcp_entries())))

@@ -123,7 +123,7 @@ def test_a_results_file_comes_back_as_it_was(tmp_path: Path) -> None:
         "level": "medium", "thoughts": ["a"], "action_history": ["Click it", "TASK_COMPLETE -> ANSWER: 4"],
         "screenshots": ["shots/b.png", "shots/a.png"], "error": "gave up",
     }  # fmt: skip
-    for number, name in enumerate(told["screenshots"]):  # type: ignore[arg-type]
+    for number, name in enumerate(told["screenshots"]):  # type: ignore[arg-type]  # a list among mixed values
         write(tmp_path, name, png(number))
     detail = {"success_rate": 0.0, "successful_tasks": 0, "total_tasks": 1, "tasks": [told]}
     plain = {"participants": {"white_agent": "x"}, "results": [{"detail": detail}]}

@@ -68,5 +68,5 @@ def found(
         step=at[0] if at else None,
         steps=at,
         recovered=recovered,
-        evidence=(Evidence(step=at[0] if at else None, **evidence),),  # type: ignore[arg-type]
+        evidence=(Evidence(step=at[0] if at else None, **evidence),),  # type: ignore[arg-type]  # fields by name
     )

@@ -234,7 +234,7 @@ def test_pages_that_cannot_be_read_stop_no_grading(damage: bytes | None, tmp_pat
         for event in recorded.trajectory.events
     )
     recorded.trajectory = replace(recorded.trajectory, events=events)
-    recorded.blob = lambda id: missing(recorded, id)  # type: ignore[method-assign]
+    recorded.blob = lambda id: missing(recorded, id)  # type: ignore[method-assign]  # one whose payloads are gone
     assert isinstance(findings_of(Replay(recorded)), tuple)
 
 

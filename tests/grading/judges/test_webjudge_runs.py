@@ -128,7 +128,7 @@ def sent(
         return ModelReply(text=say(request), stop_reason="end_turn", model="m", origin="synthetic")
 
     with open_bundle(target) as bundle:
-        judge = build_judge(JudgeSettings(protocol=protocol, **options), "compat")  # type: ignore[arg-type]
+        judge = build_judge(JudgeSettings(protocol=protocol, **options), "compat")  # type: ignore[arg-type]  # options by name
         drive(judge, gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.wants), answer)
     return requests
 
