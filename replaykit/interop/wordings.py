@@ -231,7 +231,7 @@ class Wordings:
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         """Compile the wordings. Raises UsageError for one that is no action."""
-        self._own = [(_pattern(words), template) for words, template in said.items()]
+        self._own = [(_Wording(words), template) for words, template in said.items()]
 
     def action(self, text: str) -> Action | None:
         """Return the action that a line says; None where it says none."""
@@ -240,10 +240,10 @@ class Wordings:
     def own(self, text: str) -> Action | None:
         """Return the action that a line says in the user's own wordings; None where it says none."""
         line = text.strip()
-        for pattern, template in self._own if len(line) <= LINE_MAX else ():
-            found = pattern.fullmatch(line)
+        for wording, template in self._own if len(line) <= LINE_MAX else ():
+            found = wording.places(line)
             if found is not None:
-                return _filled(template, found.groupdict())
+                return _filled(template, found)
         return None
 
     def told(self, text: str) -> Action | None:
@@ -252,15 +252,30 @@ class Wordings:
         return self.own(text) or (self.own(last) if label else None)
 
 
-def _pattern(words: str) -> re.Pattern[str]:
-    parts = re.split(r"\{([a-z_]{1,32})\}", words)
-    try:
-        return re.compile(
-            "".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)),
-            re.IGNORECASE | re.DOTALL,
-        )
-    except re.error as error:
-        raise UsageError(what=f"--actions: wording {words!r}: {error}") from error
+class _Wording:
+    """A wording with places: each of its texts is looked for once, from left to right, on any line."""
+
+    def __init__(self, words: str) -> None:
+        parts = re.split(r"\{([a-z_]{1,32})\}", words)
+        self.names = parts[1::2]
+        twice = next((name for name in self.names if self.names.count(name) > 1), None)
+        if twice is not None:
+            raise UsageError(what=f"--actions: wording {words!r} has {{{twice}}} twice")
+        self._texts = [re.compile(re.escape(part), re.IGNORECASE) for part in parts[::2]]
+        self._last = len(parts[-1])
+
+    def places(self, line: str) -> dict[str, str] | None:
+        """Return what stands in the places, each as short as can be and not empty; None = another wording."""
+        first, *others = self._texts
+        found, places = first.match(line), dict[str, str]()
+        for number, (name, text) in enumerate(zip(self.names, others, strict=True), 1):
+            at = len(line) if found is None else found.end()
+            if at == len(line):
+                return None
+            from_there = max(at + 1, len(line) - self._last) if number == len(others) else at + 1
+            found = text.search(line, from_there)
+            places[name] = line[at : found.start()] if found is not None else ""
+        return places if found is not None and found.end() == len(line) else None
 
 
 def _filled(template: Any, places: Mapping[str, str]) -> Action | None:
@@ -282,6 +297,6 @@ def _put(template: Any, places: Mapping[str, str]) -> Any:
 def check_wordings(said: Mapping[str, Any]) -> None:
     """Raise UsageError for a wording whose template is no action: every place is tried with a number."""
     for words, template in said.items():
-        places = dict.fromkeys(_pattern(words).groupindex, "1")
+        places = dict.fromkeys(_Wording(words).names, "1")
         if not isinstance(template, dict) or _filled(template, places) is None:
             raise UsageError(what=f"--actions: {words!r} leads to {template!r:.120}, which is no action")

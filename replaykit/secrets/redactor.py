@@ -24,6 +24,7 @@ from replaykit.secrets.secret_patterns import (
     QUERY_FIELD,
     RELATIVE,
     USER_INFO,
+    Look,
     Looks,
     is_secret_field,
     is_secret_header,
@@ -312,7 +313,7 @@ def _without_user(match: re.Match[str]) -> str:
     return f"{before}{shown}@" if is_page or ":" in who else match.group()
 
 
-def _matches(look: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+def _matches(look: Look, text: str) -> Iterator[tuple[int, int]]:
     """Yield the matches of a given pattern outside of what stands for secrets already."""
     at = 0
     for token in _TOKEN.finditer(text):

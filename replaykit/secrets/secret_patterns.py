@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from replaykit.errors import UsageError
+from replaykit.tasks.regex_matcher import Matcher, Refused, matcher
 from replaykit.tasks.regexes import regex_fault
 
 HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"})
@@ -85,13 +87,16 @@ LOOK_MIN = min(CARD_LENGTHS)
 _ISSUERS = re.compile(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
 """First digits of card numbers: a time in ms or an order number is no card."""
 
-WINDOW = 16_384
+WINDOW = 4096
 """Characters that a given pattern is tried on at a time: what it costs grows with the text, not faster."""
 
 SPAN_MAX = 1024
 """Longest match of a given pattern that a long text is sure to show, characters."""
 
-Looks = tuple[tuple[str, re.Pattern[str]], ...]
+Look: TypeAlias = re.Pattern[str] | Matcher
+"""A pattern: our own, or one of a user, which takes bounded steps."""
+
+Looks = tuple[tuple[str, Look], ...]
 """Patterns by name."""
 
 
@@ -103,19 +108,35 @@ def given_looks(patterns: Iterable[str]) -> Looks:
     return tuple((f"given_{number}", _given(pattern)) for number, pattern in enumerate(patterns, 1))
 
 
-def spans(look: re.Pattern[str], text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of a given pattern's matches between two places, in windows that overlap."""
+def spans(look: Look, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of a given pattern's matches between two places, in windows that overlap.
+
+    A window that takes too many steps counts as a match from there on: what cannot be searched is hidden.
+    """
     at, end = first, first
     while end < last:
         end = min(last, at + WINDOW)
         limit = end if end == last else end - SPAN_MAX
-        for match in look.finditer(text, at, end):
-            if match.start() >= limit:
+        for start, stop in _in_window(look, text, at, end):
+            if start >= limit:
                 break
-            if match.end() > match.start():
-                yield match.span()
-                at = match.end()
+            if stop > start:
+                yield start, stop
+                at = stop
         at = max(at, limit)
+
+
+def _in_window(look: Look, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    if isinstance(look, re.Pattern):
+        yield from (match.span() for match in look.finditer(text, first, last))
+        return
+    at = first
+    try:
+        for at, stop in look.spans(text, first, last):
+            yield at, stop
+            at = stop
+    except Refused:
+        yield at, last
 
 
 def is_secret_header(name: str) -> bool:
@@ -176,11 +197,11 @@ def _is_secret_word(words: Sequence[str], at: int) -> bool:
     return is_key or word in FIELD_WORDS or word.endswith(FIELD_ENDS)
 
 
-def _given(pattern: str) -> re.Pattern[str]:
+def _given(pattern: str) -> Matcher:
     fault = regex_fault(pattern)
     if fault is not None:
         raise UsageError(what=f"pattern {pattern!r:.80}: {fault[1]}")
-    look = re.compile(pattern)
+    look = matcher(pattern)
     if look.search(""):
         raise UsageError(what=f"pattern {pattern!r:.80}: it matches the empty text")
     return look

@@ -9,7 +9,7 @@ refused, on any machine alike. Where a bound on the length says that Python's en
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from re import _constants as op  # type: ignore[attr-defined]  # there is no public parser of expressions
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -23,6 +23,12 @@ SIZE_MAX = 5_000
 
 _QUICK = 200_000
 """Steps that Python's engine takes at most where it is asked."""
+
+SPANS_STEPS_MAX = 250_000
+"""Steps that the search for all matches in a part of a text may take."""
+
+_QUICK_SPAN = 4096
+"""Characters of a text on which Python's engine is asked for all matches of one free repeat."""
 
 _FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.UNICODE
 
@@ -75,6 +81,27 @@ class Matcher:
             return self._plain.fullmatch(text) is not None
         return self._run(text, (0,), len(text)) is not None
 
+    def spans(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Yield start and end of the matches between two places; what follows the last one is not looked at.
+
+        Raises `Refused`, after the matches found until then, where all of them take too many steps.
+        """
+        if self._is_plain and (self._powers == 1 or (self._powers == 2 and last - first <= _QUICK_SPAN)):
+            yield from (found.span() for found in self._plain.finditer(text, first, last))
+            return
+        text, steps, at = text[:last], _Steps(SPANS_STEPS_MAX), first
+        while (found := self._from(text, at, steps)) is not None:
+            yield found
+            at = max(found[1], found[0] + 1)
+
+    def _from(self, text: str, first: int, steps: _Steps) -> tuple[int, int] | None:
+        tried = set[int]()
+        for start in self._program.starts(text, first):
+            found = self._program.run(text, start, None, steps, tried)
+            if found is not None:
+                return start, found
+        return None
+
     def _is_quick(self, text: str) -> bool:
         return self._is_plain and (len(text) + 1) ** self._powers <= _QUICK
 
@@ -90,13 +117,13 @@ class Matcher:
 class _Steps:
     """Counts down."""
 
-    def __init__(self) -> None:
-        self.left = STEPS_MAX
+    def __init__(self, most: int = STEPS_MAX) -> None:
+        self.most = self.left = most
 
     def take(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise Refused(f"it would take more than {STEPS_MAX} steps on this text")
+            raise Refused(f"it would take more than {self.most} steps on this text")
 
 
 class _Program:
@@ -107,11 +134,11 @@ class _Program:
         self.start = self._all(items, 0, flags & _FLAGS)
         self._heads = self._first()
 
-    def starts(self, text: str) -> Iterable[int]:
-        """Return where a match may begin: where one of its first characters stands."""
+    def starts(self, text: str, first: int = 0) -> Iterable[int]:
+        """Return where a match may begin, from a place on: where one of its first characters stands."""
         if self._heads is None:
-            return range(len(text) + 1)
-        return (found.start() for found in self._heads.finditer(text))
+            return range(first, len(text) + 1)
+        return (found.start() for found in self._heads.finditer(text, first))
 
     def _first(self) -> re.Pattern[str] | None:
         """Return what matches every first character; None where a match may begin without one."""

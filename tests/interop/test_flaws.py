@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
@@ -19,7 +20,7 @@ from replaykit.interop.password_masking import masked, takes_password
 from replaykit.interop.registry import IMPORTERS, importer
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.unread_fields import rest, says
-from replaykit.interop.wordings import Wordings, check_wordings, words_action
+from replaykit.interop.wordings import Wordings, _Wording, check_wordings, words_action
 from replaykit.trajectory.action import Answer, Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redacted import MASKED
@@ -535,3 +536,27 @@ def test_one_value_that_does_not_fit_costs_no_run(flaw: str, tmp_path: Path) -> 
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert b"LEAF-7" in everything(bundle)
         assert bundle.trajectory.steps and bundle.trajectory.channel("actions") == "partial"
+
+
+_WORDS = st.lists(st.sampled_from(["", "a", "ab", "B", "a b", "."]), min_size=1, max_size=5)
+
+
+@given(_WORDS, st.text("abAB.\n", max_size=12))
+@example(["a", "", "b"], "ab")
+def test_a_wording_fits_where_its_texts_stand_apart(words: list[str], line: str) -> None:
+    said = words[0] + "".join(f"{{p{'abcd'[at]}}}{word}" for at, word in enumerate(words[1:]))
+    form = re.escape(words[0]) + "".join(
+        f"(?P<p{'abcd'[at]}>.+?){re.escape(word)}" for at, word in enumerate(words[1:])
+    )
+    found = re.compile(form, re.IGNORECASE | re.DOTALL).fullmatch(line)
+    assert _Wording(said).places(line) == (None if found is None else found.groupdict())
+
+
+def test_a_long_line_takes_a_wording_of_many_places_no_time() -> None:
+    own = Wordings({"a {b} c {d} c {e} c {f} c {g} !": {"t": "noop"}})
+    assert own.own("a " + "x c " * 4_900) is None
+
+
+def test_a_wording_names_a_place_once() -> None:
+    with pytest.raises(UsageError, match=r"\{ref\} twice"):
+        Wordings({"click {ref} or {ref}": {"t": "noop"}})

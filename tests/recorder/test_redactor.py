@@ -25,6 +25,7 @@ from replaykit.secrets.secret_patterns import (
     spans,
 )
 from replaykit.snapshot.codec import decode
+from replaykit.tasks import regex_matcher
 from replaykit.trajectory.action import Click, Element, Fill, Names, Node, ToolCall
 from replaykit.trajectory.exchange import Console, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read
@@ -461,6 +462,38 @@ def test_hiding_twice_changes_nothing_more(parts: list[str]) -> None:
 def test_no_window_hides_a_match(before: int, length: int, after: int) -> None:
     text = "." * before + "x" * length + "." * after
     assert list(spans(re.compile("x+"), text, 0, len(text))) == [(before, before + length)]
+
+
+HOSTILE = ["a*a*a*a*a*a*b", "^(a?){40}a{40}b", r"\w+\d+\w+z", ".*.*=", "(?=.*b)a", r"[a-z]+@[a-z]+\.com"]
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_a_hostile_text_keeps_no_given_pattern_busy(pattern: str) -> None:
+    # Python's own engine needs minutes for most of these.
+    text = "a" * 2 * WINDOW
+    hidden = given_redactor(pattern).text(text)
+    assert set(hidden.replace("⟦pattern:given_1⟧", "")) <= {"a"}
+    assert given_redactor(pattern).search(hidden) is None
+
+
+def test_what_cannot_be_searched_is_hidden() -> None:
+    hidden = given_redactor("(?=.*b)a").text("a" * 4000 + "b and more")
+    assert "a" not in hidden.replace("⟦pattern:given_1⟧", "")
+    assert hidden.count("⟦") < 2000, "the rest is hidden at once"
+
+
+@given(
+    st.text("ab1. ", max_size=60),
+    st.sampled_from(["a+b?", "(?<=a)b", r"\ba", "a|ab", r"a{2,}1*b?", "(a|1)+b"]),
+)
+def test_given_patterns_find_what_python_finds(text: str, pattern: str) -> None:
+    found = [match.span() for match in re.compile(pattern).finditer(text)]
+    quick, regex_matcher._QUICK_SPAN = regex_matcher._QUICK_SPAN, 0
+    try:
+        assert list(spans(regex_matcher.matcher(pattern), text, 0, len(text))) == found
+    finally:
+        regex_matcher._QUICK_SPAN = quick
+    assert list(spans(regex_matcher.matcher(pattern), text, 0, len(text))) == found
 
 
 @given(st.text("ab.", max_size=50), st.integers(0, 50), st.integers(0, 50))
