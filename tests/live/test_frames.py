@@ -605,6 +605,61 @@ def test_requests_of_workers(tmp_path: Path, context: BrowserContext, site: Site
         assert isinstance(fetched.body, str) and bundle.blob(fetched.body) == b'{"a":1}'
 
 
+def test_requests_of_what_is_below_frames_and_workers(
+    tmp_path: Path, context: BrowserContext, site: Site
+) -> None:
+    site.add("/first.js", "new Worker('/second.js')", "text/javascript")
+    site.add("/second.js", "", "text/javascript")
+    site.add("/data", '{"a":1}', "application/json")
+    site.add("/deep", DEEP)
+    frame = f"<iframe src='{site.origin}/deep'></iframe>"
+    site.add("/inner", f"<!doctype html><script>new Worker('/first.js')</script>{frame}")
+    start = site.add("/", f"<!doctype html><iframe src='{elsewhere(site, 'out')}/inner'></iframe>")
+
+    def act(page: Page) -> None:
+        run = RUNS[page]
+        until(page, lambda: len(run._driver.tabs[0].targets) == 4 and run._driver.is_settled)
+        page.frames[2].evaluate("fetch('/data?deep').then((reply) => reply.text())")
+        for worker in page.workers:
+            name = worker.url.rpartition("/")[2].partition(".")[0]
+            worker.evaluate(f"fetch('/data?{name}').then((reply) => reply.text())")
+
+    found = record(tmp_path / "run.zst", context, start, act)
+    asked = exchanges(found)
+    assert (asked["data?deep"].frame, asked["data?deep"].status) == ((0, 0), 200)
+    assert [(asked[f"data?{name}"].frame, asked[f"data?{name}"].status) for name in ("first", "second")] == [
+        ((0,), 200),
+        ((0,), 200),
+    ]
+
+
+async def load_often(browser_path: Path, start: str, out: Path) -> None:
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu"]
+        browser = await playwright.chromium.launch(executable_path=browser_path, args=arguments)
+        for number in range(6):
+            page = await browser.new_page()
+            async with AsyncRecorder(out.with_suffix(f".{number}")) as run:
+                await run.attach(page)
+                await page.goto(start, timeout=20_000)
+                await page.frame_locator("#pay").frame_locator("#inner").locator("#deep").fill("down")
+                run.answer("done")
+            await page.close()
+        await browser.close()
+
+
+def test_page_with_frames_below_frames_loads_while_it_is_recorded(
+    tmp_path: Path, site: Site, browser_path: Path
+) -> None:
+    start, out = shop(site, "out"), tmp_path / "run"
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(load_often(browser_path, start, out))).result()
+    acts = [Recorded(out.with_suffix(f".{number}")).acts() for number in range(6)]
+    assert acts == [[("fill", "#deep", (1, 0))]] * 6
+
+
 def test_answers_of_a_service_worker_are_marked(tmp_path: Path, context: BrowserContext, site: Site) -> None:
     site.add("/service.js", SERVICE, "text/javascript")
     site.add("/stored", '{"b":2}', "application/json")

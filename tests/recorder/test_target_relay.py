@@ -96,3 +96,28 @@ def test_page_that_speaks_through_the_browser_is_wrapped_once_more() -> None:
     assert list(relay.hear(RECEIVED, receipt)) == []
     reply = from_target(("P", "F"), {"id": below, "result": {}})
     assert list(relay.hear(RECEIVED, reply)) == [Answered(number=below, result={})]
+
+
+@given(SESSIONS, PARAMS, st.sampled_from(["", "P"]))
+def test_target_that_the_browser_attached_to_is_asked_through_it(
+    via: tuple[str, ...], params: Any, wire: str
+) -> None:
+    relay = Relay(wire)
+    relay.joined.add(via[0])
+    number, call = relay.ask(via, "Runtime.evaluate", params)
+    assert at_target(call) == (via, {"id": number, "method": "Runtime.evaluate", "params": params})
+    reply = from_target(via, {"id": number, "result": params})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=number, result=params)]
+    event = from_target(via, {"method": "Page.frameAttached", "params": params})
+    assert list(relay.hear(RECEIVED, event)) == [Heard(via=via, method="Page.frameAttached", params=params)]
+
+
+def test_nobody_waits_for_a_target_that_the_browser_has_let_go() -> None:
+    relay = Relay("P")
+    relay.joined.add("J")
+    number, _ = relay.ask(("J",), "Page.enable", {})
+    page, _ = relay.ask((), "Page.enable", {})
+    _, *answers = relay.hear("Target.detachedFromTarget", {"sessionId": "J"})
+    assert answers == [Answered(number=number)]
+    reply = from_target(("P",), {"id": page, "result": {}})
+    assert list(relay.hear(RECEIVED, reply)) == [Answered(number=page, result={})]

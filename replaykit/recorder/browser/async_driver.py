@@ -76,6 +76,7 @@ class AsyncDriver(Driver):
         context = context_of(target)
         browser = target if isinstance(target, Browser) else context.browser if context else None
         self.browser_version = browser.version if browser else None
+        self.is_searching |= browser is not None and not self._holds
         await self._read_flags(browser)
         self.is_attaching = True
         if isinstance(target, Page):

@@ -48,6 +48,8 @@ class Target(Struct, kw_only=True, eq=False):
     """How far its clock is ahead of ours, ms; None = not compared yet."""
     loader: str = ""
     """Of a frame: loader id of its document."""
+    above: str = ""
+    """Target id of what holds it; empty = the browser does not say."""
     is_existing: bool = False
     """It was there when the recorder came."""
     is_known: bool = False
@@ -201,6 +203,7 @@ def target_of(via: Via, params: dict[str, Any]) -> Target:
         kind=about["type"],
         id=about["targetId"],
         frame=about.get("parentFrameId", ""),
+        above=about.get("parentId", ""),
         is_held=params.get("waitingForDebugger", False),
         # A frame that runs already has an address.
         waits=about["type"] == "worker" or (about["type"] in PAGES and about.get("url") == ""),

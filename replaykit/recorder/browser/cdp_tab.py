@@ -108,6 +108,10 @@ class Tab:
         """Counts of what is below all tabs, and of them."""
         self.targets: dict[Via, Target] = {}
         """Frames in processes of their own, and workers."""
+        self.is_searched = False
+        """The browser's own session tells of what is below its targets."""
+        self.predecessors: set[str] = set()
+        """Ids of targets that were there when the recorder came."""
         self.errands: list[Target | str] = []
         """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
         self.documents = Documents(self._miss, is_armed=self._is_armed)
@@ -123,6 +127,10 @@ class Tab:
         """What commands have found out, for the session; the driver takes it out."""
         self.gaps: list[tuple[str, str, int]] = []
         """Channel, reason, count of what could not be had; the driver takes them out."""
+
+    def target(self, target_id: str) -> Target | None:
+        """Return the target of an id."""
+        return next((one for one in self.targets.values() if one.id == target_id), None)
 
     def seat(self, tree: Params, via: Via = ()) -> None:
         """Take in a frame tree (`Page.getFrameTree`), before any event."""
@@ -183,6 +191,13 @@ class Tab:
             self.gaps.append(("network", LATE, 1))
         else:
             self.miss_requests(target, 1)
+
+    def miss(self, about: Params, at: float) -> None:
+        """Take in a target (`Target.TargetInfo`) below that was gone before anybody could attach to it."""
+        target = target_of((), {"sessionId": "", "targetInfo": about})
+        target.met_at, target.is_existing = at, target.id in self.predecessors
+        self.census.seen += 1
+        self.part(target)
 
     def part(self, target: Target) -> None:
         """Take in that a target is gone: one that ran and was not listened to may have done anything."""
@@ -254,7 +269,7 @@ class Tab:
         above = self.targets.get(via)
         # What is below one that was there, and comes while that is armed, was there as well.
         is_below = above is not None and above.is_existing and not above.is_armed
-        target.is_existing = is_below or not self.is_watched
+        target.is_existing = is_below or not self.is_watched or target.id in self.predecessors
         self.targets[target.via] = target
         target.met_at = self._clock.now()
         self.census.seen += 1

@@ -1,18 +1,45 @@
-"""Targets below tabs: frames in processes of their own, and workers. Who arms them, and whose they are."""
+"""Targets below tabs: frames in processes of their own, and workers. Who arms them, and whose they are.
+
+What is right below a page its session attaches to. What is below frames and workers the browser's own
+session finds: to ask them for it (`Target.setAutoAttach`) takes away from other clients, the agent's driver
+among them, each frame below that waits for them just then, and that frame never loads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from replaykit.recorder.browser.cdp_frames import PAGES, Target, Via
+from msgspec import Struct
+
+from replaykit.recorder.browser.cdp_frames import PAGES, WORKERS, Target, Via
 from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Carried, Send
+from replaykit.recorder.browser.command_effects import Carried, Refused, Send, Tell
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
 from replaykit.recorder.session.driver_messages import FrameLeft
 
 if TYPE_CHECKING:
     from replaykit.recorder.browser.driver import Driver
+
+
+CHILDREN_MAX = 10_000
+"""Targets below frames and workers of the whole browser that are not attached to, or not yet."""
+
+
+class Child(Struct, frozen=True, kw_only=True):
+    """A target below a frame or worker, which the browser's own session has told of."""
+
+    about: dict[str, Any]
+    """As the protocol tells (`Target.TargetInfo`)."""
+    at: float
+    """When, ms since recording start."""
+    is_early: bool
+    """It was told while the recorder came."""
+
+    @property
+    def id(self) -> str:
+        """Target id."""
+        return str(self.about["targetId"])
 
 
 class Targets:
@@ -21,11 +48,21 @@ class Targets:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._claims: dict[str, tuple[Tab, Via]] = {}
+        self._children: dict[str, Child] = {}
+        self._joins: dict[str, Tab] = {}
 
     def errands(self, tab: Tab) -> Iterator[Carried]:
         """Yield what is to be done about targets and frames that were heard of since this was asked last."""
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
+        for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
+            yield self._joining(tab, self._children.pop(child.id))
+
+    def browser_said(self, event: dict[str, Any]) -> Tab | None:
+        """Take in what the browser's own session tells of targets; returns the tab that they are below."""
+        handle = _HANDLERS.get(event["method"])
+        # Where targets wait for the recorder, nothing below them is under way: their sessions ask for it.
+        return handle(self, event) if handle is not None and self._driver.is_searching else None
 
     def miss_unarmed(self) -> None:
         """Say of every target that nobody could arm that it is missing."""
@@ -60,6 +97,55 @@ class Targets:
             self._claims[target.id] = (tab, via)
         return holder is tab
 
+    def _created(self, event: dict[str, Any]) -> Tab | None:
+        about = event["params"]["targetInfo"]
+        above = about.get("parentId")
+        if (
+            about["type"] not in PAGES | WORKERS
+            or above is None
+            or self._driver.roster.get(above) is not None
+        ):
+            return None  # the page's session attaches to it
+        if len(self._children) >= CHILDREN_MAX:
+            self._driver.census.cut += 1
+            return None
+        clock, is_early = self._driver.clock, self._driver.is_attaching
+        self._children[about["targetId"]] = Child(about=about, at=clock.now(), is_early=is_early)
+        return next((tab for tab in self._driver.tabs.values() if tab.target(above)), None)
+
+    def _destroyed(self, event: dict[str, Any]) -> None:
+        # While a tab is armed, the target above may be still to come: it says then what this one leaves out.
+        if self._driver.is_settled:
+            self._children.pop(event["params"]["targetId"], None)
+
+    def _attached(self, event: dict[str, Any]) -> Tab | None:
+        tab = self._joins.pop(event["params"]["targetInfo"]["targetId"], None)
+        if tab is not None:
+            self._driver.join(tab, event["params"]["sessionId"])
+            self._driver.happened(tab, event)
+        return tab
+
+    def _detached(self, event: dict[str, Any]) -> Tab | None:
+        session = event["params"]["sessionId"]
+        tab = self._driver.wired(session)
+        if tab is None or (session,) not in tab.targets:
+            return None  # it is the page's own
+        self._driver.happened(tab, event)
+        self._driver.part_from(tab, session)
+        return tab
+
+    def _joining(self, tab: Tab, child: Child) -> Carried:
+        above, wanted = tab.target(child.about["parentId"]), {"targetId": child.id, "flatten": False}
+        if above is not None and above.is_existing and (child.is_early or child.at <= above.met_at):
+            tab.predecessors.add(child.id)
+        self._joins[child.id] = tab
+        try:
+            yield Tell(method="Target.attachToTarget", params=wanted)
+        except Refused:
+            self._joins.pop(child.id, None)
+            tab.miss(child.about, child.at)
+            self._driver.tell(tab)
+
     def _owning(self, tab: Tab, frame: str) -> Carried:
         yield from own(tab, frame)
         self._driver.tell(tab)
@@ -78,3 +164,11 @@ class Targets:
         tab.census.late += 1
         for channel in ("actions", "network") if target.kind in PAGES else ("network",):
             self._driver.gap(channel, "target.unarmed", page=tab.page)
+
+
+_HANDLERS: dict[str, Callable[[Targets, dict[str, Any]], Tab | None]] = {
+    "Target.targetCreated": Targets._created,
+    "Target.targetDestroyed": Targets._destroyed,
+    "Target.attachedToTarget": Targets._attached,
+    "Target.detachedFromTarget": Targets._detached,
+}

@@ -96,6 +96,8 @@ class Driver(Relaying):
         """What the driver's own events tell of requests."""
         self.queue: list[Command] = []
         self.is_attaching = False
+        self.is_searching = False
+        """The browser's own session finds what is below frames and workers."""
         self.is_busy = False
         """An input is being taken in."""
         self.on_limit: Callable[[], None] = _nothing
@@ -245,6 +247,7 @@ class Driver(Relaying):
             is_doubled=self.requests.is_heard,
             census=census,
         )
+        tab.is_searched = self.is_searching
         tab.on_heard = lambda: self._armed(tab)
         tab.documents.input_at = lambda: input_at(self, page)
         if self.is_attaching:
@@ -345,10 +348,11 @@ class Driver(Relaying):
         """Take in an event of the browser's own session; returns the tab that speaks, if any."""
         method, params = event["method"], event.get("params") or {}
         if method == RECEIVED:
-            tab = self.wired(params["sessionId"])
-            if tab is not None:
+            if (tab := self.wired(params["sessionId"])) is not None:
                 self.happened(tab, event)
             return tab
+        if (below := self.targets.browser_said(event)) is not None:
+            return below
         if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
             self._newcomers.append((None, self.targets.unheard(params)))
         found = self.roster.hear(method, params)

@@ -199,7 +199,7 @@ def _calls(tab: Tab, target: Target, script: str, *, has_network: bool) -> list[
         *([("Network.enable", limits)] if has_network else []),
         ("Runtime.enable", {}),
         *(frame if target.kind in PAGES else []),
-        ("Target.setAutoAttach", following(tab)),
+        *([] if tab.is_searched and target.above else [("Target.setAutoAttach", following(tab))]),
     ]
     return [_call(tab, target, method, params) for method, params in calls]
 

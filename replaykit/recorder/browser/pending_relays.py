@@ -25,8 +25,18 @@ class Relaying:
         """Note through which session the browser's own passes on what a tab says."""
         tab.wire, self._wired[session] = session, tab
 
+    def join(self, tab: Tab, session: str) -> None:
+        """Note through which session the browser's own passes on what a target below a tab says."""
+        self._relay(tab).joined.add(session)
+        self._wired[session] = tab
+
+    def part_from(self, tab: Tab, session: str) -> None:
+        """Forget the session of a target below a tab."""
+        self._relay(tab).joined.discard(session)
+        self._wired.pop(session, None)
+
     def wired(self, session: str) -> Tab | None:
-        """Return the tab that speaks through a session of the browser's own."""
+        """Return the tab that speaks, itself or a target below it, through a session of the browser's own."""
         return self._wired.get(session)
 
     def relayed(self, effect: Send, then: Then) -> tuple[int, Send | Tell]:
@@ -34,7 +44,7 @@ class Relaying:
         tab = effect.tab
         number, params = self._relay(tab).ask(effect.via, effect.method, effect.params)
         self._answers[tab.page, number] = then
-        if tab.wire:
+        if tab.wire or (effect.via and effect.via[0] in self._wired):
             return number, Tell(method=SEND, params=params, timeout_ms=effect.timeout_ms)
         return number, Send(tab=tab, method=SEND, params=params, timeout_ms=effect.timeout_ms)
 

@@ -76,6 +76,7 @@ class SyncDriver(Greenlets):
         self.loop = asyncio.get_running_loop()  # Playwright's, between two of its calls too
         if browser is not None:
             self.browser_version = browser.version
+            self.is_searching = not self._holds
             self._heart = self._heart or self._listen(browser)
         self.is_attaching = True
         if isinstance(target, Page):

@@ -18,8 +18,11 @@ URLS_MAX = 200
 STRANGERS_MAX = 200
 """Pages kept of contexts that nobody records so far."""
 
-FOUND = {"discover": True, "filter": [{"type": "page"}, {"type": "shared_worker"}]}
-"""What the browser is to tell of: pages, and workers that no page holds."""
+FOUND = {
+    "discover": True,
+    "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker")],
+}
+"""What the browser is to tell of: pages, workers that no page holds, and what is below frames and workers."""
 
 
 class Found(Struct, kw_only=True, eq=False):

@@ -50,6 +50,8 @@ class Relay:
 
     def __init__(self, wire: str = "") -> None:
         self._root: Via = (wire,) if wire else ()
+        self.joined: set[str] = set()
+        """Sessions of targets of the page that the browser's own session has attached to by itself."""
         self._waiting: dict[int, Via] = {}
         self._next = 1
 
@@ -58,7 +60,7 @@ class Relay:
         number, self._next = self._next, self._next + 1
         self._waiting[number] = via
         message: Message = {"id": number, "method": method, "params": params}
-        whole = (*self._root, *via)
+        whole = via if via and via[0] in self.joined else (*self._root, *via)
         for session in reversed(whole[1:]):
             message = {"id": number, "method": SEND, "params": _enveloped(session, message)}
         return number, _enveloped(whole[0], message)
@@ -69,7 +71,7 @@ class Relay:
 
     def hear(self, method: str, params: Message) -> Iterator[Heard | Answered]:
         """Yield what an event of the session that carries all this tells, and whose reply it is."""
-        if self._root:
+        if params.get("sessionId") in self._root:
             yield from self._unwrap(params, ())
         else:
             yield from self._hear(method, params, ())
