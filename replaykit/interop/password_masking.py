@@ -14,7 +14,15 @@ import msgspec
 from msgspec.structs import replace
 
 from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
-from replaykit.trajectory.action import Element, Fill, KeyboardInsertText, KeyboardType, Type, Unknown
+from replaykit.trajectory.action import (
+    Action,
+    Element,
+    Fill,
+    KeyboardInsertText,
+    KeyboardType,
+    Type,
+    Unknown,
+)
 from replaykit.trajectory.action import ToolCall as Tool
 from replaykit.trajectory.exchange import Rest
 from replaykit.trajectory.redacted import MASKED
@@ -77,7 +85,7 @@ def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> 
     is_secret = is_secret_field(key) or key.lower() in HEADERS or (key in _TYPED and _names_password(of))
     if not is_secret or isinstance(value, dict | list | bool) or value is None:
         return masked(value, found)
-    if isinstance(value, int | float) and key.lower().endswith(("token", "tokens")):
+    if isinstance(value, int | float) and "token" in key.lower():
         return value  # a count
     return _mask(str(value), found)
 
@@ -107,19 +115,32 @@ def _mask(text: str, found: Found) -> str:
 
 def masked_step(step: Step, found: Found) -> Step:
     """Return a step whose record is masked, and whose typed text is, where its field takes passwords."""
-    action, typed = step.action, None
-    if isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
-        element = action.element
-        if element is not None and takes_password(element) and not _PLACEHOLDER.fullmatch(action.value):
-            typed = action.value
-            found(typed)
-            action = replace(action, value=MASKED, element=replace(element, masked=True, value=None))
+    action, typed = step.action, typed_password(step.action)
+    if typed is not None and isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
+        found(typed)
+        element = action.element and replace(action.element, masked=True, value=None)
+        action = replace(action, value=MASKED, element=element)
     elif isinstance(action, Tool):
         action = replace(action, arguments=masked(action.arguments, found))
     elif isinstance(action, Unknown):
         action = replace(action, raw=_masked_text(action.raw, found))
     step = replace(step, action=action, raw=masked(step.raw, found), returned=masked(step.returned, found))
     return step if typed is None else without(step, typed)
+
+
+def typed_password(action: Action) -> str | None:
+    """Return what an action types into a field that takes passwords; None where it types none."""
+    if not isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText) or action.element is None:
+        return None
+    is_secret = takes_password(action.element) and not _PLACEHOLDER.fullmatch(action.value)
+    return action.value if is_secret and action.value else None
+
+
+def said_without(said: str, passwords: list[str]) -> str:
+    """Return what an agent said, without the passwords that it typed in the same turn."""
+    for one in passwords:
+        said = _without(said, one) if len(one) >= SHORT else said
+    return said
 
 
 def _masked_text(raw: str, found: Found) -> str:

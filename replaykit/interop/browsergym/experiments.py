@@ -7,6 +7,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from msgspec import Struct
 
 from replaykit.errors import MalformedSource
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
-from replaykit.interop.browsergym.pickles import Forbidden, Stub, Undecodable, read_pickle
+from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, plain_values, read_pickle
+from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import folders
@@ -22,9 +24,10 @@ from replaykit.interop.source_files import kind_of
 from replaykit.interop.unread_fields import says
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import AgentInfo
 
-SUMMARY, ARGUMENTS = "summary_info.json", "exp_args.pkl"
-"""What an experiment came to, and what it was given; either may be missing."""
+SUMMARY, ARGUMENTS, GOAL = "summary_info.json", "exp_args.pkl", "goal_object.pkl.gz"
+"""What an experiment came to, and what it was given; each may be missing."""
 
 STEPS_MAX = 1_000_000
 """Steps that their file names can number."""
@@ -36,6 +39,9 @@ _READ = frozenset({
     "url", "axtree_txt",
 })  # fmt: skip
 """What is read of an observation."""
+
+_LARGE = frozenset({"dom_object", "axtree_object", "extra_element_properties", "screenshot"})
+"""Parts of an observation that its texts and files hold as well: left out."""
 
 _FOLDER = re.compile(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
 _TREES = ("axtree_txt", "pruned_axtree_txt", "axtree_text")
@@ -50,6 +56,8 @@ class Gym(Struct, kw_only=True):
     thought: str | None
     truncated: bool
     raw: str | None = None
+    clock: dict[str, float] = {}
+    """Moments of the harness, s since 1970."""
 
 
 def read(run: Run, candidate: Candidate) -> None:
@@ -58,6 +66,7 @@ def read(run: Run, candidate: Candidate) -> None:
     summary = run.beside(SUMMARY)
     told = summary if isinstance(summary, dict) else {}
     run.keep(SUMMARY, {key: value for key, value in told.items() if says(value)})
+    _add_settings(run)
     if not steps:
         _end_unstarted(run, candidate, told)
         return
@@ -67,11 +76,14 @@ def read(run: Run, candidate: Candidate) -> None:
     goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
+    base = _clock(run, steps)
     for place, step in enumerate(steps):
         after = next((one.obs for one in steps[place + 1 :][:1] if one.number == step.number + 1), {})
         error = after.get("last_action_error")
-        _add(run, step, error if isinstance(error, str) else None, is_last=place == len(steps) - 1)
-    said = _chat(run, steps[-1].obs)
+        t = _acted(base, step, steps[place + 1 : place + 2])
+        error = error if isinstance(error, str) else None
+        _add(run, step, error, base, t, is_last=place == len(steps) - 1)
+    said = _chat(run, steps[-1].obs, base)
     _fill(run, steps, is_chat=said)
     is_whole = not missing and not run.is_cut
     run.fills(actions="recorded" if is_whole else "partial")
@@ -111,7 +123,11 @@ def _end_unstarted(run: Run, candidate: Candidate, summary: dict[str, Any]) -> N
 
 
 def _json_step(run: Run, number: int, name: str) -> Gym:
-    plain = run.source.convert(run.source.json(name), dict[str, Any], name)
+    return _gym(run, number, name, run.source.convert(run.source.json(name), dict[str, Any], name))
+
+
+def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
+    """Return a step of plain values, and keep what no field has a place for."""
     obs = plain.get("obs")
     if obs is not None and not isinstance(obs, dict):
         run.source.malformed(f"{name} obs", kind_of(obs), "object")
@@ -123,15 +139,27 @@ def _json_step(run: Run, number: int, name: str) -> Gym:
     if isinstance(said, str):
         thinking, action = split_thought(said)
         thought = thought if isinstance(thought, str) else thinking
-    run.keep(
-        name,
-        {key: value for key, value in plain.items() if key not in ("obs", "action", "step") and says(value)},
-    )
-    run.keep(name, {f"obs.{key}": value for key, value in seen.items() if key not in _READ and says(value)})
+    beside = {key: value for key, value in plain.items() if key not in ("obs", "action", "step")}
+    _keep(run, name, beside | {f"obs.{key}": seen[key] for key in seen if key not in _READ})
     return Gym(
         number=number, obs=seen, action=action, thought=thought if isinstance(thought, str) else None,
-        truncated=plain.get("truncated") is True, raw=said,
+        truncated=plain.get("truncated") is True, raw=said, clock=_moments(plain.get("profiling")),
     )  # fmt: skip
+
+
+def _keep(run: Run, name: str, said: dict[str, Any]) -> None:
+    """Keep what a step says; what is large is left out and counted."""
+    for key in [key for key in said if key.removeprefix("obs.") in _LARGE]:
+        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(says(said.pop(key))))
+    run.keep(name, {key: value for key, value in said.items() if says(value)})
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def _moments(profiling: Any) -> dict[str, float]:
+    said = profiling if isinstance(profiling, dict) else {}
+    return {key: float(at) for key, at in said.items() if isinstance(at, int | float) and 0 < at < 2**33}
 
 
 _THINK = re.compile(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
@@ -159,28 +187,39 @@ def _missing(steps: list[Gym], summary: Any) -> list[int]:
 
 
 def _step(run: Run, number: int, name: str) -> Gym:
+    found = _unpickled(run, name, f"{name} (step {number})")
+    return _gym(run, number, name, run.source.convert(found, dict[str, Any], name))
+
+
+def _unpickled(run: Run, name: str, place: str) -> Any:
+    """Return what a pickle holds as values of JSON. Raises InteropError."""
+    lost: list[str] = []
+    data = _unpacked(run, name) if name.endswith(".gz") else run.source.read(name)
     try:
-        found = read_pickle(_unpacked(run, name))
+        found = plain_values(read_pickle(data), lost.append)
     except Forbidden as error:
-        run.source.unsafe(f"{name} (step {number})", f"a pickle that names {error}", "plain data")
+        run.source.unsafe(place, f"a pickle that names {error}", "plain data")
     except Undecodable as error:
-        run.source.malformed(name, f"no pickle ({error})", "a step of BrowserGym", error)
-    obs, action = _field(found, "obs"), _field(found, "action")
-    if not isinstance(obs, dict):
-        if obs is not None:
-            run.source.malformed(f"{name} obs", kind_of(obs), "a dict")
-        obs = {}
-    for key, value in obs.items():
-        if str(key) not in _READ and value is not None:
-            run.leave_out(f"step_*.pkl.gz obs.{str(key)[:64]}")
-    thought = _field(_field(found, "agent_info"), "think")
-    return Gym(
-        number=number,
-        obs=obs,
-        action=action if isinstance(action, str) else None,
-        thought=thought if isinstance(thought, str) else None,
-        truncated=_field(found, "truncated") is True,
-    )
+        run.source.malformed(name, f"no pickle ({error})", "a pickle of BrowserGym", error)
+    for path in lost:
+        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {path}")
+    return found
+
+
+def _add_settings(run: Run) -> None:
+    """Keep what the experiment was given: its goal in parts, and the settings of agent and environment."""
+    for name in (GOAL, ARGUMENTS):
+        try:
+            found = _unpickled(run, name, name) if name in run.source else None
+        except MalformedSource as fault:
+            run.flaw(f"unreadable ({fault.fields['found']}): left out", name)
+            run.leave_out(name)
+            continue
+        run.keep(name, {"value": found} if says(found) else {})
+        named = _field(_field(found, "agent_args"), "agent_name")
+        if isinstance(named, str):
+            model = _field(_field(_field(found, "agent_args"), "chat_model_args"), "model_name")
+            run.header["agent"] = AgentInfo(name=named, model=model if isinstance(model, str) else None)
 
 
 def _unpacked(run: Run, name: str) -> bytes:
@@ -195,30 +234,57 @@ def _unpacked(run: Run, name: str) -> bytes:
 
 
 def _field(of: Any, name: str) -> Any:
-    return of.field(name) if isinstance(of, Stub) else of.get(name) if isinstance(of, dict) else None
+    return of.get(name) if isinstance(of, dict) else None
 
 
-def _add(run: Run, step: Gym, error: str | None, *, is_last: bool) -> None:
-    seen = _seen(run, step)
+def _clock(run: Run, steps: list[Gym]) -> Base:
+    """Return where times count from: the first moment that the harness noted."""
+    known = [at for step in steps for at in step.clock.values()]
+    if not known:
+        return Base()
+    start = _EPOCH + timedelta(seconds=min(known))
+    run.header.update(created=stamp(start), clock="source")
+    return Base(start=start)
+
+
+def _when(seconds: Any) -> datetime | None:
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 2**33
+    return _EPOCH + timedelta(seconds=seconds) if is_time else None
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _acted(base: Base, step: Gym, after: list[Gym]) -> int | None:
+    """Return when an action was done: the step after it tells, else when the agent had said it."""
+    follows = after[0].clock if after and after[0].number == step.number + 1 else {}
+    return base.ms(_when(follows.get("env_start") or step.clock.get("agent_stop")))
+
+
+def _add(run: Run, step: Gym, error: str | None, base: Base, t: int | None, *, is_last: bool) -> None:
+    seen = _seen(run, step, base)
     if step.action is not None:
-        add_turn(run, step.number, step.action, seen, thought=step.thought, error=error or None, raw=step.raw)
+        add_turn(
+            run, step.number, step.action, seen, thought=step.thought, error=error or None, t=t, raw=step.raw
+        )
     else:
         add_seen(run, seen, "final" if is_last else "unaligned")
 
 
-def _seen(run: Run, step: Gym) -> Seen:
+def _seen(run: Run, step: Gym, base: Base) -> Seen:
     obs = step.obs
-    urls, titles = _texts(obs.get("open_pages_urls")), _texts(obs.get("open_pages_titles"))
-    active = obs.get("active_page_index")
-    url = obs.get("url")
+    active, url, html = obs.get("active_page_index"), obs.get("url"), obs.get("pruned_html")
     shots = (f"screenshot_step_{step.number}.{end}" for end in ("png", "jpg"))
     return Seen(
         url=url if isinstance(url, str) else None,
-        urls=urls,
-        titles=titles,
+        urls=_texts(obs.get("open_pages_urls")),
+        titles=_texts(obs.get("open_pages_titles")),
         active=active if isinstance(active, int) else None,
         shot=next((shot for shot in shots if shot in run.source), None),
         tree=next((tree for name in _TREES if isinstance(tree := obs.get(name), str)), None),
+        html=html if isinstance(html, str) else None,
+        dom=obs.get("dom_object"),
+        t=base.ms(_when(step.clock.get("env_stop"))),
     )
 
 
@@ -227,14 +293,17 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(one for one in values if isinstance(one, str))
 
 
-def _chat(run: Run, obs: dict[Any, Any]) -> bool:
-    """Add what was said; the first user message is the task."""
+def _chat(run: Run, obs: dict[Any, Any], base: Base) -> bool:
+    """Add what was said; the first user message is the task. What is no word of either is kept."""
     messages = obs.get("chat_messages")
-    for one in messages if isinstance(messages, list | tuple) else ():
+    for at, one in enumerate(messages if isinstance(messages, list) else ()):
         role, text = (one.get("role"), one.get("message")) if isinstance(one, dict) else (None, None)
+        t = base.ms(_when(one.get("timestamp"))) if isinstance(one, dict) else None
         if role in ("user", "assistant") and isinstance(text, str):
-            run.add(Message(role="user" if role == "user" else "agent", kind="say", text=text))
-    return isinstance(messages, list | tuple)
+            run.add(Message(role="user" if role == "user" else "agent", kind="say", text=text, said_at=t))
+        else:
+            run.keep(f"chat_messages[{at}]", {"message": one})
+    return isinstance(messages, list)
 
 
 def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
@@ -278,7 +347,7 @@ IMPORTER = Importer(
     name="browsergym",
     reads="experiment folders of BrowserGym and AgentLab",
     looks_for=f"step_<i>.pkl.gz or steps_info_<i>.json, {SUMMARY}",
-    channels=letters("R task answer actions; P targets urls; o thoughts screenshots a11y messages"),
+    channels=letters("R task answer actions; P targets urls; o thoughts screenshots a11y messages times"),
     find=find,
     read=read,
     options=("actions",),

@@ -6,7 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.browsergym.gym_targets import targeted
 from replaykit.interop.imported_run import Run
+from replaykit.interop.password_masking import said_without, typed_password
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.observation import Observation, TabView
@@ -28,6 +30,12 @@ class Seen(Struct, frozen=True, kw_only=True):
     """Path of its picture."""
     tree: str | None = None
     """Accessibility tree as text."""
+    html: str | None = None
+    """Pruned HTML, which numbers its elements by `bid`."""
+    dom: Any = None
+    """DOM snapshot, which does so as well."""
+    t: int | None = None
+    """When it was seen, ms since the start of the run."""
 
 
 def add_turn(
@@ -42,18 +50,21 @@ def add_turn(
     raw: str | None = None,
 ) -> None:
     """Add the steps of one action string: one per call in it. An error is that of the last one."""
-    before = look(run, seen, "before")
+    before = look(run, seen, "before", min(t, seen.t) if t is not None and seen.t is not None else None)
     actions = declared(said)
     if all(isinstance(one, Unknown) for one in actions):
         worded = run.wordings.action(said)
         actions = actions if worded is None else (worded,)
+    actions = tuple(targeted(one, seen.tree, seen.html, seen.dom) for one in actions)
+    typed = [] if run.options.keeps_secrets else [text for one in actions if (text := typed_password(one))]
+    said = said_without(said if raw is None else raw, typed)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
         run.step(
             action=action,
             before=before if at == 0 else None,
-            thought=thought or None,
-            raw=said if raw is None else raw,
+            thought=said_without(thought, typed) if thought else None,
+            raw=said,
             error=Threw(name="ActionError", message=error) if error and is_last else None,
             turn=turn,
             t=t,
@@ -70,7 +81,7 @@ def look(run: Run, seen: Seen, role: str, t: int | None = None) -> Observation:
     shot = None if seen.shot is None else run.picture_at(seen.shot)
     return Observation(
         role=role,
-        t=t,
+        t=seen.t if t is None else t,
         url=_active_url(seen),
         tabs=_tabs(seen),
         screenshot=shot,
