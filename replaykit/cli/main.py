@@ -34,6 +34,7 @@ COMMANDS = {
     "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
     "rerun": ("replaykit.cli.rerun", "Do a recorded run again on a live site; say where they part."),
     "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
+    "separates": ("replaykit.cli.separates", "Say which rules tell runs apart, and which never do."),
     "serve": ("replaykit.cli.serve", "Answer a program's HTTP requests with what a run recorded."),
     "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
     "tasks": ("replaykit.cli.tasks", "Check task files, count what is in them, take a sample."),

@@ -136,6 +136,15 @@ def plain_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:
     return None if expected == total**2 else Fraction(seen * total - expected, total**2 - expected)
 
 
+def phi(m: Matrix) -> float | None:
+    """Return the correlation of two yes-or-no answers, from -1 to 1; None where one of them never varies.
+
+    It is (tp tn - fp fn) over the root of the product of the four sums (Pearson 1900).
+    """
+    spread = (m.tp + m.fp) * (m.fn + m.tn) * (m.tp + m.fn) * (m.fp + m.tn)
+    return rounded((m.tp * m.tn - m.fp * m.fn) / math.sqrt(spread)) if spread else None
+
+
 def rogan_gladen(rate: Fraction | None, m: Matrix) -> Corrected | None:
     """Return (p + TNR - 1) / (TPR + TNR - 1), clipped; None where the grader is no better than chance."""
     sensitivity, spec = recall(m), specificity(m)

@@ -21,6 +21,9 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.task import AllowedChange
 from replaykit.trajectory.exchange import Gap
 
+PAGE_CODES = ("B1", "B2", "B3", "D4", "E5")
+"""Codes of detectors that read the texts of pages."""
+
 
 def findings_of(
     replay: Replay,

@@ -1,0 +1,112 @@
+"""What each rule of a verdict says of its run, and whether the run succeeds by all other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from replaykit.grading.findings.detection import PAGE_CODES
+from replaykit.grading.findings.taxonomy import KINDS
+from replaykit.grading.verdict import (
+    CheckResult,
+    JudgeOutcome,
+    Outcome,
+    PolicyOutcome,
+    Verdict,
+    combine,
+    compose,
+)
+
+Said: TypeAlias = Literal["pass", "fail", "undecided", "error", "dormant"]
+"""What a rule says of one run. DORMANT is a pass: nothing was broken."""
+
+RuleKind: TypeAlias = Literal["check", "item", "policy", "judge", "finding"]
+"""What a rule is. A finding fails the runs in which it was found."""
+
+KINDS_OF_RULES: tuple[RuleKind, ...] = ("check", "item", "policy", "judge", "finding")
+"""In the order of reports."""
+
+
+class RuleKey(NamedTuple):
+    """What makes a rule one: checks and items are of one task, the others of a whole corpus."""
+
+    kind: RuleKind
+    """What it is."""
+    task: str | None
+    """Task of a check or item."""
+    name: str
+    """Id of the check, `check/item`, id of the policy, judge, or code of the finding."""
+    fingerprint: str | None = None
+    """Of a judge."""
+
+
+class RuleVote(NamedTuple):
+    """What one rule says of one run."""
+
+    rule: RuleKey
+    """The rule."""
+    said: Said
+    """Its outcome."""
+    others: bool | None
+    """Whether the run succeeds by all other rules; None = they do not decide."""
+
+
+def votes_of(verdict: Verdict, codes: Sequence[str] = tuple(KINDS)) -> Iterator[RuleVote]:
+    """Yield the vote of each rule of a verdict, each rule once. `codes`: findings that count as rules."""
+    success = _decided(verdict.success)
+    for check in verdict.checks:
+        others = _without_check(verdict, check)
+        yield RuleVote(RuleKey("check", verdict.task_id, check.id), _OUTCOMES[check.outcome], others)
+        yield from _items(verdict.task_id, check, others)
+    for policy in verdict.policies:
+        yield RuleVote(RuleKey("policy", None, policy.id), _POLICIES[policy.outcome], success)
+    for place, judge in enumerate(verdict.judgements):
+        if judge.outcome is not JudgeOutcome.NOT_EVALUATED:
+            key = RuleKey("judge", None, judge.judge, judge.fingerprint or None)
+            yield RuleVote(key, _JUDGES[judge.outcome], _without_judge(verdict, place))
+    found = {one.code for one in verdict.findings}
+    for code in codes:
+        yield RuleVote(RuleKey("finding", None, code), _finding(code, found, verdict), success)
+
+
+_OUTCOMES: dict[Outcome, Said] = {
+    Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.UNDECIDED: "undecided", Outcome.ERROR: "error",
+}  # fmt: skip
+_POLICIES: dict[PolicyOutcome, Said] = {
+    PolicyOutcome.OK: "pass", PolicyOutcome.VIOLATED: "fail", PolicyOutcome.DORMANT: "dormant",
+    PolicyOutcome.UNDECIDED: "undecided", PolicyOutcome.ERROR: "error",
+}  # fmt: skip
+_JUDGES: dict[JudgeOutcome, Said] = {
+    JudgeOutcome.SUCCESS: "pass", JudgeOutcome.FAILURE: "fail", JudgeOutcome.ABSTAIN: "undecided",
+    JudgeOutcome.ERROR: "error",
+}  # fmt: skip
+
+
+def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleVote]:
+    """Yield the items of a check that has several: a single one says what the check says."""
+    if len(check.items) > 1:
+        for item in check.items:
+            yield RuleVote(RuleKey("item", task, f"{check.id}/{item.id}"), _OUTCOMES[item.outcome], others)
+
+
+def _without_check(verdict: Verdict, check: CheckResult) -> bool | None:
+    left = [one.outcome for one in verdict.checks if one is not check]
+    rules = combine(left, verdict.mode) if left else None
+    return _decided(compose(rules, [one.outcome for one in verdict.judgements]))
+
+
+def _without_judge(verdict: Verdict, place: int) -> bool | None:
+    rules = verdict.completion.outcome if verdict.completion is not None and verdict.checks else None
+    left = [one.outcome for at, one in enumerate(verdict.judgements) if at != place]
+    return _decided(compose(rules, left))
+
+
+def _decided(outcome: Outcome | None) -> bool | None:
+    return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
+
+
+def _finding(code: str, found: set[str], verdict: Verdict) -> Said:
+    """Return `fail` where it was found; of runs that passed nobody read the pages."""
+    if code in found:
+        return "fail"
+    return "undecided" if code in PAGE_CODES and verdict.success is Outcome.PASS else "pass"

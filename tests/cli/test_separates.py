@@ -1,0 +1,74 @@
+"""`replaykit separates`: what it prints, and how it exits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.cli.main import run as run_cli
+
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
+
+
+def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
+    code = run_cli([str(part) for part in arguments])
+    said = capfd.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.fixture
+def report(tmp_path: Path, capfd: Any) -> Path:
+    """A report of the shipped runs of one task."""
+    run(capfd, "grade", *sorted(RECORDINGS.glob("order-total--*.zst")), "-o", tmp_path / "report.json")
+    return tmp_path / "report.json"
+
+
+def test_it_says_which_rules_tell_runs_apart(report: Path, capfd: Any) -> None:
+    code, said, _ = run(capfd, "separates", report)
+    assert code == 0
+    assert said.startswith("4 runs of 1 task\n")
+    assert "check order-total: string_match[0]" in said
+    assert "separates: some runs pass it and some fail it" in said
+
+
+def test_its_json_is_the_same_each_time(report: Path, capfd: Any) -> None:
+    code, said, _ = run(capfd, "separates", report, "--format", "json")
+    assert code == 0
+    found = json.loads(said)
+    assert found["schema"] == "replaykit.separates/1"
+    assert len(found["rules"]) == sum(found["words"].values())
+    assert run(capfd, "separates", report, report, "--format", "json")[1] == said.replace(
+        '"duplicates": 0', '"duplicates": 4'
+    )
+
+
+def test_a_word_may_fail_the_command(report: Path, capfd: Any) -> None:
+    assert run(capfd, "separates", report, "--fail-on", "separates")[0] == 1
+    assert run(capfd, "separates", report, "--fail-on", "never_decided")[0] == 0
+    code, _, said = run(capfd, "separates", report, "--fail-on", "all_pass,constant")
+    assert code == 2
+    assert "'constant' is not one of separates, all_pass" in said
+
+
+def test_labels_stand_beside(report: Path, tmp_path: Path, capfd: Any) -> None:
+    verdicts = json.loads(report.read_text())["verdicts"]
+    labels = tmp_path / "labels.jsonl"
+    lines = [
+        {"trajectory": one["trajectory"], "label": "success" if one["success"] == "PASS" else "failure"}
+        for one in verdicts
+    ]
+    labels.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, said, _ = run(capfd, "separates", report, "--labels", labels)
+    assert code == 0
+    assert said.startswith("4 runs of 1 task, 4 labelled\n")
+    row = next(line for line in said.splitlines() if line.startswith("check order-total: string_match[0]"))
+    assert row.endswith("+1.00")
+
+
+def test_what_is_no_report_is_refused(report: Path, tmp_path: Path, capfd: Any) -> None:
+    assert run(capfd, "separates", tmp_path / "none.json")[0] == 3
+    (tmp_path / "other.json").write_text("{}")
+    assert run(capfd, "separates", tmp_path / "other.json")[0] == 3
