@@ -23,7 +23,7 @@ ROWS = [
     ["recorder", "replay"],
     ["grading.verdict", "grading.kinds", "grading.model_request", "grading.untrusted", "http_replay"],
     ["grading.options", "grading.values", "grading.statistics", "grading.run_scores"],
-    ["grading.peers"],
+    ["grading.peers", "grading.changes"],
     [
         "grading.checks",
         "grading.policies",

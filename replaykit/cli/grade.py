@@ -45,8 +45,8 @@ from replaykit.tasks.dialect import Dialect
     "judges",
     multiple=True,
     metavar="NAME|FILE",
-    help="Ask this judge too: webvoyager, webjudge, agent_reward, a file of settings (of a judge, or of how "
-    "checks ask), or file.py@NAME; may be given again.",
+    help="Ask this judge too: webvoyager, webjudge, agent_reward, claims, a file of settings (of a judge, or "
+    "of how checks ask), or file.py@NAME; may be given again.",
 )
 @click.option(
     "--judge-mode",

@@ -69,7 +69,7 @@ def _shared(command: _Command) -> _Command:
             "judges",
             multiple=True,
             metavar="NAME|FILE",
-            help="Beside the task's own: webvoyager, webjudge, agent_reward, a file of settings, or "
+            help="Beside the task's own: webvoyager, webjudge, agent_reward, claims, a file of settings, or "
             "file.py@NAME; may be given again.",
         ),
         click.option(

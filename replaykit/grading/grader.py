@@ -181,6 +181,8 @@ def _task_of(
         return msgspec.structs.replace(task, **named) if named else task
     if task is not None:
         return _task_of(bundle, decode_task(task), options)
+    if bundle.header.task is None and options.judges:
+        return Task(id=f"run-{bundle.digest[:12]}", intent="", **named)
     if bundle.header.task is None:
         raise TaskError(
             source=bundle.name,

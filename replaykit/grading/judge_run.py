@@ -145,7 +145,7 @@ def sensitivity_to_pictures(
     for case in _cases(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.judges:
-            for k in numbers if settings.protocol != "webjudge" else ():
+            for k in numbers if settings.protocol not in _BY_THEMSELVES else ():
                 fewer = replace(settings, images="all" if k == "all" else f"last:{k}")
                 judged = judge_from_tape(fewer, case.task, case.replay(), tape, case.panel.mode)
                 found.setdefault((judged.judge, k), []).append(judged.outcome)
@@ -250,6 +250,9 @@ def _sensitivity(
         n_changed=sum(one is not other for one, other in pairs),
     )
 
+
+_BY_THEMSELVES = ("webjudge", "claims")
+"""Judges that choose their pictures themselves, or look at none."""
 
 _Row = tuple[str, Asked]
 

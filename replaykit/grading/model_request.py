@@ -65,6 +65,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """What the provider does with a picture that is too large: `error`, or `downsize`, which is keyed."""
     is_repeated: bool = False
     """The same is asked several times, for votes: the provider may keep what it read; not part of the key."""
+    is_shared: bool = False
+    """It holds nothing of the run, and all votes use one reply; not part of the key."""
     prompt: str = ""
     """Whose words a check asks with: a peer's name, or `sha256:...`; empty = our own, or a judge's; not part
     of the key."""

@@ -210,7 +210,11 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     grounding: tuple[dict[str, Any], ...] = ()
     """Where spans of the answer were visible."""
     detail: str | None = None
-    """The whole story of an error."""
+    """The whole story of an error, or what a verdict of `claims` turns on."""
+    claims: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    """Of `claims`: each need of the task and claim of the answer with its finding; absent for others."""
+    side_effects: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    """Of `claims`: requests that changed something and that no need of the task explains."""
 
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):

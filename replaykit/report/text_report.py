@@ -20,6 +20,7 @@ from replaykit.grading.verdict import (
     Report,
     Verdict,
 )
+from replaykit.report.claim_text import claim_lines
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
@@ -178,7 +179,10 @@ def _detail(verdict: Verdict) -> list[str]:
     for judgement in verdict.judgements:
         lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
-        lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
+        if judgement.claims is UNSET:
+            lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
+        else:
+            lines += [f"    {safe(words)}" for words in claim_lines(judgement)]
     return lines
 
 

@@ -45,7 +45,7 @@ Parser: TypeAlias = Literal["success_token", "status_line", "tags", "reward_line
 class JudgeSettings(Written, frozen=True, kw_only=True):
     """Options of a multimodal judge; what is left out is the protocol's own."""
 
-    protocol: Literal["webvoyager", "webjudge", "agent_reward", "custom", "checks"]
+    protocol: Literal["webvoyager", "webjudge", "agent_reward", "claims", "custom", "checks"]
     """Whose protocol; `checks` is no judge: it says how checks ask a model, and is refused in tasks."""
     id: str = ""
     """Name in reports; empty = the protocol's."""
@@ -83,6 +83,9 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     reasoning: Literal["", "include", "exclude"] = ""
     """Of `agent_reward`, and of `webjudge` with `general`: whether the agent's reasoning is sent; empty =
     `exclude` in strict, `include` in compat mode."""
+    side_effects: Literal["", "report", "fail"] = ""
+    """Of `claims`: what a request means that changed something and that no need of the task explains; empty =
+    `report`."""
     oversized_image: Literal["error", "downsize"] = "error"
     """What the provider does with a picture that is too large for the model."""
     entry: str = ""

@@ -23,7 +23,7 @@ Replies: TypeAlias = tuple[ModelReply | ReplyFailure, ...]
 PROVIDERS = ("anthropic", "openai")
 """Providers that a model may name, as `provider:name`; a bare name means the first."""
 
-PROTOCOLS = ("webvoyager", "webjudge", "agent_reward")
+PROTOCOLS = ("webvoyager", "webjudge", "agent_reward", "claims")
 """Judges that are named without settings."""
 
 MAX_TOKENS = (256, 21333)

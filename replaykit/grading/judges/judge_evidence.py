@@ -10,6 +10,7 @@ from msgspec import Struct
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.grading.judges.grounding import grounding
 from replaykit.grading.judges.screenshot_choice import (
     Dedupe,
@@ -44,6 +45,8 @@ class Wants(Struct, frozen=True, kw_only=True):
     """The last accessibility tree."""
     text: bool = False
     """The text of the last page."""
+    facts: bool = False
+    """The run itself, for judges that decide by code what a model states."""
 
 
 class Deed(Struct, frozen=True, kw_only=True):
@@ -84,6 +87,8 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """How they were chosen."""
     grounding: tuple[dict[str, object], ...] = ()
     """Numbers and quotations of the answer, with the steps whose visible text holds them."""
+    facts: RunFacts | None = None
+    """The run as predicates see it, where it was asked for."""
 
 
 _SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
@@ -107,6 +112,7 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
         images=tuple(_image(replay, shot) for shot in selection.sent),
         selection=selection,
         grounding=tuple(grounding(replay)),
+        facts=RunFacts(replay, task) if wants.facts else None,
     )
 
 

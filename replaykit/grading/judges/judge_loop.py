@@ -60,7 +60,8 @@ class Deliberation:
         numbered = []
         for request in requests:
             key = request_key(request)
-            numbered.append(Asked(request=request, ordinal=(self._sample, self._seen[key])))
+            sample = 0 if request.is_shared else self._sample
+            numbered.append(Asked(request=request, ordinal=(sample, self._seen[key])))
             self._seen[key] += 1
         return tuple(numbered)
 

@@ -17,7 +17,7 @@ from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape
+from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape, request_key
 from replaykit.grading.judges.tape.tape_player import gathered
 from replaykit.grading.judges.votes import voted
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
@@ -67,9 +67,14 @@ class Desk:
         self._path = Path(tape)
         self._trajectory = trajectory
         self._tape: Tape | None = read_tape(tape) if mode == "new" else None
+        self._shared: dict[str, ModelReply] = {}
+        #: Shared requests under way, by their keys: votes that come later wait for the same reply.
+        self.under_way: dict[str, asyncio.Future[ModelReply | ReplyFailure]] = {}
 
     def recorded(self, asked: Asked) -> ModelReply | None:
         """Return the recorded reply; None where there is none, or where all are asked for again."""
+        if asked.request.is_shared and (said := self._shared.get(request_key(asked.request))):
+            return said
         return self._tape.reply(asked.request, asked.ordinal) if self._tape is not None else None
 
     def answer(self, request: ModelRequest, ordinal: Ordinal) -> ModelReply | ReplyFailure:
@@ -110,6 +115,8 @@ class Desk:
             ordinal=asked.ordinal,
             provenance=provenance,
         )
+        if asked.request.is_shared:
+            self._shared[request_key(asked.request)] = answered.reply
         return answered.reply
 
     def _bytes(self, id: str) -> bytes:
@@ -174,7 +181,13 @@ async def _vote(judge: Judge, evidence: JudgeEvidence, desk: Desk, slots: Slots,
 
 
 async def _answer(asked: Asked, desk: Desk, slots: Slots) -> ModelReply | ReplyFailure:
-    return desk.recorded(asked) or await slots.answer(asked, desk)
+    found = desk.recorded(asked)
+    if found is not None or not asked.request.is_shared:
+        return found or await slots.answer(asked, desk)
+    key = request_key(asked.request)
+    if key not in desk.under_way:
+        desk.under_way[key] = asyncio.ensure_future(slots.answer(asked, desk))
+    return await desk.under_way[key]
 
 
 def _prompt(request: ModelRequest) -> dict[str, object]:

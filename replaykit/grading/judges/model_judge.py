@@ -43,6 +43,9 @@ class ModelJudge:
     reads_reasoning = False
     """Whether the protocol reads the agent's reasoning."""
 
+    decides_side_effects = False
+    """Whether the protocol says what a run changed on servers."""
+
     def __init__(self, settings: JudgeSettings, mode: str, prompts: Prompts, images: str) -> None:
         self.settings = validated(settings)
         if settings.variant and settings.variant not in self.variants:
@@ -51,6 +54,8 @@ class ModelJudge:
         if settings.reasoning and not self.reads_reasoning:
             readers = "agent_reward, and webjudge with variant: general, only"
             raise JudgeError(what=f"option reasoning: {settings.reasoning!r} is of {readers}")
+        if settings.side_effects and not self.decides_side_effects:
+            raise JudgeError(what=f"option side_effects: {settings.side_effects!r} is of claims only")
         self.mode = mode
         self.name = settings.id or self.protocol
         self.prompts = prompts

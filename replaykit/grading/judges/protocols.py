@@ -7,6 +7,7 @@ from collections.abc import Callable
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.agent_reward_judge import AgentReward
 from replaykit.grading.judges.check_comparisons import asks_for_checks
+from replaykit.grading.judges.claims_judge import Claims
 from replaykit.grading.judges.custom_judge import Custom
 from replaykit.grading.judges.entry import load_maker
 from replaykit.grading.judges.judge import Judge
@@ -18,6 +19,7 @@ _PROTOCOLS: dict[str, Callable[[JudgeSettings, str], Judge]] = {
     "webvoyager": WebVoyager,
     "webjudge": WebJudge,
     "agent_reward": AgentReward,
+    "claims": Claims,
     "custom": Custom,
 }
 

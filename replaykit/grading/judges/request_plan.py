@@ -65,7 +65,8 @@ def known_requests(
     evidence = gathered(judge, task, replay)
     if not isinstance(evidence, JudgeEvidence):
         return []
-    return [asked for n in range(settings.votes) for asked in _known(judge, evidence, tape, n)]
+    votes = ((n, asked) for n in range(settings.votes) for asked in _known(judge, evidence, tape, n))
+    return [asked for n, asked in votes if _is_own(asked, n)]
 
 
 def joined(plans: Iterable[Plan]) -> Plan:
@@ -127,8 +128,13 @@ def _is_answered(tape: Tape | None, asked: Sequence[Asked]) -> bool:
 
 def _planned(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Plan:
     known = list(_known(judge, evidence, tape, sample))
-    missing = tuple(asked for asked in known if _reply(tape, asked) is None)
+    missing = tuple(asked for asked in known if _reply(tape, asked) is None and _is_own(asked, sample))
     return _blocked(judge, evidence, missing, len(known) - len(missing)) if missing else Plan()
+
+
+def _is_own(asked: Asked, sample: int) -> bool:
+    """Return whether a vote asks for itself: what all votes share, the first one asks for."""
+    return not (sample and asked.request.is_shared)
 
 
 def _reply(tape: Tape | None, asked: Asked) -> ModelReply | None:

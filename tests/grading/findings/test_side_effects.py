@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.findings.side_effects import changes, side_effects
+from replaykit.grading.changes import changes
+from replaykit.grading.findings.side_effects import side_effects
 from replaykit.grading.grader import grade
 from replaykit.replay.player import Replay
 from replaykit.tasks.suite import load_suite

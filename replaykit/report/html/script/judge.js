@@ -17,6 +17,7 @@ function judge_section(run, one, judgement, enlarge) {
     el("h2", {}, one.judge, " ", pill(judgement.outcome || "ERROR")),
     judgement.reason && el("p", { class: "reason" }, judgement.reason),
     judgement.detail && el("pre", {}, judgement.detail),
+    claim_rows(judgement),
     (one.exchanges || []).map((exchange) => transcript(run, exchange, enlarge)),
     (one.exchanges || []).some((exchange) => exchange.parts) ? null : sent(run, one.images || [], enlarge),
     grounding(judgement.grounding || []),
@@ -30,6 +31,35 @@ function judge_section(run, one, judgement, enlarge) {
       ],
       ["other mode", judgement.other_mode],
     ]),
+  );
+}
+
+// Each need of the task and claim of the answer, with what the recording shows of it.
+function claim_rows(judgement) {
+  const claims = judgement.claims || [];
+  const changes = judgement.side_effects || [];
+  if (!claims.length && !changes.length) return null;
+  return el(
+    "div",
+    {},
+    claims.map((one) =>
+      el(
+        "details",
+        {},
+        el(
+          "summary",
+          {},
+          el("b", {}, one.finding),
+          ` ${one.of === "task" ? "need" : "claim"} ${one.id}: “${one.quote}”`,
+          one.reason && el("small", { class: "tag" }, one.reason),
+          !one.key && el("small", { class: "tag" }, "not a key claim"),
+        ),
+        el("pre", {}, JSON.stringify(one.predicates, null, 1)),
+      ),
+    ),
+    changes.map((one) =>
+      el("p", {}, `no need explains: ${one.note || `${one.method} ${one.url}: ${one.status}`}`),
+    ),
   );
 }
 

@@ -1,0 +1,149 @@
+"""Claims: a model turns task and answer into predicates, and code decides them on the recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from replaykit.errors import JudgeError
+from replaykit.grading.judges.claims.decisions import DECIDE_VERSION
+from replaykit.grading.judges.claims.items import Decided, decided, plain
+from replaykit.grading.judges.claims.predicates import Items, read_items
+from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.judges.claims.unexplained import unexplained
+from replaykit.grading.judges.claims.verdict import folded
+from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.model_judge import ModelJudge, stage_report
+from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
+from replaykit.grading.judges.replies.strict_object import last_object
+from replaykit.grading.model_request import ModelReply, ModelRequest, TextPart
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judge_settings import JudgeSettings
+
+NEEDS = "needs"
+"""Stage that reads the task alone; its request is the same for every run of it."""
+
+CLAIMS = "claims"
+"""Stage that reads the answer."""
+
+
+class Claims(ModelJudge):
+    """One round of two requests without a picture; code decides what the replies state."""
+
+    protocol = "claims"
+    decides_side_effects = True
+
+    def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
+        slots = {
+            "needs.system": Slot(shipped="claims.needs.system"),
+            "needs.user": Slot(shipped="claims.needs.user", names=("task",)),
+            "claims.system": Slot(shipped="claims.answer.system"),
+            "claims.user": Slot(shipped="claims.answer.user", names=("task", "answer")),
+        }
+        # No peer has such a judge, so there is nothing that compat mode could follow.
+        super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "none")
+        if settings.images not in ("", "none"):
+            raise JudgeError(what=f"option images: {settings.images!r}: claims looks at no picture")
+        self.wants = replace(self.wants, facts=True)
+
+    def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
+        """Ask what the task needs and what the answer claims, then decide."""
+        requests = tuple(self._requests(evidence))
+        if not requests:
+            return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
+        replies = yield requests
+        failed = self.failed(evidence, replies)
+        return failed or self._judgement(evidence, requests, cast("tuple[ModelReply, ...]", replies))
+
+    def parser(self) -> str:
+        """Return the name of the parser of its replies."""
+        return "items"
+
+    def shape(self) -> dict[str, Any]:
+        """Return what else shapes its answer."""
+        fails = {"side_effects": "fail"} if self.settings.side_effects == "fail" else {}
+        return {"decide_version": DECIDE_VERSION, **fails}
+
+    def _requests(self, evidence: JudgeEvidence) -> list[ModelRequest]:
+        task, answer = evidence.task, evidence.answer or ""
+        found = []
+        if task.strip():
+            said = self.untrusted({"task": task})
+            needs = self.request(NEEDS, self.system("needs.system"), self._part("needs.user", said))
+            found.append(replace(needs, is_shared=True))
+        if answer.strip():
+            said = self.untrusted({"task": task, "answer": answer})
+            found.append(self.request(CLAIMS, self.system("claims.system"), self._part("claims.user", said)))
+        return found
+
+    def _part(self, slot: str, said: Mapping[str, str]) -> list[TextPart]:
+        return [TextPart(text=self.prompts.fill(slot, said))]
+
+    def _judgement(
+        self, evidence: JudgeEvidence, requests: Sequence[ModelRequest], replies: Sequence[ModelReply]
+    ) -> Judgement:
+        facts = evidence.facts
+        if facts is None:
+            return self.unasked(evidence, JudgeOutcome.ERROR, "evidence_unreadable")
+        read = {request.stage: _read(reply) for request, reply in zip(requests, replies, strict=True)}
+        stages = tuple(
+            stage_report(request, reply, _report(read[request.stage]))
+            for request, reply in zip(requests, replies, strict=True)
+        )
+        wrong = next((one for one in read.values() if isinstance(one, str)), None)
+        found = self.unasked(evidence, JudgeOutcome.ABSTAIN, wrong or "not_shown")
+        if wrong is None:
+            found = self._decided(found, evidence, facts, read)
+        origins = Counter(reply.origin for reply in replies)
+        return replace(found, votes=(found.outcome,), stages=stages, origins=dict(sorted(origins.items())))
+
+    def _decided(
+        self, found: Judgement, evidence: JudgeEvidence, facts: RunFacts, read: Mapping[str, Any]
+    ) -> Judgement:
+        task, answer = evidence.task, evidence.answer or ""
+        needs = decided(_items(read, NEEDS), "task", task, (task,), facts)
+        claims = decided(_items(read, CLAIMS), "answer", answer, (task, answer), facts)
+        left = unexplained(facts, _explained(needs))
+        asks = read[NEEDS][1] if NEEDS in read else True
+        is_failing = self.settings.side_effects == "fail" and bool(left)
+        outcome, reason, detail = folded(needs, claims, task, answer, asks=asks, side_effect=is_failing)
+        return replace(
+            found,
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            claims=tuple(plain(one) for one in (*needs, *claims)),
+            side_effects=left,
+        )
+
+
+_Read = tuple[Items, bool]
+
+
+def _read(reply: ModelReply) -> _Read | str:
+    """Return the items of a reply and whether the task asks for an answer, or why it cannot be read."""
+    found = last_object(reply.text, reply.stop_reason)
+    if isinstance(found, str):
+        return "empty_reply" if not reply.text.strip() else found
+    items = read_items(found)
+    return items if isinstance(items, str) else (items, found.get("asks") is not False)
+
+
+def _report(read: _Read | str) -> dict[str, Any]:
+    if isinstance(read, str):
+        return {"reason": read}
+    items, asks = read
+    counts = {"n_items": len(items.items), "n_unread": items.n_unread, "n_ignored": items.n_ignored}
+    return {**counts, "asks": asks}
+
+
+def _items(read: Mapping[str, Any], stage: str) -> Items:
+    return cast("_Read", read[stage])[0] if stage in read else Items(items=())
+
+
+def _explained(needs: Sequence[Decided]) -> frozenset[int]:
+    return frozenset(event for one in needs for event in one.events)

@@ -1,0 +1,78 @@
+"""A reply that ends with one JSON object, read strictly: nothing after it, no key twice, no depth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from replaykit.grading.model_request import cut_short
+
+REPLY_MAX = 64 * 1024
+"""Bytes of a reply in UTF-8."""
+
+DEPTH_MAX = 8
+"""Objects and lists inside each other."""
+
+STARTS_MAX = 200
+"""Opening braces that are tried: each failed try may read the rest of the reply."""
+
+_FENCE = "```"
+
+
+class _RepeatedKey(Exception):
+    """An object names a key twice."""
+
+
+def last_object(text: str, stop_reason: str) -> dict[str, Any] | str:
+    """Return the JSON object that a reply ends with, or why there is none, in a word of a judgement.
+
+    Words before it are allowed, and a fence around it. `truncated refused context_full stopped`: the reply
+    is not whole. `not_final`: words come after the object. `ambiguous`: a key stands twice. `no_object`:
+    there is none, or it is larger than 64 KiB or deeper than 8.
+    """
+    stopped = cut_short(stop_reason)
+    if stopped is not None:
+        return stopped
+    if len(text.encode("utf-8", "replace")) > REPLY_MAX:
+        return "no_object"
+    try:
+        found, rest = _last(text)
+    except _RepeatedKey:
+        return "ambiguous"
+    if found is None or not _is_flat(found, DEPTH_MAX):
+        return "no_object"
+    return "not_final" if rest.strip() not in ("", _FENCE) else found
+
+
+def _last(text: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the last object and what follows it."""
+    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
+    found, at, end = None, 0, 0
+    for _ in range(STARTS_MAX):
+        start = text.find("{", at)
+        if start < 0:
+            return found, text[end:]
+        try:
+            found, end = decoder.raw_decode(text, start)
+            at = end
+        except (ValueError, RecursionError):
+            at = start + 1
+    return None, ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _RepeatedKey
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _is_flat(value: Any, depth: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_flat(part, depth - 1) for part in parts)
