@@ -199,7 +199,8 @@ def _count_unread(run: Run, candidate: Candidate) -> None:
         return  # one file of a folder or of an archive, which may hold other runs
     for name in run.source.names():
         if name not in run.source.files:
-            run.leave_out(f"*{PurePosixPath(name).suffix}" if "." in name else name)
+            end = PurePosixPath(name).suffix
+            run.leave_out(f"*{end}" if end else name)
 
 
 def _looked(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:

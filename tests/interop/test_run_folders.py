@@ -80,7 +80,7 @@ def test_requests_have_no_responses_and_the_intercepted_one_was_blocked(
         "count": 2,
     }
     assert [(one.kind, one.file) for one in bundle.trajectory.of_type(Imported)] == [
-        ("outcome", "data/interception.json"), ("judgement", "judge.json"),
+        ("outcome", "data/interception.json"), ("outcome", "run-meta.json"), ("judgement", "judge.json"),
     ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ An event says neither its modifiers nor the type of its field, and a script's ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -88,10 +88,15 @@ class Gesture(Struct, kw_only=True):
 
 
 class Gestures:
-    """Puts events together, in their order."""
+    """Puts events together, in their order.
 
-    def __init__(self, *, keeps_secrets: bool) -> None:
+    `is_secret`: whether a text is known to be a password; `keeps_secrets`: whether typed passwords stay.
+    """
+
+    def __init__(self, is_secret: Callable[[str], bool] = lambda _: False, *, keeps_secrets: bool) -> None:
+        self._is_secret = is_secret
         self._keeps_secrets = keeps_secrets
+        self._last: dict[tuple[str, str], Gesture] = {}
         self._typing: Gesture | None = None
         self._found: list[Gesture] = []
         self._held: list[tuple[Event, dict[str, Any]]] = []
@@ -100,29 +105,61 @@ class Gestures:
     def of(self, lines: list[tuple[Event, dict[str, Any]]]) -> Iterator[Gesture]:
         """Yield what was done by the events given."""
         for event, raw in lines:
-            raw = self._masked(event, raw)
             handle = _HANDLERS.get(event.type, Gestures._other)
             handle(self, event, raw)
         self._end_typing()
         for event, raw in self._held:
             self._new(event, raw, Press(key=event.key or ""))
+        for one in self._found:
+            if not self._keeps_secrets and self._types_password(one):
+                one.raws = [_masked(raw) for raw in one.raws]
         yield from self._found
 
-    def _masked(self, event: Event, raw: dict[str, Any]) -> dict[str, Any]:
-        """Return an event without the character that was typed into a field of passwords."""
-        element = _element(event)
-        is_secret = element is not None and takes_password(element) and len(event.key or "") == 1
-        return {**raw, "key": MASKED} if is_secret and not self._keeps_secrets else raw
+    def _types_password(self, one: Gesture) -> bool:
+        """Whether events tell what was typed, character by character, where it is a password."""
+        elements = [_element(event) for event in one.events]
+        typed = one.action.value if isinstance(one.action, Fill | KeyboardType) else ""
+        return self._is_secret(typed) or any(
+            found is not None and takes_password(found) for found in elements
+        )
 
     def _new(self, event: Event, raw: dict[str, Any], action: Action | None) -> None:
         self._end_typing()
         self._found.append(Gesture(events=[event], raws=[raw], action=action))
+        self._last[event.place()] = self._found[-1]
 
     def _end_typing(self) -> None:
         if self._typing is not None:
             self._typing.action = _typed(self._typing.events)
             self._found.append(self._typing)
+            self._last[self._typing.events[0].place()] = self._typing
             self._typing = None
+
+    def _input(self, event: Event, raw: dict[str, Any]) -> None:
+        """Take an input: of a list it is a choice, of a box that was clicked a consequence, else typing."""
+        if _is_choice(event):
+            self._choose(event, raw)
+        elif (clicked := self._clicked(event)) is not None:
+            clicked.add(event, raw)
+        else:
+            self._type(event, raw)
+
+    def _clicked(self, event: Event) -> Gesture | None:
+        """Return the click that an event follows from: it was on the same element, whose value it left."""
+        last = self._found[-1] if self._found and self._typing is None else None
+        if last is None or not isinstance(last.action, Click) or last.events[0].place() != event.place():
+            return None
+        left = last.events[0].value
+        return last if left == event.value or (left is None and event.type == "change") else None
+
+    def _choose(self, event: Event, raw: dict[str, Any]) -> None:
+        last = self._found[-1] if self._found and self._typing is None else None
+        values = () if event.value is None else (event.value,)
+        action = SelectOption(element=_element(event), values=values)
+        if last is not None and last.action == action and last.events[0].type != event.type:
+            last.add(event, raw)
+        else:
+            self._new(event, raw, action)
 
     def _type(self, event: Event, raw: dict[str, Any]) -> None:
         if self._typing is None or self._typing.events[0].place() != event.place():
@@ -163,11 +200,13 @@ class Gestures:
         self._join(event, raw)
 
     def _change(self, event: Event, raw: dict[str, Any]) -> None:
-        last = self._found[-1] if self._found and self._typing is None else None
-        if event.target is not None and event.target.tagName.upper() == "SELECT":
-            values = () if event.value is None else (event.value,)
-            self._new(event, raw, SelectOption(element=_element(event), values=values))
-        elif last is not None and isinstance(last.action, Click) and last.events[0].place() == event.place():
+        """Take a change: it says once more what was chosen, clicked or typed, or what a script filled in."""
+        last = self._last.get(event.place()) if self._typing is None else None
+        if _is_choice(event):
+            self._choose(event, raw)
+        elif (clicked := self._clicked(event)) is not None:
+            clicked.add(event, raw)
+        elif last is not None and isinstance(last.action, Fill) and last.action.value == event.value:
             last.add(event, raw)
         else:
             self._type(event, raw)
@@ -197,13 +236,24 @@ class Gestures:
 _HANDLERS = {
     "keydown": Gestures._keydown,
     "keyup": Gestures._keyup,
-    "input": Gestures._type,
+    "input": Gestures._input,
     "change": Gestures._change,
     "click": Gestures._click,
     "scroll": Gestures._scroll,
     "submit": Gestures._join,
     "pageLoad": Gestures._load,
 }
+
+
+def _is_choice(event: Event) -> bool:
+    return event.target is not None and event.target.tagName.upper() == "SELECT"
+
+
+def _masked(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return an event without what it tells of a password: its character, and the part typed so far."""
+    is_typed = len(str(raw.get("key") or "")) == 1
+    key = {"key": MASKED} if is_typed else {}
+    return {**raw, **key, **({"value": MASKED} if raw.get("value") else {})}
 
 
 def _typed(events: list[Event]) -> Action:

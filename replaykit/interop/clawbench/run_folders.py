@@ -24,10 +24,11 @@ from replaykit.interop.clawbench.last_words import last_words
 from replaykit.interop.har.har_entries import RESOURCES, Base, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import Listing, folders, relative
+from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.unread_fields import says
 from replaykit.trajectory.exchange import Exchange, Imported, Navigation
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo
 
 META, SCHEMA = "run-meta.json", "eval-schema.json"
@@ -61,11 +62,12 @@ def read(run: Run, candidate: Candidate) -> None:
     base = _clock(
         run, [event.timestamp for event, _ in events], [row.get("timestamp") for _, row in requests]
     )
-    found = list(Gestures(keeps_secrets=run.options.keeps_secrets).of(events))
+    gestures = Gestures(run.passwords.__contains__, keeps_secrets=run.options.keeps_secrets)
+    found = list(gestures.of(events))
     _steps(run, found, base)
     _exchanges(run, requests, told, base)
-    _verdicts(run, told)
-    _end(run, told, last_words(_talk(run)))
+    _verdicts(run, told, meta)
+    _end(run, told, meta, last_words(_talk(run)))
 
 
 def _object(run: Run, name: str) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _head(run: Run, candidate: Candidate, meta: dict[str, Any]) -> None:
         {
             key: value
             for key, value in meta.items()
-            if key not in ("instruction", "test_case") and says(value)
+            if key not in ("instruction", "test_case", *OUTCOMES) and says(value)
         },
     )
 
@@ -274,7 +276,11 @@ def _blocked(told: dict[str, Any], requests: list[tuple[int, dict[str, Any]]]) -
     return same[-1] if same else None
 
 
-def _verdicts(run: Run, told: dict[str, Any]) -> None:
+OUTCOMES = ("pass", "judge_match", "result_category", "failure_category")
+"""What the benchmark says of a run in the end."""
+
+
+def _verdicts(run: Run, told: dict[str, Any], meta: dict[str, Any]) -> None:
     """Add what the benchmark and its judges said; the request that it waits for is shown to no judge."""
     schema = run.beside(SCHEMA)
     for name, value in ((INTERCEPTION, told.get("schema")), (SCHEMA, schema)):
@@ -282,6 +288,9 @@ def _verdicts(run: Run, told: dict[str, Any]) -> None:
     outcome = {key: value for key, value in told.items() if key != "schema"}
     if outcome:
         run.add(Imported(kind="outcome", name="clawbench", value=outcome, file=INTERCEPTION))
+    said = {key: meta[key] for key in OUTCOMES if meta.get(key) is not None}
+    if said:
+        run.add(Imported(kind="outcome", name="clawbench", value=said, file=META))
     for name in run.source.names():
         value = run.beside(name) if _JUDGE.fullmatch(PurePosixPath(name).name) else None
         if value is not None:
@@ -301,9 +310,14 @@ def _talk(run: Run) -> list[Any]:
     return [line for _, line in found]
 
 
-def _end(run: Run, told: dict[str, Any], answer: str | None) -> None:
+def _end(run: Run, told: dict[str, Any], meta: dict[str, Any], answer: str | None) -> None:
+    """End the run; one that the benchmark leaves out of its rate, such as for lack of credit, is invalid."""
     reason = str(told.get("stop_reason") or "")
-    if told.get("intercepted") is True:
+    if meta.get("adjusted_eligible") is False or meta.get("infra_failure") is True:
+        why = meta.get("failure_reason") or meta.get("failure_category") or reason
+        error = Threw(name="Error", message=str(why)) if why else None
+        run.end("crashed", cause="harness", validity="other", answer=answer, error=error)
+    elif told.get("intercepted") is True:
         run.end("stopped", cause="harness", answer=answer)
     elif reason in _TIMED_OUT:
         run.end("timeout", answer=answer)
@@ -315,7 +329,15 @@ def _end(run: Run, told: dict[str, Any], answer: str | None) -> None:
 
 def _is_one(listing: Listing) -> bool:
     has_data = DATA.rstrip("/") in listing.folders
-    return has_data and (listing.holds(META) or _has_events(listing.path))
+    if has_data:
+        return listing.holds(META) or _has_events(listing.path)
+    return listing.holds(META) and _is_meta(listing.path / META)
+
+
+def _is_meta(file: Path) -> bool:
+    """Whether a file is that of a run which failed before there was anything else."""
+    plain = peek(file)
+    return isinstance(plain, dict) and plain.keys() >= {"test_case", "harness", "result_category"}
 
 
 def _has_events(folder: Path) -> bool:
