@@ -19,6 +19,7 @@ NAMES = (
     "bundle",
     "imports",
     "policies",
+    "forged",
     "scaling",
     "evidence",
 )

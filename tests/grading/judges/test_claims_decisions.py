@@ -8,7 +8,7 @@ import pytest
 
 from replaykit.decoders import convert
 from replaykit.grading.judges.claims.decisions import Subject, decide
-from replaykit.grading.judges.claims.predicates import AnyPredicate
+from replaykit.grading.judges.claims.predicates import AnyPredicate, TextVisible
 from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
@@ -36,7 +36,8 @@ def at_shop(**header: Any):
 def asked(as_bundle, built, kind, task=TASK, answer="", **fields):
     facts = RunFacts(Replay(as_bundle(built)), task)
     predicate = convert({"kind": kind, **fields}, AnyPredicate)
-    found = decide(predicate, Subject(facts=facts, texts=(task.intent, answer)))
+    quote = "" if kind == "value" else fields.get("text") or fields.get("label") or ""
+    found = decide(predicate, Subject(facts=facts, texts=(task.intent, answer, quote)))
     return " ".join(filter(None, (str(found.finding), found.reason)))
 
 
@@ -69,6 +70,12 @@ def test_text_visible(of_shop, text, found):
         assert of_shop("text_visible", text="Placed by") == wanted
         text = "Placed by Ines"
     assert of_shop("text_visible", text=text) == found
+
+
+def test_a_text_that_has_nothing_to_do_with_the_task_shows_nothing(as_bundle):
+    facts = RunFacts(Replay(as_bundle(at_shop().answer("x"))), TASK)
+    found = decide(TextVisible(text="Blue mug"), Subject(facts=facts, texts=(TASK.intent, "It is done.")))
+    assert (str(found.finding), found.reason) == ("NOT_SHOWN", "unrelated")
 
 
 def test_text_of_any_page(of_shop):
@@ -225,6 +232,25 @@ def test_entered(of_shop):
     assert of_shop("entered", built, label="Quantity", value="3") == "NOT_SHOWN masked"
 
 
+def test_user_agreed(of_shop):
+    def run(*said, late=()):
+        built = at_shop()
+        for approved in said:
+            built.reply("well", approved)
+        built.click("#pay").request("POST", f"{SHOP}/pay", 303)
+        for approved in late:
+            built.reply("well", approved)
+        return built
+
+    assert of_shop("user_agreed", run(True).answer("x")) == "SUPPORTED"
+    assert of_shop("user_agreed", run(False).answer("x")) == "CONTRADICTED not_agreed"
+    assert of_shop("user_agreed", run(late=[True]).answer("x")) == "CONTRADICTED not_agreed"
+    assert of_shop("user_agreed", run().claim("The user said yes").answer("x")) == "CONTRADICTED not_agreed"
+    assert of_shop("user_agreed", run(None).answer("x")) == "NOT_SHOWN not_agreed"
+    assert of_shop("user_agreed", run().gap("replies").answer("x")) == "NOT_SHOWN not_agreed"
+    assert of_shop("user_agreed", at_shop().reply("yes", True).answer("x")) == "NOT_SHOWN no_change"
+
+
 def test_count(of_shop):
     built = sent(times=2)
     assert of_shop("count", built, of="requests", match="/products/*", n=2) == "SUPPORTED"
@@ -306,6 +332,6 @@ def test_pages_that_cannot_be_read_show_nothing(of_shop):
 def test_long_entries_take_bounded_time(of_shop):
     built = at_shop()
     for _ in range(50):
-        built.fill("#s", "ab " * 4000)
-    built.see("<p>" + "ab " * 90 + "</p>").answer("x")
-    assert of_shop("text_visible", built, text=("ab " * 90).strip()) == "NOT_SHOWN echo"
+        built.fill("#s", "abc " * 4000)
+    built.see("<p>" + "abc " * 70 + "</p>").answer("x")
+    assert of_shop("text_visible", built, text=("abc " * 70).strip()) == "NOT_SHOWN echo"

@@ -90,6 +90,8 @@ def decide(predicate: said.AnyPredicate, subject: Subject) -> Decision:
     """Decide one predicate. A page that cannot be asked shows nothing."""
     if is_vacuous(predicate):
         return not_shown("vacuous")
+    if not is_about(predicate, subject.texts):
+        return not_shown("unrelated")
     try:
         return _DECIDERS[type(predicate)](predicate, subject)
     except ReplayError:
@@ -117,8 +119,6 @@ def _value(one: said.ValueShown, subject: Subject) -> Decision:
     looks = _looks(one.where, facts)
     if isinstance(looks, str):
         return not_shown(looks)
-    if not is_about(one, subject.texts):
-        return not_shown("unrelated")
     rows = [(look, found) for look in looks if (found := _beside(one, look)) is not None]
     if not rows:
         return not_shown("not_visible")
@@ -294,6 +294,19 @@ def _no_request(one: said.NoRequest, subject: Subject) -> Decision:
     return supported([]) if facts.is_heard else not_shown("incomplete")
 
 
+def _user_agreed(one: said.UserAgreed, subject: Subject) -> Decision:
+    facts = subject.facts
+    if not facts.changes:
+        return not_shown("no_change")
+    before = min(facts.began(change) for change in facts.changes)
+    shown = [Evidence(source="message", event=place, step=reply.step) for place, reply in facts.agreed]
+    if facts.agreed and facts.agreed[0][0] < before:
+        return supported(shown)
+    # Consent that came too late, or never, where every word of the user is known.
+    is_known = facts.is_complete("replies") and not facts.is_undecided
+    return contradicted("not_agreed", shown) if is_known else not_shown("not_agreed", shown)
+
+
 def _entered(one: said.Entered, subject: Subject) -> Decision:
     acts = [step for step in subject.facts.replay.steps if step.done and _is_labelled(step, one.label)]
     told = [(step, texts) for step in acts if (texts := _given(step))]
@@ -369,6 +382,7 @@ _DECIDERS: dict[type, Callable[[Any, Subject], Decision]] = {
     said.EndedOn: _ended_on,
     said.RequestSent: _request_sent,
     said.NoRequest: _no_request,
+    said.UserAgreed: _user_agreed,
     said.Entered: _entered,
     said.Count: _count,
     said.Downloaded: _downloaded,

@@ -22,7 +22,6 @@ PART_MIN = 3
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _QUOTED = re.compile(r"[\"“”„]([^\"“”„\n]{2,80})[\"“”]")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def is_misquoted(quote: str, text: str) -> bool:
@@ -101,21 +100,28 @@ def unspoken(text: str, quotes: Sequence[str]) -> str | None:
     return min((one for one in stated(text) if one not in said), default=None)
 
 
-def silent_sentence(text: str, quotes: Sequence[str]) -> str | None:
-    """Return the first sentence of a text that no quote has a part of; None where each has one."""
-    parts = [fold(quote) for quote in quotes]
-    for sentence in _SENTENCE.split(text):
-        folded = fold(sentence)
-        is_said = any(part in folded or folded in part for part in parts)
-        if len(_WORD.findall(folded)) > 1 and not is_said:
-            return sentence.strip()[:80]
-    return None
+def unquoted(text: str, quotes: Sequence[str], known: str) -> str | None:
+    """Return the first word of a text that no quote has and that another text does not know either.
+
+    Words of one or two letters do not count. None where there is none.
+    """
+    rest = fold(text)
+    for quote in sorted(set(map(fold, quotes)), key=lambda one: (-len(one), one)):
+        rest = rest.replace(quote, "\0") if quote else rest
+    said = set(_WORD.findall(fold(known)))
+    return next((word for word in _WORD.findall(rest) if len(word) > 2 and word not in said), None)
 
 
-def is_about(predicate: ValueShown, texts: Sequence[str]) -> bool:
-    """Return whether a label has a word of three letters and more in common with task, answer or quote."""
+def is_about(predicate: Predicate, texts: Sequence[str]) -> bool:
+    """Return whether a text or label has a word or number in common with task, answer or quote.
+
+    Words of one or two letters do not count.
+    """
+    said = getattr(predicate, "text", None) or getattr(predicate, "label", None)
+    if said is None:
+        return True
     words = {word for text in texts for word in _WORD.findall(fold(text))}
-    return any(word in words for word in _WORD.findall(fold(predicate.label)) if len(word) > 2)
+    return any(word in words for word in _WORD.findall(fold(said)) if len(word) > 2 or word.isdigit())
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -18,13 +18,14 @@ from replaykit.grading.judges.claims.predicates import (
     Item,
     Items,
     NoRequest,
+    UserAgreed,
 )
 from replaykit.grading.judges.claims.run_facts import RunFacts
 
 _ORDER = (Finding.CONTRADICTED, Finding.NOT_SHOWN, Finding.SUPPORTED)
 
-_NO_PROOF = (NoRequest, Entered, Count, CannotCheck)
-"""Predicates that alone show no task done: what was not sent, what was only entered, how often."""
+_NO_PROOF = (NoRequest, UserAgreed, Entered, Count, CannotCheck)
+"""Predicates that alone show no task done: what was not sent, only allowed, only entered, how often."""
 
 
 class Decided(Struct, frozen=True, kw_only=True):

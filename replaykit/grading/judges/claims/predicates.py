@@ -110,6 +110,10 @@ class NoRequest(Predicate, frozen=True, kw_only=True, tag="no_request"):
     """A URL or a path, with `*` and `**`; empty = any of the sites."""
 
 
+class UserAgreed(Predicate, frozen=True, kw_only=True, tag="user_agreed"):
+    """The user agreed before the first change on a server."""
+
+
 class Entered(Predicate, frozen=True, kw_only=True, tag="entered"):
     """The agent entered a value into a field, and entered no other there later."""
 
@@ -148,7 +152,7 @@ class CannotCheck(Predicate, frozen=True, kw_only=True, tag="cannot_check"):
 
 AnyPredicate: TypeAlias = (
     TextVisible | ValueShown | Absent | ControlState | UrlVisited | EndedOn | RequestSent | NoRequest
-    | Entered | Count | Downloaded | CannotCheck
+    | UserAgreed | Entered | Count | Downloaded | CannotCheck
 )  # fmt: skip
 
 _WORDS = ("kind", "where", "as", "op", "of", "state")

@@ -17,7 +17,7 @@ from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
 from replaykit.tasks.task import Task
 from replaykit.trajectory.completeness import state_of
-from replaykit.trajectory.exchange import Exchange, Navigation
+from replaykit.trajectory.exchange import Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step
 
@@ -173,6 +173,28 @@ class RunFacts:
     def user_spoke(self) -> bool:
         """Whether the user said something in the run, which may have changed what was asked for."""
         return any(one.role == "user" for one in self.replay.messages)
+
+    @cached_property
+    def agreed(self) -> tuple[tuple[int, Message], ...]:
+        """Replies in which the user agreed, with their positions in the story."""
+        return tuple((place, one) for place, one in self._replies if one.approved)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a reply of the user says neither yes nor no."""
+        return any(one.approved is None for _, one in self._replies)
+
+    @cached_property
+    def _replies(self) -> tuple[tuple[int, Message], ...]:
+        told = enumerate(self.replay.trajectory.events)
+        found = ((place, event) for place, event in told if isinstance(event, Message))
+        return tuple((place, one) for place, one in found if (one.role, one.kind) == ("user", "reply"))
+
+    def began(self, change: Change) -> int:
+        """Return the position in the story of the action that caused a change, else its own."""
+        told = enumerate(self.replay.trajectory.events)
+        causes = (place for place, e in told if isinstance(e, Step) and e.index == change.exchange.step)
+        return min(next(causes, change.event), change.event)
 
     @property
     def has_network(self) -> bool:

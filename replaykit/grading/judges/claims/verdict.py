@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from replaykit.grading.judges.claims.decisions import Finding
-from replaykit.grading.judges.claims.guards import silent_sentence, unspoken
+from replaykit.grading.judges.claims.guards import unquoted, unspoken
 from replaykit.grading.judges.claims.items import Decided
 from replaykit.grading.verdict import JudgeOutcome
 
@@ -24,7 +24,7 @@ def folded(
     """Return outcome, reason, and what it turns on.
 
     A need or key claim that is contradicted fails. Success takes all needs and key claims, one need that
-    shows an effect, an answer where one was asked for, and no number, quotation or sentence left out.
+    shows an effect, an answer where one was asked for, and no number, quotation or new word left out.
     """
     weighed = [*needs, *(one for one in claims if one.item.is_key)]
     wrong = next((one for one in weighed if one.finding is Finding.CONTRADICTED), None)
@@ -49,7 +49,7 @@ def _lacking(
     if missing is not None:
         return f"nothing shown speaks of this part of the task: {missing}"
     shown = [one for one in claims if one.is_supported]
-    missing = unspoken(answer, _quotes(shown)) or silent_sentence(answer, _quotes(claims))
+    missing = unspoken(answer, _quotes(shown)) or unquoted(answer, _quotes(claims), task)
     return None if missing is None else f"nothing shown speaks of this part of the answer: {missing}"
 
 
