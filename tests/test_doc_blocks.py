@@ -19,6 +19,7 @@ import replaykit
 from bench.__main__ import NAMES as BENCHMARKS
 from replaykit.cli.main import run
 from replaykit.grading.judges.check_comparisons import asking_of
+from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.model_request import Asking
@@ -97,8 +98,11 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     found = {}
     for text in blocks("judges.md", "yaml"):
         (folder / "judge.yaml").write_text(text, "utf-8")
+        (folder / text.split()[1].strip(":")).write_text(text, "utf-8")
         settings = named_judge(str(folder / "judge.yaml"))
-        if settings.protocol == "checks":
+        if settings.protocol == "panel":
+            assert len(members_of(settings, "strict")) == 3
+        elif settings.protocol == "checks":
             assert asking_of([settings]) != Asking()
         else:
             assert build_judge(settings, "strict").wants
@@ -106,6 +110,7 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     assert found == {
         "last.yaml": "webvoyager",
         "ours.yaml": "custom",
+        "panel.yaml": "panel",
         "checks.yaml": "checks",
     }
 

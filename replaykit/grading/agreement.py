@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from replaykit.grading.statistics import FEW, RESAMPLES, SEED, upper_bound, wilson
+from replaykit.grading.statistics import FEW, RESAMPLES, SEED, upper_bound, weighted_kappa, wilson
 
 DIGITS = 4
 """Decimal places of a statistic."""
@@ -110,19 +110,6 @@ def balanced_accuracy(m: Matrix) -> Fraction | None:
 def kappa(m: Matrix) -> Fraction | None:
     """Return (po - pe) / (1 - pe); None where chance alone agrees always."""
     return weighted_kappa([[m.tn, m.fn], [m.fp, m.tp]])
-
-
-def weighted_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:
-    """Return kappa with quadratic weights of a square table; of two classes that is Cohen's own."""
-    size, total = len(counts), sum(map(sum, counts))
-    if total == 0:
-        return None
-    rows = [sum(row) for row in counts]
-    columns = [sum(column) for column in zip(*counts, strict=True)]
-    cells = [(i, j, (i - j) ** 2) for i in range(size) for j in range(size)]
-    seen = sum(weight * counts[i][j] for i, j, weight in cells)
-    expected = sum(weight * rows[i] * columns[j] for i, j, weight in cells)
-    return None if expected == 0 else 1 - Fraction(seen * total, expected)
 
 
 def plain_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:

@@ -24,11 +24,11 @@ from replaykit.grading.agreement import (
     recall,
     rounded,
     share,
-    weighted_kappa,
 )
 from replaykit.grading.calibration_gate import SCHEMA as CALIBRATION
 from replaykit.grading.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
 from replaykit.grading.labels import Label, Labels, read_labels
+from replaykit.grading.statistics import weighted_kappa
 
 SCHEMA = "replaykit.agreement/1"
 """Name and version of the layout of an agreement."""

@@ -251,8 +251,8 @@ def _sensitivity(
     )
 
 
-_BY_THEMSELVES = ("webjudge", "claims")
-"""Judges that choose their pictures themselves, or look at none."""
+_BY_THEMSELVES = ("webjudge", "claims", "panel")
+"""Judges that choose their pictures themselves, look at none, or leave it to their members."""
 
 _Row = tuple[str, Asked]
 

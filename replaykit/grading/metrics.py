@@ -11,13 +11,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from replaykit.grading.peers.stwebagentbench.peer_metrics import peer_summary
 from replaykit.grading.run_scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
-from replaykit.grading.statistics import FEW, Interval, clustered_bootstrap, flip_rate, rounded, total, wilson
+from replaykit.grading.statistics import (
+    FEW,
+    Interval,
+    clustered_bootstrap,
+    flip_rate,
+    rounded,
+    total,
+    weighted_kappa,
+    wilson,
+)
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
@@ -394,6 +405,31 @@ def _judge(judgements: Sequence[Judgement], mark: str, max_error_share: float) -
         "flip_rate": rounded(flip_rate(judgement.votes for judgement in judgements)),
         "reasons": dict(sorted(Counter(judgement.reason for judgement in judgements).items())),
         "origins": dict(sorted(origins.items())),
+        **_members(judgements),
+    }
+
+
+def _members(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Return of a panel how well each two members agree, over the runs that both decide."""
+    said = [
+        {one["judge"]: one["outcome"] for one in judgement.members}
+        for judgement in judgements
+        if judgement.members is not UNSET
+    ]
+    names = list(dict.fromkeys(name for row in said for name in row))
+    pairs = [_pair(first, second, said) for first, second in combinations(names, 2)]
+    return {"pairs": pairs} if pairs else {}
+
+
+def _pair(first: str, second: str, said: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    both = [(row.get(first), row.get(second)) for row in said]
+    decided = Counter(pair for pair in both if set(pair) <= {"SUCCESS", "FAILURE"})
+    table = [[decided[a, b] for b in ("FAILURE", "SUCCESS")] for a in ("FAILURE", "SUCCESS")]
+    return {
+        "members": [first, second],
+        "n": decided.total(),
+        "kappa": rounded(weighted_kappa(table)),
+        "differed": sum(n for (a, b), n in decided.items() if a != b),
     }
 
 

@@ -93,6 +93,19 @@ def flip_rate(votes: Iterable[Sequence[str]]) -> Fraction | None:
     return Fraction(sum(len(said) > 1 for said in several), len(several)) if several else None
 
 
+def weighted_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:
+    """Return kappa with quadratic weights of a square table; of two classes that is Cohen's own."""
+    size, total = len(counts), sum(map(sum, counts))
+    if total == 0:
+        return None
+    rows = [sum(row) for row in counts]
+    columns = [sum(column) for column in zip(*counts, strict=True)]
+    cells = [(i, j, (i - j) ** 2) for i in range(size) for j in range(size)]
+    seen = sum(weight * counts[i][j] for i, j, weight in cells)
+    expected = sum(weight * rows[i] * columns[j] for i, j, weight in cells)
+    return None if expected == 0 else 1 - Fraction(seen * total, expected)
+
+
 def clustered_bootstrap(clusters: Sequence[Sequence[Fraction]]) -> Interval | None:
     """Return the percentile interval of the mean of cluster means; None of fewer than 2 clusters.
 

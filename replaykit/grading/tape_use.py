@@ -54,7 +54,8 @@ def _unused(bundle: Bundle, path: str | Path) -> int:
         asked += _of_judges(judges, bundle, task, tape, mode)
         asked += _of_checks(bundle, task, tape, path, mode)
     marks = {(request_key(one.request), one.ordinal) for one in asked}
-    known = {*KINDS, *(judge_name(settings) for settings in judges)}
+    members = (judge_settings(one) for settings in judges for one in settings.members)
+    known = {*KINDS, *(judge_name(settings) for settings in (*judges, *members))}
     unused = [entry for mark, entry in tape.found.items() if mark not in marks and entry.judge in known]
     # What was asked with the user's prompts, only a file of settings asks for again.
     return sum("prompt" not in entry.provenance for entry in unused)

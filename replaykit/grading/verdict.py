@@ -215,6 +215,8 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     """Of `claims`: each need of the task and claim of the answer with its finding; absent for others."""
     side_effects: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """Of `claims`: requests that changed something and that no need of the task explains."""
+    members: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    """Of a panel: each member's judgement, without its stages; absent for others."""
 
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):

@@ -111,7 +111,7 @@ _JUDGES = {
     "missing_sdk": "the package that asks the provider is not installed",
     "no_evidence": "the run has nothing that the judge could look at",
     "no_object": "the reply holds no JSON object that could be read",
-    "no_quorum": "too few of the votes are verdicts",
+    "no_quorum": "too few of the votes, or of the members of a panel, are verdicts",
     "no_task": "the bundle holds no task that the judge could be told",
     "no_token": "the reply holds no verdict",
     "not_final": "the verdict does not stand at the end of the reply",
@@ -126,12 +126,13 @@ _JUDGES = {
     "spend_limit": "the provider's spending limit was reached",
     "stopped": "the model stopped before its reply was complete",
     "tape_miss": "the tape holds no reply to this question; --judge-mode new asks the model",
-    "tie": "as many votes say success as failure",
+    "tie": "as many votes say success as failure, or both verdicts of a panel have their members",
     "timeout": "the server did not answer in time",
     "too_large": "the request is larger than the provider accepts",
     "truncated": "the reply was cut off at the token limit",
     "unknown": "the provider failed in an unknown way",
     "unknown_token": "the reply ends in a verdict that the judge does not know",
+    "veto": "a member of the panel whose FAILURE decides says FAILURE",
     "verdict": "the reply of the model ends in this verdict, or the recording shows all that was asked for",
 }
 _RATES = {

@@ -48,6 +48,7 @@ def as_summary(report: Report) -> str:
         _peers(report),
         [*_decided(report), *_proof(report)],
         _vacuous(report),
+        _pairs(report),
         _gate(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -69,6 +70,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
         *rates,
         [*_decided(report), *_proof(report)],
         _vacuous(report),
+        _pairs(report),
         _duplicates(report),
         _gate(report),
     ]
@@ -85,6 +87,24 @@ def as_line(verdict: Verdict) -> str:
 def describe(verdict: Verdict) -> str:
     """Return what one verdict rests on: failed checks, broken policies, judgements, errors."""
     return "\n".join(_detail(verdict)) + "\n"
+
+
+def _pairs(report: Report) -> list[str]:
+    """Return of each panel how its members agree: members that never differ add cost, not evidence."""
+    return [
+        f"{safe(' and '.join(pair['members']))} of {safe(name)}: {_agreement(pair)}"
+        for name, judge in report.summary.get("judges", {}).items()
+        for pair in judge.get("pairs", ())
+        if pair["n"] > 1
+    ]
+
+
+def _agreement(pair: Mapping[str, Any]) -> str:
+    runs = counted(pair["n"], "run")
+    if not pair["differed"]:
+        return f"never differed in {runs} that both decided"
+    kappa = "unknown" if pair["kappa"] is None else f"{pair['kappa']:.3f}"
+    return f"differed in {pair['differed']} of {runs} that both decided, kappa {kappa}"
 
 
 def _distinct(report: Report) -> dict[str, str]:
@@ -179,6 +199,11 @@ def _detail(verdict: Verdict) -> list[str]:
     for judgement in verdict.judgements:
         lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
+        for one in () if judgement.members is UNSET else judgement.members:
+            why = said("judge", one["reason"])
+            lines.append(
+                f"    {one['outcome']} member {safe(one['judge'])}{_origin(one['origins'])}: {safe(why)}"
+            )
         if judgement.claims is UNSET:
             lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
         else:

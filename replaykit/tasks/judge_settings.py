@@ -45,8 +45,9 @@ Parser: TypeAlias = Literal["success_token", "status_line", "tags", "reward_line
 class JudgeSettings(Written, frozen=True, kw_only=True):
     """Options of a multimodal judge; what is left out is the protocol's own."""
 
-    protocol: Literal["webvoyager", "webjudge", "agent_reward", "claims", "custom", "checks"]
-    """Whose protocol; `checks` is no judge: it says how checks ask a model, and is refused in tasks."""
+    protocol: Literal["webvoyager", "webjudge", "agent_reward", "claims", "panel", "custom", "checks"]
+    """Whose protocol; `panel` folds several judges. `checks` is no judge: it says how checks ask a model, and
+    is refused in tasks."""
     id: str = ""
     """Name in reports; empty = the protocol's."""
     variant: Literal["", "om2w", "general"] = ""
@@ -88,6 +89,14 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     `report`."""
     oversized_image: Literal["error", "downsize"] = "error"
     """What the provider does with a picture that is too large for the model."""
+    members: tuple[str | JudgeSettings, ...] = ()
+    """Of `panel`: 2 to 9 judges, by protocol or with their own settings."""
+    success: Annotated[int, Meta(ge=1, le=9)] | None = None
+    """Of `panel`: members that have to say SUCCESS; null = all."""
+    failure: Annotated[int, Meta(ge=1, le=9)] | None = None
+    """Of `panel`: members that have to say FAILURE; null = more than half."""
+    veto: tuple[str, ...] = ()
+    """Of `panel`: names of members whose FAILURE decides."""
     entry: str = ""
     """A judge in Python: `file.py@NAME` or an entry point; refused in tasks, for it is code."""
     prompts: dict[str, str] = {}

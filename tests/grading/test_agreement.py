@@ -29,9 +29,8 @@ from replaykit.grading.agreement import (
     rogan_gladen,
     rounded,
     specificity,
-    weighted_kappa,
 )
-from replaykit.grading.statistics import wilson
+from replaykit.grading.statistics import weighted_kappa, wilson
 
 WORKED = Matrix(tp=40, fp=10, fn=5, tn=45)
 

@@ -73,6 +73,9 @@ def validated(settings: JudgeSettings) -> JudgeSettings:
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not low <= tokens <= high:
         raise JudgeError(what=f"option max_tokens: {tokens!r} is not an integer from {low} to {high}")
     checked_model(settings.model)
+    for name in ("members", "success", "failure", "veto"):
+        if getattr(settings, name):
+            raise JudgeError(what=f"option {name}: it is of protocol panel, not of {settings.protocol}")
     return settings
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import asking_of, asks_for_checks
 from replaykit.grading.judges.judge import judge_settings
+from replaykit.grading.judges.judge_panel import with_model
 from replaykit.grading.judges.tape.tape import Tape, parse_tape, read_tape, tape_beside
 from replaykit.grading.model_request import Asking
 from replaykit.tasks.dialect import Mode
@@ -78,7 +78,7 @@ def judges_of(
         own = _of_task(task.judge)
         found[:0] = [own] if judge_name(own) not in map(judge_name, found) else []
     if model is not None:
-        found = [replace(settings, model=model) for settings in found]
+        found = [with_model(settings, model) for settings in found]
     return tuple(settings for place, settings in enumerate(found) if settings not in found[:place])
 
 
@@ -119,8 +119,9 @@ def unpacked(bundle: Bundle, path: str | Path) -> None:
 def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
     """Return the judge of a task. A task may come from a stranger's bundle: it never names code."""
     settings = judge_settings(judge)
-    if settings.entry:
-        raise JudgeError(what=f"judge {settings.entry!r} of the task is code: name it with --judge to run it")
+    for one in (settings, *settings.members):
+        if isinstance(one, JudgeSettings) and one.entry:
+            raise JudgeError(what=f"judge {one.entry!r} of the task is code: name it with --judge to run it")
     if asks_for_checks(settings):
         raise JudgeError(what="protocol checks is no judge of a task: name its file with --judge")
     return settings

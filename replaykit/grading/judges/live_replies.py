@@ -16,6 +16,7 @@ from replaykit.grading.judges.clients.client import Answered, Client, Sent
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
+from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape, request_key
 from replaykit.grading.judges.tape.tape_player import gathered
@@ -67,13 +68,14 @@ class Desk:
         self._path = Path(tape)
         self._trajectory = trajectory
         self._tape: Tape | None = read_tape(tape) if mode == "new" else None
-        self._shared: dict[str, ModelReply] = {}
+        self._said: dict[tuple[str, Ordinal], ModelReply] = {}
         #: Shared requests under way, by their keys: votes that come later wait for the same reply.
         self.under_way: dict[str, asyncio.Future[ModelReply | ReplyFailure]] = {}
 
     def recorded(self, asked: Asked) -> ModelReply | None:
         """Return the recorded reply; None where there is none, or where all are asked for again."""
-        if asked.request.is_shared and (said := self._shared.get(request_key(asked.request))):
+        said = self._said.get((request_key(asked.request), asked.ordinal))
+        if said is not None:
             return said
         return self._tape.reply(asked.request, asked.ordinal) if self._tape is not None else None
 
@@ -115,8 +117,7 @@ class Desk:
             ordinal=asked.ordinal,
             provenance=provenance,
         )
-        if asked.request.is_shared:
-            self._shared[request_key(asked.request)] = answered.reply
+        self._said[request_key(asked.request), asked.ordinal] = answered.reply
         return answered.reply
 
     def _bytes(self, id: str) -> bytes:
@@ -129,6 +130,9 @@ def judge_sync(
 ) -> Judgement:
     """Judge a run, asking one request after the other. Raises JudgeError inside a running event loop."""
     refuse_in_loop("judge_sync", "judge_async")
+    members = members_of(settings, mode)
+    if members:
+        return folded(settings, [judge_sync(one, task, replay, desk, mode) for one in members])
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):
@@ -159,6 +163,11 @@ async def judge_async(
     The judgement is that of
     `judge_sync`, whatever comes back first. Cancelled, it leaves a valid tape: run it again.
     """
+    members = members_of(settings, mode)
+    if members:
+        # One after the other: a request that two members share is asked once.
+        heard = [await judge_async(one, task, replay, desk, mode, slots=slots) for one in members]
+        return folded(settings, heard)
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):

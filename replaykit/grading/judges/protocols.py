@@ -30,4 +30,6 @@ def build_judge(settings: JudgeSettings, mode: str) -> Judge:
         return load_maker(settings.entry)(settings, mode)
     if asks_for_checks(settings):
         raise JudgeError(what="protocol checks is no judge: it says how checks ask a model")
+    if settings.protocol not in _PROTOCOLS:
+        raise JudgeError(what=f"protocol {settings.protocol} is several judges: each is built by itself")
     return _PROTOCOLS[settings.protocol](settings, mode)

@@ -10,8 +10,9 @@ from msgspec import Struct
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
+from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.judges.tape.tape import Tape
+from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.judges.tape.tape_player import gathered
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 from replaykit.replay.player import Replay
@@ -47,6 +48,9 @@ def plan(
 
     Raises JudgeError for settings that no judge can have.
     """
+    members = members_of(settings, mode)
+    if members:
+        return _once(joined(plan(one, task, replay, tape, mode) for one in members))
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if not isinstance(evidence, JudgeEvidence):
@@ -61,6 +65,9 @@ def known_requests(
 
     Raises JudgeError for settings that no judge can have.
     """
+    members = members_of(settings, mode)
+    if members:
+        return [asked for one in members for asked in known_requests(one, task, replay, tape, mode)]
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if not isinstance(evidence, JudgeEvidence):
@@ -79,6 +86,12 @@ def joined(plans: Iterable[Plan]) -> Plan:
         tokens=sum(one.tokens for one in listed),
         images=sum(one.images for one in listed),
     )
+
+
+def _once(found: Plan) -> Plan:
+    """Return a plan without the requests that several members of a panel share."""
+    own = {(request_key(asked.request), asked.ordinal): asked for asked in found.missing}
+    return plan_of(tuple(own.values()), found.at_most) if len(own) < len(found.missing) else found
 
 
 def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> Plan:

@@ -48,6 +48,7 @@ def load_judge(path: str | Path) -> JudgeSettings:
     plain = _parsed(file)
     if not isinstance(plain, dict):
         raise JudgeError(what=f"{file.name}: expected a mapping, got {type(plain).__name__}")
+    plain["members"] = [_member(one, file) for one in _listed(plain.get("members"), file)]
     prompts = _prompts(plain, file)
     plain = {name: value for name, value in plain.items() if name not in _FILES}
     plain.setdefault("protocol", "custom")
@@ -72,6 +73,28 @@ def _prompts(plain: Mapping[str, Any], file: Path) -> dict[str, str]:
         return {**read_comparisons(file.parent / str(source)), **found}
     how = {name: str(plain.get(name) or "") for name in ("order", "variant")}
     return {**read_prompts(file.parent / str(source), protocol, **how), **found}
+
+
+def _listed(members: Any, file: Path) -> list[Any]:
+    if not isinstance(members or [], list):
+        raise JudgeError(what=f"{file.name}: members: expected a list of judges, got {members!r}")
+    return members or []
+
+
+def _member(one: Any, file: Path) -> Any:
+    """Return a member of a panel: a judge by name, one in a file beside this, or settings as they are."""
+    if isinstance(one, dict) and set(one) == {"file"}:
+        one = str(file.parent / str(one["file"]))
+    if not isinstance(one, str):
+        return one
+    if Path(one).suffix.lower() in SUFFIXES and _members_in(Path(one)):
+        raise JudgeError(what=f"{file.name}: members: {Path(one).name} is a panel itself, and no member")
+    return named_judge(one)
+
+
+def _members_in(file: Path) -> bool:
+    plain = _parsed(file)
+    return isinstance(plain, dict) and bool(plain.get("members"))
 
 
 def _mapping(value: Any, file: Path) -> Mapping[str, Any]:

@@ -41,7 +41,7 @@ def _exchange(stage: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, A
     entry = asked.get(str(stage.get("request_key", "")))
     plain = lean(
         {
-            "stage": line(str(stage.get("stage", ""))),
+            "stage": line(f"{stage.get('member', '')} {stage.get('stage', '')}".strip()),
             "reply": bounded(str(stage.get("reply_text", ""))),
             "parsed": bounded(any_value(stage.get("parsed"))),
         }

@@ -6,6 +6,7 @@ from replaykit.errors import BundleError
 from replaykit.grading.judges.judge import Judge, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, gather
 from replaykit.grading.judges.judge_loop import drive
+from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import Ordinal, Tape
 from replaykit.grading.judges.tape.tape_miss import recorded
@@ -24,6 +25,9 @@ def judge_from_tape(
 
     Raises JudgeError for settings that no judge can have.
     """
+    members = members_of(settings, mode)
+    if members:
+        return folded(settings, [judge_from_tape(one, task, replay, tape, mode) for one in members])
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):

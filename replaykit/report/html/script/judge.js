@@ -30,6 +30,7 @@ function judge_section(run, one, judgement, enlarge) {
           : null,
       ],
       ["other mode", judgement.other_mode],
+      ...(judgement.members || []).map((one) => [one.judge, `${one.outcome} (${one.reason})`]),
     ]),
   );
 }
