@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -52,25 +56,58 @@ def shots(bundle: Bundle) -> list[bytes]:
     return [data for one in seen if (data := picture(bundle, one)) is not None]
 
 
+INSPECT = Path(__file__).parents[2] / ".venv" / "inspect"
+"""Where `.ci/setup` puts Inspect: beside the environment, since it has versions of its own."""
+
+READ = """
+import json, sys
+from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+found = {}
+for file in sys.argv[1:]:
+    log = read_eval_log(file)
+    (sample,) = log.samples
+    calls = [call for one in sample.messages if one.role == "assistant" for call in one.tool_calls or ()]
+    found[file] = {
+        "calls": len(calls), "input": sample.input, "answer": sample.output.completion, "status": log.status,
+        "ids": [sample.id, *(one.id for one in read_eval_log_sample_summaries(file))],
+        "head": read_eval_log(file, header_only=True).eval.dataset.sample_ids,
+    }
+print(json.dumps(found))
+"""
+"""What Inspect's own package says of logs."""
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """Export every recording, and have Inspect read them all in one process: name to log and what it says."""
+    if not (INSPECT / "replaykit-lock").exists():
+        pytest.skip("inspect-ai is not installed: .ci/setup does it")
+    folder = tmp_path_factory.mktemp("logs")
+    files = {path.stem: exported(path, folder / path.stem) for path in RECORDINGS}
+    environment = {**os.environ, "PYTHONPATH": str(INSPECT)}
+    call = [sys.executable, "-S", "-c", READ, *map(str, files.values())]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    return {name: (file, said[str(file)]) for name, file in files.items()}
+
+
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_a_recording_is_read_by_inspect_and_comes_back(
-    path: Path, tmp_path: Path, imported: Importing
+    path: Path, logs: dict[str, tuple[Path, dict[str, Any]]], imported: Importing
 ) -> None:
-    log = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
-    file = exported(path, tmp_path)
-    read = log.read_eval_log(str(file))
-    (sample,) = read.samples
+    file, said = logs[path.stem]
     again = imported("inspect", file)
     with open_bundle(path) as first:
         run = first.trajectory
-        calls = [call for one in sample.messages if one.role == "assistant" for call in one.tool_calls or ()]
-        assert len(calls) == len(acts(first)) and sample.input == (run.header.task or {})["intent"]
-        assert sample.output.completion == (run.answer or "") and read.status == "success"
+        task = run.header.task or {}
+        assert said == {
+            "calls": len(acts(first)), "input": task["intent"], "answer": run.answer or "",
+            "status": "success", "ids": [task["id"]] * 2, "head": [task["id"]],
+        }  # fmt: skip
         assert acts(again) == acts(first)
         assert again.trajectory.answer == run.answer
         assert shots(again) == shots(first) != []
-    assert log.read_eval_log_sample_summaries(str(file))[0].id == sample.id
-    assert log.read_eval_log(str(file), header_only=True).eval.dataset.sample_ids == [sample.id]
 
 
 @pytest.mark.parametrize("format", sorted(set(SAMPLES) - {"har"}))

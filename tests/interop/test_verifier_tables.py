@@ -255,3 +255,31 @@ def test_a_table_of_other_columns_is_none(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([{"task_id": "x"}]), tmp_path / "x.parquet")
     (done,) = import_runs("cuaverifierbench", [tmp_path], tmp_path / "out")
     assert "expected trajectories/*.parquet" in str(done.error)
+
+
+TABLES = Path(__file__).parent / "cuaverifierbench"
+"""Written by datasets 5.2 with the features of the published builder; logs as Fara's handler writes them."""
+
+
+def test_tables_that_datasets_wrote(tmp_path: Path) -> None:
+    done = import_runs("auto", [TABLES], tmp_path / "out")
+    assert [(Path(one.path).stem, one.state) for one in done] == [
+        ("internal-shop--1", "imported"), ("internal-empty--2", "imported"),
+    ]  # fmt: skip
+    with open_bundle(done[0].path) as bundle:
+        run = bundle.trajectory
+        assert [type(step.action) for step in run.steps] == [Goto, ToolCall] and run.answer == "4 EUR"
+        assert run.channel("screenshots") == run.channel("actions") == "recorded"
+        said = [(one.kind, one.name) for one in run.of_type(Imported)]
+        assert said == [
+            ("judgement", "uv"), ("judgement", "verifier"), ("label", "human"), ("label", "Judge1"), ("label", "majority"),
+        ]  # fmt: skip
+
+
+def test_a_row_without_a_log_proves_nothing(tmp_path: Path) -> None:
+    done = import_runs("cuaverifierbench", [TABLES], tmp_path / "out")
+    assert [line for one in done for line in one.warnings if "without a log" in line] == [
+        "trajectories/internal-00000-of-00001.parquet row 1 is without a log: what was done is not known"
+    ]
+    with open_bundle(done[1].path) as bundle:
+        assert bundle.trajectory.channel("actions") == "partial" and bundle.trajectory.answer is None

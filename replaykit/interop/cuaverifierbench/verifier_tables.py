@@ -102,6 +102,8 @@ def read(run: Run, candidate: Candidate) -> None:
     run.task(row.task_id, intent=row.instruction, start_urls=(row.init_url,) if row.init_url else ())
     run.header["agent"] = AgentInfo(name="Fara")
     run.keep(place, {"end_timestamp": row.end_timestamp} if row.end_timestamp else {})
+    if not row.web_surfer_log.strip():
+        run.cut("without a log: what was done is not known", place)
     entries = list(_entries(run, row.web_surfer_log, place))
     base = _clock(run, row, entries)
     acts = [entry for entry in entries if entry.get("action") is not None]
@@ -311,7 +313,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Action]] = {
 def _verdicts(run: Run, judged: dict[str, Any], name: str) -> None:
     """Add what the data set's judges said, and what its people agreed on."""
     for judge, columns in VERDICTS.items():
-        value = {column: judged[column] for column in columns if judged[column] is not None}
+        value = {column: judged[column] for column in columns if says(judged[column])}
         if value:
             run.add(Imported(kind="judgement", name=judge, value=value, file=name))
     value = {column: judged[column] for column in HUMAN if judged[column] is not None}
