@@ -18,7 +18,9 @@ from replaykit.grading.judges.claims.predicates import (
     Item,
     Items,
     NoRequest,
+    TextVisible,
     UserAgreed,
+    ValueShown,
 )
 from replaykit.grading.judges.claims.run_facts import RunFacts
 
@@ -26,6 +28,9 @@ _ORDER = (Finding.CONTRADICTED, Finding.NOT_SHOWN, Finding.SUPPORTED)
 
 _NO_PROOF = (NoRequest, UserAgreed, Entered, Count, CannotCheck)
 """Predicates that alone show no task done: what was not sent, only allowed, only entered, how often."""
+
+_TEXTS = (TextVisible, ValueShown)
+"""Predicates on texts, which may stand there whatever the agent did."""
 
 
 class Decided(Struct, frozen=True, kw_only=True):
@@ -43,6 +48,8 @@ class Decided(Struct, frozen=True, kw_only=True):
     """Each predicate."""
     is_proof: bool = False
     """Whether a supported predicate of it shows an effect."""
+    is_deed: bool = False
+    """Whether one of them shows more than a text."""
     events: tuple[int, ...] = ()
     """Requests that it explains."""
 
@@ -109,6 +116,7 @@ def _decided(item: Item, of: Literal["task", "answer"], text: str, subject: Subj
         reason=first.reason,
         decisions=decisions,
         is_proof=is_supported and any(not isinstance(one, _NO_PROOF) for one, _ in shown),
+        is_deed=is_supported and any(not isinstance(one, (*_NO_PROOF, *_TEXTS)) for one, _ in shown),
         events=tuple(event for _, decision in shown for event in decision.events) if is_supported else (),
     )
 
