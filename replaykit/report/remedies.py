@@ -83,7 +83,10 @@ REMEDIES: dict[str, str] = {
     "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
     "trajectory.end": _WHOLE,
     "trajectory.gap": _WATCH,
+    "unanswered": "nobody heard how this request ended: let the agent wait for the app, or read the path"
+    " after the run (`phase: post`)",
     "unheard": _WATCH,
+    "unordered": "two requests were under way at once: read the path after the run (`phase: post`)",
     "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",
     "urls": _WATCH,
     "urls.incomplete": _WATCH,

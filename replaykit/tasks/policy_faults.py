@@ -243,6 +243,10 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
         yield _fault(at, "bad_selector", reason)
 
 
+_FILE_FIRST = re.compile(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
+"""A name of a page, with more path after it: as a host nothing would ever be there."""
+
+
 @lru_cache(maxsize=1024)
 def bad_selector(css: str) -> str:
     """Return what is wrong with a selector or path; empty where nothing is."""
@@ -269,6 +273,12 @@ def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:
             if term.regex is not None:
                 yield from _regex(term.regex, f"{place}.regex")
             yield from _stars(term, place)
+            yield from _parts(term, place)
+        elif found := _FILE_FIRST.match(term):
+            reason = (
+                f"{found[0]!r} may be a host or a file: write /{term} for a path, https://{term} for a host"
+            )
+            yield _fault(place, "ambiguous_url_term", reason)
         elif not re.sub(r"^[a-z][a-z0-9+.-]*://|[/?#=&.\s]", "", term, flags=re.IGNORECASE):
             yield _fault(place, "empty_url_term", f"{term!r} names no host, segment, query or fragment")
 
@@ -278,6 +288,16 @@ def _stars(term: Url, at: str) -> Iterator[Fault]:
         if "*" in (getattr(term, name) or ""):
             reason = f"{name} takes `*` for no wildcard: use host, path or regex, or write %2A"
             yield _fault(f"{at}.{name}", "wildcard_in_text", reason)
+
+
+def _parts(term: Url, at: str) -> Iterator[Fault]:
+    for name, signs in (("host", "/?#@"), ("path", "?#")):
+        value = getattr(term, name) or ""
+        if any(sign in value for sign in signs):
+            reason = (
+                f"{value!r} is more than a {name}: write the whole as a term, or query and fragment apart"
+            )
+            yield _fault(f"{at}.{name}", "bad_url_part", reason)
 
 
 def _secret(secret: str | Secret, at: str) -> Iterator[Fault]:

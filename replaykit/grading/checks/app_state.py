@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from replaykit.grading.checks.absence import resting_on
+from replaykit.grading.checks.exchange_order import candidates, is_unanswered
 from replaykit.grading.checks.json_predicates import holds, same
 from replaykit.grading.checks.requirement import (
     Graded,
@@ -46,6 +47,8 @@ class State(NamedTuple):
     """JSON, a status, or headers."""
     evidence: Evidence
     """Where it is."""
+    doubt: str | None = None
+    """Code of what is missing to know that this state is meant; None: it is."""
 
 
 def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded, ...]:
@@ -122,13 +125,10 @@ def _states(check: StateHttp, replay: Replay) -> Ruling | list[State]:
         if choice.phase != "run":
             return _probed(choice, replay)
         found = _exchanges(choice, replay)
-        if choice.which in ("first", "last") and not any(one.op == "changed" for one in check.where):
-            found = found[:1] if choice.which == "first" else found[-1:]
-        if choice.which == "count":
-            if choice.ok:
-                _require_heard(found)
-            return [State(_NOTHING, _evidence(one, place)) for place, one in found]
-        return [_state(one, place, choice, replay) for place, one in found]
+        if choice.which == "count" and choice.ok:
+            _require_heard(found)
+        meant = candidates([one for _, one in found], choice)
+        return [_state(*found[one.place], choice, replay)._replace(doubt=one.doubt) for one in meant]
     except Missing as missing:
         return undecided("not_recorded", str(missing))
 
@@ -148,8 +148,9 @@ def _exchanges(choice: ExchangeChoice, replay: Replay) -> list[tuple[int, Exchan
 
 
 def _is_chosen(exchange: Exchange, choice: ExchangeChoice) -> bool:
-    # Of what only the net log knows nobody can say that it failed.
-    is_ok = exchange.status in _SUCCESS or not choice.ok or exchange.source == "netlog"
+    # Of what only the net log knows, and of what nobody answered, nobody can say that it failed.
+    is_unknown = exchange.source == "netlog" or is_unanswered(exchange)
+    is_ok = exchange.status in _SUCCESS or not choice.ok or is_unknown
     return is_ok and exchange.method.upper() == choice.method.upper() and _is_at(exchange.url, choice.path)
 
 
@@ -164,12 +165,16 @@ def _is_at(url: str, path: str) -> bool:
     return path in (parts.path, f"{parts.path}?{parts.query}")
 
 
-def _state(exchange: Exchange, place: int, choice: ExchangeChoice, replay: Replay) -> State:
+def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Replay) -> State:
     evidence = _evidence(exchange, place)
+    if choice.which == "count":
+        return State(_NOTHING, evidence)
     if exchange.source == "netlog":
         return State(Missing(f"unheard:{exchange.id}"), evidence)
     if exchange.source == "agent":
         return State(Missing(FORGED), evidence)
+    if choice.part != "request" and is_unanswered(exchange):
+        return State(Missing(f"unanswered:{exchange.id}"), evidence)
     match choice.part:
         case "status":
             return State(exchange.status, evidence)
@@ -197,7 +202,7 @@ def _probed(choice: ExchangeChoice, replay: Replay) -> list[State]:
             found.append(State(probe.status if is_status else _json(probe.body, probe.id, replay), evidence))
     if not found:
         raise Missing(f"api:state:{choice.path}")
-    return found
+    return {"first": found[:1], "last": found[-1:]}.get(choice.which, found)
 
 
 def _json(blob: Any, number: str, replay: Replay) -> Any:
@@ -218,18 +223,43 @@ def _ruling(
         return states, Evidence()
     choice = check.exchange
     if choice.which == "count":
-        ruling = _compared(predicate, [len(states)], None)
+        ruling = _counted(predicate, states)
         return resting_on("network", ruling, replay, terms), Evidence(source="exchange")
-    if not states:
+    earlier = _earlier(check, replay) if predicate.op == "changed" else _NOTHING
+    judged = [(_at(predicate, state, earlier), state) for state in states]
+    known = [one for one in judged if one[1].doubt is None]
+    ruling, evidence = _of_known(known, choice, replay)
+    if choice.which == "any" and ruling.outcome is Outcome.PASS:
+        return ruling, evidence
+    for other, state in judged:
+        if state.doubt is not None and other.outcome is not ruling.outcome:
+            return undecided("not_recorded", state.doubt), state.evidence
+    return ruling, evidence
+
+
+def _of_known(
+    known: Sequence[tuple[Ruling, State]], choice: ExchangeChoice, replay: Replay
+) -> tuple[Ruling, Evidence]:
+    """Return the ruling on what is surely meant."""
+    if not known:
         codes = lacking(replay.trajectory, "network")
         if codes:
             return undecided("not_recorded", *codes), Evidence()
         shown = Value(raw=f"{choice.method} {choice.path}", type="request")
         return failed("no_exchange", "there is such an exchange", shown), Evidence()
-    chosen = {"first": states[:1], "last": states[-1:]}.get(choice.which, states)
-    judged = [(_at(predicate, state, _earlier(check, states, replay)), state.evidence) for state in chosen]
-    best = next((one for one in judged if one[0].outcome is Outcome.PASS), None)
-    return best or next((one for one in judged if one[0].outcome is Outcome.UNDECIDED), judged[-1])
+    best = next((one for one in known if one[0].outcome is Outcome.PASS), None)
+    best = best or next((one for one in known if one[0].outcome is Outcome.UNDECIDED), known[-1])
+    return best[0], best[1].evidence
+
+
+def _counted(predicate: Predicate, states: Sequence[State]) -> Ruling:
+    """Compare how many there are; those of which nobody knows are counted, and are not."""
+    doubts = [state.doubt for state in states if state.doubt is not None]
+    least = len(states) - len(doubts)
+    ruled = [_compared(predicate, [number], None) for number in range(least, len(states) + 1)]
+    if len({one.outcome for one in ruled}) > 1:
+        return undecided("not_recorded", doubts[0])
+    return ruled[0]
 
 
 def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
@@ -247,14 +277,15 @@ def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
         return error("bad_predicate", str(fault), Value(raw=predicate.at, type="path"))
 
 
-def _earlier(check: StateHttp, states: Sequence[State], replay: Replay) -> Any:
+def _earlier(check: StateHttp, replay: Replay) -> Any:
     """Return the state before: what was asked for before the run, else the first that was sent."""
     choice = check.exchange
     before = ExchangeChoice(method="GET", path=choice.path, phase="pre")
     try:
         return _probed(before, replay)[-1].document
     except Missing:
-        first = states[0].document if len(states) > 1 else _NOTHING
+        found = _exchanges(choice, replay) if choice.phase == "run" else []
+        first = _state(*found[0], choice, replay).document if len(found) > 1 else _NOTHING
         return _NOTHING if isinstance(first, Missing) else first
 
 

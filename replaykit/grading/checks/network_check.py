@@ -214,9 +214,13 @@ def _difference(check: NetworkMatch, request: Request, terms: Terms) -> str | No
     if request.exchange.source == "agent":
         raise Missing(FORGED)  # the site was not asked
     wanted = check.expected.status(is_absent=check.should_not_exist)
-    if wanted is not None and request.status != wanted:
+    is_open = request.may_have(wanted)
+    if wanted is not None and not is_open and request.status != wanted:
         return "status"
-    return _named_difference(check, request, terms)
+    differs = _named_difference(check, request, terms)
+    if differs is None and is_open:
+        raise Missing(f"unanswered:{request.exchange.id}")
+    return differs
 
 
 def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:

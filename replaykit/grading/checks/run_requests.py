@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from msgspec import Struct
 
+from replaykit.grading.checks.exchange_order import is_unanswered
 from replaykit.grading.values.bodies import body_fields, decoded, read_fields
 from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import state_of
@@ -21,6 +22,10 @@ _STATIC = (
 _ORDINARY = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$-:<->@-~]*|)(?![^?#])", re.ASCII)
 """URLs with a path, without parameters, that every parser finds."""
 _HIDDEN = "⟦"
+
+
+NO_RESPONSE = -1
+"""What WebArena-Verified calls the status of a request without a response."""
 
 
 class Missing(Exception):
@@ -44,15 +49,20 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """HTTP status, -1 = no response. Raises `Missing` where nobody heard the answer."""
+        """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where nobody heard the answer."""
         if self.is_unheard:
             raise Missing(f"unheard:{self.exchange.id}")
-        return -1 if self.exchange.status is None else self.exchange.status
+        return NO_RESPONSE if self.exchange.status is None else self.exchange.status
 
     @property
     def is_unheard(self) -> bool:
         """Whether only the net log knows of it: neither its bodies nor its answer were heard."""
         return self.exchange.source == "netlog"
+
+    def may_have(self, status: int | None) -> bool:
+        """Say whether it may have had a status that nobody heard (`is_unanswered`)."""
+        is_named = status is not None and status != NO_RESPONSE
+        return is_named and not self.is_unheard and is_unanswered(self.exchange)
 
     @property
     def headers(self) -> dict[str, str]:

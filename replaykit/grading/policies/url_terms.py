@@ -11,13 +11,20 @@ from urllib.parse import parse_qsl, unquote
 import ada_url
 
 from replaykit.grading.policies.texts import regex
-from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts
+from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts, whole
 from replaykit.tasks.policy_rules import Url, UrlTerm
 
 _BLANK = re.compile(r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I)
 _PORT = re.compile(rf"(.*?):(\d+|{STAR})")
 _SCHEME = re.compile(rf"[a-z0-9+.-]*{STAR}(?=://)", re.I)
 _ANY_PORT = re.compile(rf"(?<=://)([^/?#]*):{STAR}(?=[/?#]|$)")
+_BARE_SCHEME = re.compile(r"(https?):/*(?=.)", re.I)
+_SCHEME_ALONE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
+_NAMED_HOST = re.compile(
+    r"(?://)?((?:(?:[\w*-]+\.)+[\w*-]+\.?|localhost|\[[0-9a-f:.]+\]|[\w*-]+(?=:))(?::\d+|:\*)?)(/.*)",
+    re.I | re.DOTALL,
+)
+_DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
 _PARTS = re.compile(r"([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 
@@ -25,13 +32,15 @@ class Address(NamedTuple):
     """A URL in the parts that terms compare; texts without case, decoded after splitting."""
 
     href: str
-    """The whole, normalised by WHATWG rules."""
+    """The whole, normalised by WHATWG rules; without user, password and the final dot of a host."""
+    scheme: str
+    """Without colon."""
     host: str
-    """Without port; empty where the scheme has none."""
+    """Without port and final dot; empty where the scheme has none."""
     port: str
     """Empty for the scheme's default."""
     path: tuple[str, ...]
-    """Segments of the path."""
+    """Segments of the path, without their parameters (`;v=1`)."""
     query: tuple[tuple[str, str], ...]
     """Pairs of the query, and of a query inside the fragment."""
     fragment: tuple[str, ...]
@@ -51,9 +60,15 @@ def address(url: str) -> Address | None:
     parsed = _parse(url.strip())
     if parsed is None:
         return None
+    if parsed.username or parsed.password:
+        # Browsers go to the host: words before `@` name no place.
+        parsed.username = parsed.password = ""
+    if parsed.hostname.endswith("."):
+        parsed.hostname = parsed.hostname.rstrip(".") or parsed.hostname
     fragment, _, inner = parsed.hash.removeprefix("#").partition("?")
     return Address(
         href=parsed.href,
+        scheme=parsed.protocol.rstrip(":"),
         host=parsed.hostname.lower().rstrip("."),
         port=parsed.port,
         path=segments(parsed.pathname),
@@ -94,7 +109,11 @@ class _Term:
     """A URL term, read by its shape."""
 
     def __init__(self, term: str) -> None:
-        self.term = term = hidden(term.strip())
+        named = _NAMED_HOST.fullmatch(term.strip())
+        #: The host of `shop.test/orders`, with its port.
+        self.host = hidden(named[1]) if named else None
+        self.term = term = _BARE_SCHEME.sub(r"\1://", hidden((named[2] if named else term).strip()), count=1)
+        self.is_scheme = _SCHEME_ALONE.fullmatch(term) is not None
         self.pair = pairs(term) if "=" in term and not re.search(r"[/?#]", term) else ()
         self.is_whole = "://" in term
         self.whole = address(_ANY_PORT.sub(r"\1", _SCHEME.sub("http", term))) if self.is_whole else None
@@ -108,17 +127,24 @@ class _Term:
 
     @property
     def words(self) -> tuple[str, ...] | None:
-        if STAR in self.term:
+        if STAR in self.term or STAR in (self.host or "") or self.is_scheme:
             return None
+        if self.host is not None:
+            return (_port_apart(self.host)[0],)
         if self.is_whole:
             return () if self.whole is None else (_lines(self.whole.host, *self.whole.path),)
         if self.pair:
             return _lines(_joined(self.pair[0])), _lines(_decode(self.term))
         if self.has_parts:
             return _first(self.path, self.query, self.fragment)
-        return (_port_apart(self.term)[0] if self.is_host else self.term.lower(),)
+        return (_port_apart(self.term)[0],)
 
     def holds(self, where: Address) -> bool:
+        if self.is_scheme:
+            return f"{where.scheme}:" == self.term.lower()
+        if self.host is not None:
+            at_path = _starts(self.path, where.path or ("",)) and _starts(self.fragment, where.fragment)
+            return at_path and _is_host(self.host, where) and _subset(self.query, where.query)
         if self.is_whole:
             return self.whole is not None and _inside(self.whole, where, any_port=self.any_port)
         if self.pair:
@@ -127,7 +153,7 @@ class _Term:
             return self._parts(where)
         if self.is_host:
             return _is_host(self.term, where)
-        label = segment(self.term.lower())
+        label = segment(_port_apart(self.term)[0])
         return any(meets(label, one) for one in where.host.split("."))
 
     def _parts(self, where: Address) -> bool:
@@ -142,13 +168,12 @@ class _Condition:
         self.condition = condition
         self.host = None if condition.host is None else hidden(condition.host)
         self.path = segments(hidden(condition.path or ""))
-        self.fragment = segments(hidden((condition.fragment or "").removeprefix("#")))
+        self.fragment = segments(hidden((condition.fragment or "").removeprefix("#").removeprefix("!")))
         self.query = {
             key.casefold(): [segment(hidden(value).casefold()) for value in _listed(one)]
             for key, one in condition.query.items()
         }
-        equals = None if condition.equals is None else address(condition.equals)
-        self.equals = equals.href.casefold() if equals else (condition.equals or "").casefold()
+        self.equals = None if condition.equals is None else address(condition.equals)
 
     @property
     def words(self) -> tuple[str, ...] | None:
@@ -161,6 +186,7 @@ class _Condition:
             and _run(self.path, where.path)
             and _run(self.fragment, where.fragment)
             and all(self._asks(key, some, where) for key, some in self.query.items())
+            and (self.condition.equals is None or _is_same(self.equals, where))
             and self._text_holds(where.href)
         )
 
@@ -171,16 +197,14 @@ class _Condition:
 
     def _text_holds(self, href: str) -> bool:
         wanted = self.condition
-        return (
-            (wanted.equals is None or self.equals == href.casefold())
-            and (wanted.contains is None or _contains(wanted.contains, href))
-            and (wanted.regex is None or regex(wanted.regex, True).search(href) is not None)
+        return (wanted.contains is None or _contains(wanted.contains, href)) and (
+            wanted.regex is None or regex(wanted.regex, True).search(href) is not None
         )
 
 
 def segments(path: str) -> tuple[str, ...]:
-    """Return the segments of a path, decoded after splitting; empty ones dropped."""
-    return tuple(_decode(part) for part in path.split("/") if part)
+    """Return the segments of a path, decoded after splitting; parameters and empty ones dropped."""
+    return tuple(_decode(name) for part in path.split("/") if (name := part.partition(";")[0]))
 
 
 def pairs(query: str) -> tuple[tuple[str, str], ...]:
@@ -211,10 +235,28 @@ def _inside(wanted: Address, where: Address, *, any_port: bool) -> bool:
     return (
         _has_name(wanted.host, where.host, exact=True)
         and (any_port or wanted.port == where.port)
-        and _starts(wanted.path, where.path or ("",))
+        and _begins(wanted, where)
         and _starts(wanted.fragment, where.fragment)
         and _subset(wanted.query, where.query)
     )
+
+
+def _begins(wanted: Address, where: Address) -> bool:
+    """Compare paths: one with a fragment goes on there, and is whole."""
+    if not wanted.fragment:
+        return _starts(wanted.path, where.path or ("",))
+    return whole([segment(one) for one in wanted.path], where.path)
+
+
+def _is_same(wanted: Address | None, where: Address) -> bool:
+    """Compare whole addresses; http and https are one, fields of a query may stand in any order."""
+    if wanted is None:
+        return False
+    web = ("http", "https")
+    is_scheme = wanted.scheme == where.scheme or (wanted.scheme in web and where.scheme in web)
+    parts = ("host", "port", "path", "fragment", "routed")
+    is_place = all(getattr(wanted, name) == getattr(where, name) for name in parts)
+    return is_scheme and is_place and sorted(wanted.query) == sorted(where.query)
 
 
 def _joined(pair: tuple[str, str]) -> str:
@@ -234,20 +276,24 @@ def _lines(*parts: str) -> str:
 
 
 def _port_apart(host: str) -> tuple[str, str | None]:
+    if host.count(":") > 1 and not host.startswith("["):
+        host = f"[{host}]"
     with_port = _PORT.fullmatch(host)
     name, port = (with_port[1], with_port[2]) if with_port else (host, None)
-    parsed = _parse(f"http://{name}") if not name.isascii() else None
+    parsed = _parse(f"http://{name}") if not name.isascii() or name.startswith("[") else None
     return (parsed.hostname if parsed else name).lower().strip("."), port
 
 
 def _is_host(wanted: str, where: Address) -> bool:
     host, port = _port_apart(wanted)
-    is_port = port in (None, STAR, where.port)
+    is_port = port in (None, STAR, where.port or _DEFAULT_PORTS.get(where.scheme))
     return bool(host) and is_port and _has_name(host, where.host, exact=False)
 
 
 def _has_name(wanted: str, found: str, *, exact: bool) -> bool:
     """Compare names of hosts; `*.` at the beginning is the name and all below it."""
+    if wanted == STAR:
+        return bool(found)
     bare = wanted.removeprefix(STAR + ".")
     if STAR not in bare:
         is_below = not exact or bare != wanted

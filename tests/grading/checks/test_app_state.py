@@ -244,3 +244,67 @@ def test_a_body_that_was_not_kept_matters_only_where_it_is_asked_for(grade: Grad
     counted = {"method": "PUT", "path": "/api/state", "which": "count"}
     two = [{"op": "equals", "value": 2}]
     assert grade(ended, {"type": "state.http", "exchange": counted, "where": two}).outcome == "PASS"
+
+
+def sent(builder: Builder, *sends: tuple[int, dict[str, Any]]) -> Builder:
+    """Send states one after the other: what is in them, and what is known of the exchange."""
+    for value, facts in sends:
+        builder = put(builder, {"a": value}, **{"status": 200, **facts})
+    return builder.answer("ok")
+
+
+ABORTED = {"status": None, "error": "net::ERR_ABORTED"}
+UNANSWERED: dict[str, Any] = {"status": None}
+LATE = 10**9
+
+
+@pytest.mark.parametrize(
+    ("sends", "choice", "outcome", "missing"),
+    [
+        ([(2, {}), (2, {})], {}, "PASS", ()),
+        ([(2, {}), (2, ABORTED)], {}, "PASS", ()),
+        ([(2, {}), (2, UNANSWERED)], {}, "PASS", ()),
+        ([(2, {"ended": LATE}), (2, {})], {}, "PASS", ()),
+        ([(3, {}), (3, ABORTED)], {}, "FAIL", ()),
+        ([(2, {}), (3, ABORTED)], {}, "UNDECIDED", ("unanswered:1",)),
+        ([(2, {}), (3, UNANSWERED)], {}, "UNDECIDED", ("unanswered:1",)),
+        ([(3, {}), (2, UNANSWERED)], {}, "UNDECIDED", ("unanswered:1",)),
+        ([(2, ABORTED)], {}, "UNDECIDED", ("unanswered:0",)),
+        ([(3, ABORTED)], {}, "FAIL", ()),
+        ([(3, UNANSWERED), (2, {})], {}, "UNDECIDED", ("unanswered:0",)),
+        ([(3, {**ABORTED, "ended": 0}), (2, {})], {}, "PASS", ()),
+        ([(3, {**ABORTED, "ended": LATE}), (2, {})], {}, "UNDECIDED", ("unanswered:0",)),
+        ([(3, {"ended": LATE}), (2, {})], {}, "UNDECIDED", ("unordered:0",)),
+        ([(3, {"received": 0, "ended": LATE}), (2, {})], {}, "PASS", ()),
+        ([(2, {}), (3, {"status": None, "error": "net::ERR_CONNECTION_REFUSED"})], {}, "PASS", ()),
+        ([(2, {}), (3, {"status": 500})], {}, "PASS", ()),
+        ([(3, {}), (2, UNANSWERED)], {"ok": False}, "PASS", ()),
+        ([(3, UNANSWERED), (2, {})], {"which": "first"}, "UNDECIDED", ("unanswered:0",)),
+        ([(2, {}), (3, UNANSWERED)], {"which": "first"}, "PASS", ()),
+        ([(2, {}), (3, UNANSWERED)], {"which": "any"}, "PASS", ()),
+        ([(3, {}), (2, UNANSWERED)], {"which": "any"}, "UNDECIDED", ("unanswered:1",)),
+        ([(3, {}), (4, UNANSWERED)], {"which": "any"}, "FAIL", ()),
+    ],
+)
+def test_what_ended_unseen_counts_only_where_it_makes_no_difference(
+    grade: Grade,
+    run: Run,
+    sends: list[tuple[int, dict[str, Any]]],
+    choice: dict[str, Any],
+    outcome: str,
+    missing: tuple[str, ...],
+) -> None:
+    found = grade(sent(run(), *sends), check({"at": "/a", "value": 2}, **choice))
+    assert (found.outcome, found.missing) == (outcome, missing)
+
+
+@pytest.mark.parametrize(("value", "outcome"), [(1, "UNDECIDED"), (2, "UNDECIDED"), (3, "FAIL")])
+def test_what_ended_unseen_is_counted_or_not(grade: Grade, run: Run, value: int, outcome: str) -> None:
+    ended = sent(run(), (2, {}), (2, UNANSWERED))
+    assert grade(ended, check({"value": value}, which="count")).outcome == outcome
+    assert grade(ended, check({"op": "ge", "value": 1}, which="count")).outcome == "PASS"
+
+
+def test_the_reply_that_nobody_heard_is_unknown(grade: Grade, run: Run) -> None:
+    found = grade(sent(run(), (2, UNANSWERED)), check({"at": "/id", "value": 1}, side="response"))
+    assert found.missing == ("unanswered:0",)

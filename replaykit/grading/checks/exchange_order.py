@@ -1,0 +1,58 @@
+"""Which exchange was the last that succeeded, where some ended unseen or ran side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from replaykit.tasks.state_checks import ExchangeChoice
+from replaykit.trajectory.exchange import Exchange
+
+
+class Candidate(NamedTuple):
+    """An exchange that a check may be about."""
+
+    place: int
+    """Its place among those that were given."""
+    doubt: str | None
+    """Code of what is missing to know that it is meant; None: it is."""
+
+
+def is_unanswered(exchange: Exchange) -> bool:
+    """Say whether nobody heard how a request ended: it was under way at the end, or broken off."""
+    return exchange.status is None and (exchange.error is None or "ABORTED" in exchange.error)
+
+
+def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[Candidate]:
+    """Return what may be the first, the last or any of the exchanges chosen, in their order."""
+    open_ones = [choice.ok and one.source != "netlog" and is_unanswered(one) for one in exchanges]
+    found = [
+        Candidate(place, f"unanswered:{one.id}" if is_open else None)
+        for place, (one, is_open) in enumerate(zip(exchanges, open_ones, strict=True))
+    ]
+    known = [one for one in found if one.doubt is None]
+    if choice.which == "first":
+        return found[: known[0].place + 1] if known else found
+    if choice.which == "last" and known:
+        return [*_beside(known[-1].place, found, exchanges, choice), *found[known[-1].place :]]
+    return found
+
+
+def _beside(
+    last: int, found: Sequence[Candidate], exchanges: Sequence[Exchange], choice: ExchangeChoice
+) -> list[Candidate]:
+    """Return what began before the last one, and may have been carried out after it."""
+    # What a reply shows, it shows; of requests nobody knows in which order the server took them.
+    beside = [one for one in found[:last] if choice.part == "request" or one.doubt is not None]
+    return [
+        Candidate(one.place, one.doubt or f"unordered:{exchanges[one.place].id}")
+        for one in beside
+        if _outlasts(exchanges[one.place], exchanges[last])
+    ]
+
+
+def _outlasts(earlier: Exchange, later: Exchange) -> bool:
+    over = earlier.received if earlier.received is not None else earlier.ended
+    if over is None or later.t is None:
+        return earlier.status is None and earlier.error is None
+    return over > later.t
