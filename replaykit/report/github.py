@@ -5,12 +5,14 @@ Recorded text may hold Markdown, HTML, mentions and workflow commands: none of i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 
-from replaykit.errors import UsageError
+from replaykit.errors import UsageError, told
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.quoting import quoted
+from replaykit.report.text_report import describe, lacks_checks
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""
@@ -23,6 +25,12 @@ ERRORS_MAX = 10
 
 CELL_MAX = 200
 """Characters of one cell."""
+
+LINE_MAX = 600
+"""Characters of one line of a reason."""
+
+GATE_ROOM = 32 * 1024
+"""Bytes that are kept for the reasons of the gate."""
 
 _NOTE = "\n\n{left} more runs are left out: the summary is full.\n"
 _ACTIVE = {char: f"&#{ord(char)};" for char in "&<>|`*_[]()#@\\~!"}
@@ -39,8 +47,9 @@ def as_github(report: Report) -> bytes:
         if size > room:
             break
         kept += 1
-    note = _NOTE.format(left=len(rows) - kept) if kept < len(rows) else "\n"
-    return ("\n".join([head, *rows[:kept]]) + note).encode()
+    if kept < len(rows):
+        return ("\n".join([head, *rows[:kept]]) + _NOTE.format(left=len(rows) - kept)).encode()
+    return ("\n".join([head, *rows, *_gate(report), *_reasons(report, room - size)]) + "\n").encode()
 
 
 def error_lines(report: Report) -> list[str]:
@@ -68,6 +77,31 @@ def write_github(report: Report, environ: Mapping[str, str]) -> str:
     return lines
 
 
+def _gate(report: Report) -> list[str]:
+    reasons = [f"- {_cell(reason)}" for reason in report.gate.reasons[:ERRORS_MAX]]
+    left = len(report.gate.reasons) - len(reasons)
+    return ["", "### Gate", "", *reasons, *([f"- and {left} more"] if left else [])] if reasons else []
+
+
+def _reasons(report: Report, room: int) -> Iterator[str]:
+    """Yield in words what every run that is not well rests on, as long as there is room."""
+    for number, verdict in enumerate(report.verdicts):
+        lines = [_line(line) for line in describe(verdict).splitlines() if line.strip()]
+        # In `pre` nothing is Markdown: neither a link nor a mention.
+        text = "\n".join(["", f"### {_cell(report.name(verdict))}", "", "<pre>", *lines, "</pre>"])
+        room -= len(text.encode()) + 1
+        if room < GATE_ROOM:
+            yield f"\nThe reasons of {len(report.verdicts) - number} runs are left out: the summary is full."
+            return
+        if lines:
+            yield text
+
+
+def _line(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text.removeprefix("  "))
+    return escape(plain if len(plain) <= LINE_MAX else plain[: LINE_MAX - 1] + "…")
+
+
 def _rates(report: Report) -> list[str]:
     found = []
     for name, one in report.summary.get("metrics", {}).items():
@@ -87,12 +121,16 @@ def _row(verdict: Verdict, name: str) -> str:
     checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
     judges = [": ".join([f"{one.judge} {one.outcome}", *quoted(one)]) for one in verdict.judgements]
-    error = [verdict.error.kind] if verdict.error is not None else []
+    if verdict.error is not None:
+        words = " ".join(told(verdict.error.kind, verdict.error.fields).split())
+        cells = [name, "-", f"ERROR {verdict.error.kind}: {words}", "-", "-", "-"]
+        return "| " + " | ".join(map(_cell, cells)) + " |"
+    checks += ["ERROR no_checks"] if lacks_checks(verdict) else []
     cells = [
         name,
         str(verdict.success or "-"),
-        ", ".join([*error, *checks]) or "ok",
-        ", ".join(policies) or "ok",
+        ", ".join(checks) or ("ok" if verdict.checks else "-"),
+        ", ".join(policies) or ("ok" if verdict.policies else "-"),
         ", ".join(judges) or "-",
         "-" if verdict.completion is None else str(verdict.cup),
     ]

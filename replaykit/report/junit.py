@@ -8,10 +8,11 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from replaykit.errors import told
-from replaykit.grading.verdict import CheckResult, Evidence, Judgement, PolicyResult, Report, Verdict
+from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Verdict
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
+from replaykit.report.text_report import facts, lacks_checks
 
 TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""
@@ -52,6 +53,8 @@ def _suite(verdict: Verdict, name: str) -> str:
 def _cases(verdict: Verdict) -> Iterator[_Case]:
     for check in verdict.checks:
         yield _Case("check", check.id, check.outcome, _words("check", check))
+    if lacks_checks(verdict):
+        yield _Case("check", "no_checks", "ERROR", reason_said("check", "no_checks"))
     for policy in verdict.policies:
         yield _Case("policy", policy.id, policy.outcome, _words("policy", policy))
     for judgement in verdict.judgements:
@@ -119,19 +122,13 @@ def _words(kind: str, result: CheckResult | PolicyResult) -> str:
     first = " ".join(word for word in (reason_said(kind, result.reason), missing) if word)
     how = remedies(result.missing) if result.outcome == "UNDECIDED" else []
     steps = (f"to decide it: {sentence}" for sentence in how)
-    return "\n".join([first, *(_evidence(one) for one in result.evidence), *steps])
+    return "\n".join([first, *filter(None, map(facts, result.evidence)), *steps])
 
 
 def _judged(judgement: Judgement) -> str:
     """Return the reason in a word, what went wrong, and what the model said."""
     first = ": ".join([reason_said("judge", judgement.reason), *quoted(judgement)])
     return "\n".join([first, *([judgement.detail] if judgement.detail else [])])
-
-
-def _evidence(one: Evidence) -> str:
-    step = f"step {one.step}" if one.step is not None else ""
-    parts = (step, one.action, one.url, one.locator, one.excerpt, one.note)
-    return "; ".join(part for part in parts if part)
 
 
 def _plain(text: str) -> str:

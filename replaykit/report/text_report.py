@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from replaykit.errors import told
 from replaykit.grading.kinds import SIDE_EFFECT
+from replaykit.grading.statistics import FEW
 from replaykit.grading.verdict import (
     CheckResult,
     Evidence,
@@ -187,6 +188,10 @@ def _detail(verdict: Verdict) -> list[str]:
             head = f"  {check.outcome} check {check.id}{kind}: {said('check', check.reason)}"
             lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
             lines += _remedies(check)
+    if lacks_checks(verdict):
+        lines.append(
+            f"  ERROR {said('check', 'no_checks')}: write `checks`, or name a judge with --judge NAME"
+        )
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
             why = said("policy", policy.reason)
@@ -209,6 +214,17 @@ def _detail(verdict: Verdict) -> list[str]:
         else:
             lines += [f"    {safe(words)}" for words in claim_lines(judgement)]
     return lines
+
+
+def lacks_checks(verdict: Verdict) -> bool:
+    """Say whether a run could not be graded because its task asks for nothing."""
+    completion = verdict.completion
+    return not verdict.checks and completion is not None and completion.outcome is Outcome.ERROR
+
+
+def facts(evidence: Evidence) -> str:
+    """Return where something was found, what was expected and what was there, in one line."""
+    return "; ".join(_facts(evidence))
 
 
 def _failure(verdict: Verdict, failed: FirstFailure) -> str:
@@ -240,10 +256,10 @@ def _with_missing(head: str, missing: tuple[str, ...]) -> str:
 
 
 def _evidence(found: tuple[Evidence, ...]) -> Iterator[str]:
-    for evidence in found[:3]:
-        yield "    " + short(safe("; ".join(_facts(evidence))), 200)
-    if len(found) > 3:
-        yield f"    and {len(found) - 3} more"
+    told = [line for line in map(facts, found) if line]
+    yield from (f"    {short(safe(line), 200)}" for line in told[:3])
+    if len(told) > 3:
+        yield f"    and {len(told) - 3} more"
 
 
 def _facts(evidence: Evidence) -> Iterator[str]:
@@ -278,7 +294,18 @@ def _rates(report: Report) -> list[str]:
                 [label, _number(metric["value"]), _interval(metric["ci95"]), _number(metric["upper"])]
             )
             rows[-1] += [str(metric[key]) for key in ("n", "undecided", "errors")]
-    return table(rows)
+    return [*table(rows), *_few(report)]
+
+
+def _few(report: Report) -> list[str]:
+    """Say that the rates rest on too few runs to say much."""
+    rate = report.summary["metrics"].get("success_rate") or {"n": FEW, "undecided": 0, "errors": 0}
+    decided = rate["n"] - rate["undecided"] - rate["errors"]
+    return (
+        [f"few: {counted(decided, 'run')} decided; below {FEW} these rates say little"]
+        if decided < FEW
+        else []
+    )
 
 
 def _risk(report: Report) -> list[str]:
