@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.values.normal_form import fold, includes
+from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -32,6 +33,8 @@ def spans_of(answer: str) -> tuple[tuple[str, str], ...]:
 def _texts(replay: Replay) -> Iterator[tuple[int, str]]:
     last = max(0, len(replay.steps) - 1)
     for page in replay.pages:
+        if is_forged(page, replay):
+            continue  # the agent had a hand in it: no evidence of the site
         try:
             text = page.dom.text if page.dom is not None else None
         except (ReplayError, BundleError):

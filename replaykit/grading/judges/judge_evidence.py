@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.bundle_format import PIXMAP
@@ -23,6 +24,7 @@ from replaykit.grading.judges.screenshot_choice import (
     shots,
 )
 from replaykit.grading.model_request import ImagePart
+from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import tag_of
@@ -45,6 +47,8 @@ class Wants(Struct, frozen=True, kw_only=True):
     """The last accessibility tree."""
     text: bool = False
     """The text of the last page."""
+    forged: bool = False
+    """Pages that the agent had a hand in too, as compat mode has it: their pictures, tree and text."""
     facts: bool = False
     """The run itself, for judges that decide by code what a model states."""
 
@@ -99,15 +103,18 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
 
     Raises BundleError where a picture is missing or damaged.
     """
-    found = _SHOTS[wants.shots](replay)
-    selection = wants.images.select(list(found), wants.dedupe)
+    found = list(_SHOTS[wants.shots](replay))
+    made = frozenset() if wants.forged else replay.memo(_made_by_the_agent)
+    honest = [shot for shot in found if shot.id not in made]
+    selection = wants.images.select(honest, wants.dedupe)
+    selection = replace(selection, n_forged=len(found) - len(honest))
     return JudgeEvidence(
         task=task.intent,
         answer=replay.answer,
         deeds=tuple(_deed(step) for step in replay.steps),
         history=action_history(replay.trajectory),
-        tree=_last_tree(replay) if wants.tree else "",
-        text=_last_text(replay) if wants.text else "",
+        tree=_last_tree(replay, wants.forged) if wants.tree else "",
+        text=_last_text(replay, wants.forged) if wants.text else "",
         recorded_at=replay.trajectory.header.created or "",
         images=tuple(_image(replay, shot) for shot in selection.sent),
         selection=selection,
@@ -133,16 +140,28 @@ def _text(returned: Any) -> str:
     return msgspec.json.encode(returned).decode()
 
 
-def _last_tree(replay: Replay) -> str:
+def _made_by_the_agent(replay: Replay) -> frozenset[str]:
+    """Return the pictures that only pages show which the agent had a hand in."""
+    shown: dict[bool, set[str]] = {True: set(), False: set()}
+    for page in replay.pages:
+        if page.screenshot_id is not None:
+            shown[is_forged(page, replay)].add(page.screenshot_id)
+    return frozenset(shown[True] - shown[False])
+
+
+def _last_tree(replay: Replay, forged: bool) -> str:
     """Return the last accessibility tree as text; empty where none was recorded."""
-    seen = [page.seen for page in replay.pages if isinstance(page.seen, Observation)]
+    pages = (page for page in replay.pages if forged or not is_forged(page, replay))
+    seen = [page.seen for page in pages if isinstance(page.seen, Observation)]
     trees = [one.a11y for one in seen if isinstance(one.a11y, str)]
     return replay.bundle.blob(trees[-1]).decode("utf-8", "replace") if trees else ""
 
 
-def _last_text(replay: Replay) -> str:
+def _last_text(replay: Replay, forged: bool) -> str:
     """Return the visible text of the last page that can be read; empty where none can."""
     for page in reversed(replay.pages):
+        if not forged and is_forged(page, replay):
+            continue
         try:
             text = page.dom.text if page.dom is not None else None
         except (ReplayError, BundleError):

@@ -65,6 +65,7 @@ class ModelJudge:
             dedupe=self._dedupe(),
             shots=settings.shots,
             tree=self.protocol == "agent_reward" and settings.use_axtree,
+            forged=mode == "compat",
         )
 
     @property

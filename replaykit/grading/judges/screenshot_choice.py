@@ -42,10 +42,14 @@ class Selection(Struct, frozen=True, kw_only=True):
     """Pictures that the run has."""
     n_selected: int
     """Pictures that the policy asks for."""
+    n_forged: int = 0
+    """Pictures left out because the agent had a hand in their pages."""
 
     def report(self) -> dict[str, object]:
         """Return counts and identities for the judgement."""
+        forged = {"n_forged": self.n_forged} if self.n_forged else {}
         return {
+            **forged,
             "n_available": self.n_available,
             "n_selected": self.n_selected,
             "n_sent": len(self.sent),
