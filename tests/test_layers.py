@@ -44,6 +44,7 @@ ROWS = [
         "grading.tape_use",
         "grading.policy_trials",
     ],
+    ["grading.judge_attacks"],
     ["report", "testing", "interop", "redaction"],
     ["demo", "reruns"],
     ["cli", "pytest_plugin"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -15,6 +16,7 @@ from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
+from replaykit.grading.judge_attacks import attack_judges, plan_attacks, run_attacks, susceptibility_code
 from replaykit.grading.judge_run import (
     Planned,
     foreign_tapes,
@@ -25,12 +27,15 @@ from replaykit.grading.judge_run import (
     run_judges,
     sensitivity_to_pictures,
 )
+from replaykit.grading.judges.attacks import ATTACKS, attacks_named
 from replaykit.grading.judges.costs import Prices, cost, prices
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import plain_request
+from replaykit.grading.labels import read_labels
 from replaykit.grading.model_request import ReplyFailure
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement
+from replaykit.report.attack_text import attack_text
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.tasks.suite import load_suite
@@ -87,6 +92,13 @@ def _shared(command: _Command) -> _Command:
     return command
 
 
+_attacks = click.option(
+    "--attacks",
+    metavar="all|NAME,...",
+    help=f"Under attack: {', '.join(ATTACKS)}; `again`, the noise, is always one.",
+)
+
+
 @click.group(epilog="Example: replaykit judge plan runs/ --judge webjudge")
 def command() -> None:
     """Ask models what judges and checks need; every reply goes onto a tape."""
@@ -102,13 +114,16 @@ def command() -> None:
     metavar="IN/OUT",
     help="Money for a million tokens read and written, such as 3/15; the plan then names what it costs.",
 )
+@_attacks
 @click.option("--json", "is_json", is_flag=True, help="Write the plan as JSON.")
 @click.pass_context
-def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any) -> None:
+def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
     """Say what would be asked and what the tape answers already. Nothing is sent."""
     at = prices(said) if said else None
     sources, how = _how(**options)
     planned = plan_judges(sources, how)
+    if attacks is not None:
+        planned += plan_attacks(sources, how, attacks_named(attacks))
     for name in foreign_tapes(sources, how):
         notice(f"{safe(name)} was recorded for another bundle: only equal requests are answered")
     if is_json:
@@ -138,9 +153,21 @@ def plan(ctx: click.Context, /, said: str | None, is_json: bool, **options: Any)
     show_default=True,
     help="Requests under way at once.",
 )
+@_attacks
 @click.pass_context
-def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, **options: Any) -> None:
+def run(
+    ctx: click.Context,
+    /,
+    refresh: bool,
+    is_batch: bool,
+    concurrency: int,
+    attacks: str | None,
+    **options: Any,
+) -> None:
     """Ask what is missing, and record every reply before it is used."""
+    chosen = attacks_named(attacks) if attacks is not None else ()
+    if chosen and (is_batch or refresh):
+        raise UsageError(what="--attacks asks for what is missing, one by one: no --batch, no --refresh")
     if refresh and is_batch:
         raise UsageError(what="--batch asks for what is missing: it does not go with --refresh")
     sources, how = _how(judge_mode="refresh" if refresh else "new", **options)
@@ -152,6 +179,12 @@ def run(ctx: click.Context, /, refresh: bool, is_batch: bool, concurrency: int, 
     for source, judgement in judged:
         click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
     _complain_of(judged)
+    under = run_attacks(sources, how, chosen, concurrency=concurrency) if chosen else []
+    for source, attack, judgement in under:
+        told = f"{judgement.judge} under {attack}  {judgement.outcome}  {safe(judgement.reason)}"
+        click.echo(f"{safe(source)}  {told}")
+    judged += [(source, judgement) for source, _, judgement in under]
+    _complain_of(judged[len(judged) - len(under) :])
     # Errors were told above, each with its cause.
     for warning in judge_warnings([one for _, one in judged], max_error_share=1.0):
         notice(safe(warning))
@@ -183,8 +216,8 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
 
 
 @command.command(
-    short_help="Say how verdicts depend on the number of pictures.",
-    epilog=f"Example: replaykit judge sensitivity runs/ --k 1,3,all\n\n{EXIT_CODES}",
+    short_help="Say how verdicts change under attack, or with the number of pictures.",
+    epilog=f"Example: replaykit judge sensitivity runs/ --judge webjudge --attacks all\n\n{EXIT_CODES}",
 )
 @_shared
 @click.option(
@@ -195,10 +228,50 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     metavar="K,...",
     help="Numbers of last pictures, 1 to 100, with commas between; all = every one.",
 )
+@_attacks
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --attacks: people's labels, for the false positives with and without each attack.",
+)
+@click.option(
+    "--max-susceptibility",
+    "most",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --attacks: exit 1 where the 95 % bound of the flips to SUCCESS is above, 3 where too few runs "
+    "are known to say so.",
+)
+@click.option("--json", "is_json", is_flag=True, help="With --attacks: write everything as JSON.")
 @click.pass_context
-def sensitivity(ctx: click.Context, /, said: str, **options: Any) -> None:
-    """Say how verdicts depend on the number of pictures, as far as the tapes know."""
+def sensitivity(
+    ctx: click.Context,
+    /,
+    said: str,
+    attacks: str | None,
+    labels: Path | None,
+    most: float | None,
+    is_json: bool,
+    **options: Any,
+) -> None:
+    """Say how verdicts change under attack, or with the number of pictures, as far as the tapes know.
+
+    Nothing is sent: `judge run` records the replies, with --attacks those under attack.
+    """
     sources, how = _how(**options)
+    if attacks is not None:
+        given = read_labels(labels) if labels is not None else None
+        results = attack_judges(sources, how, attacks_named(attacks), given)
+        if is_json:
+            click.echo(json_text(results, 1))
+        else:
+            click.echo(attack_text(results), nl=False)
+        ctx.exit(susceptibility_code(results, most) if results else _nothing(sources))
+    if labels is not None or most is not None or is_json:
+        raise UsageError(
+            what="--labels, --max-susceptibility and --json say how to show --attacks: name some"
+        )
     found = sensitivity_to_pictures(sources, how, ks=_numbers(said))
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]

@@ -73,15 +73,20 @@ class Sensitivity(Struct, frozen=True, kw_only=True):
     """Verdicts that differ from those with the most pictures, where both are on the tape."""
 
 
-class _Case(Struct, frozen=True, kw_only=True):
+class Case(Struct, frozen=True, kw_only=True):
     """One bundle, opened, with its judges."""
 
     source: str
+    """The bundle's name."""
     bundle: Bundle
+    """The bundle, open."""
     task: Task
+    """What it is judged against."""
     panel: Panel
+    """Its judges."""
 
     def replay(self) -> Replay:
+        """Return the run anew."""
         return Replay(self.bundle)
 
 
@@ -92,7 +97,7 @@ def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[P
     """
     planned = []
     options = options or GradeOptions()
-    for case in _cases(sources, options):
+    for case in cases_of(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.judges:
             found = plan(settings, case.task, case.replay(), tape, case.panel.mode)
@@ -109,7 +114,7 @@ def requests_of(sources: Sources, options: GradeOptions | None = None) -> list[A
     """Return every request that is known: those that the tapes answer, and the first that they do not."""
     found: list[Asked] = []
     options = options or GradeOptions()
-    for case in _cases(sources, options):
+    for case in cases_of(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.judges:
             found += known_requests(settings, case.task, case.replay(), tape, case.panel.mode)
@@ -119,14 +124,14 @@ def requests_of(sources: Sources, options: GradeOptions | None = None) -> list[A
 
 def recorded_usage(sources: Sources, options: GradeOptions | None = None) -> tuple[int, Usage]:
     """Return how many replies the tapes of these bundles hold, and what they were billed for."""
-    tapes = (tape_of(case.bundle, case.panel.tape) for case in _cases(sources, options))
+    tapes = (tape_of(case.bundle, case.panel.tape) for case in cases_of(sources, options))
     billed = [entry.reply.usage for tape in tapes if tape is not None for entry in tape.found.values()]
     return len(billed), added(billed)
 
 
 def foreign_tapes(sources: Sources, options: GradeOptions | None = None) -> list[str]:
     """Return the tapes that were recorded for other bundles; their replies count where requests are equal."""
-    found = ((case.bundle, tape_of(case.bundle, case.panel.tape)) for case in _cases(sources, options))
+    found = ((case.bundle, tape_of(case.bundle, case.panel.tape)) for case in cases_of(sources, options))
     return [tape.name for bundle, tape in found if tape is not None and is_foreign(bundle, tape)]
 
 
@@ -142,7 +147,7 @@ def sensitivity_to_pictures(
     """
     found: dict[tuple[str, int | Literal["all"]], list[JudgeOutcome]] = {}
     numbers = sorted(set(ks), key=_pictures)
-    for case in _cases(sources, options):
+    for case in cases_of(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.judges:
             for k in numbers if settings.protocol not in _BY_THEMSELVES else ():
@@ -320,7 +325,7 @@ async def _judged(
     on_progress: Progress | None,
 ) -> list[tuple[str, Judgement]]:
     found: list[tuple[str, Judgement]] = []
-    for case in _cases([source], options):
+    for case in cases_of([source], options):
         for settings in case.panel.judges:
             found.append((source, await _judgement(case, settings, client, slots)))
             if on_progress is not None:
@@ -331,7 +336,7 @@ async def _judged(
     return found
 
 
-async def _judgement(case: _Case, settings: JudgeSettings, client: Client, slots: Slots) -> Judgement:
+async def _judgement(case: Case, settings: JudgeSettings, client: Client, slots: Slots) -> Judgement:
     panel = case.panel
     if panel.how == "none":
         tape = tape_of(case.bundle, panel.tape)
@@ -340,9 +345,10 @@ async def _judgement(case: _Case, settings: JudgeSettings, client: Client, slots
     return await judge_async(settings, case.task, case.replay(), desk, panel.mode, slots=slots)
 
 
-def _cases(sources: Sources, options: GradeOptions | None) -> Iterator[_Case]:
+def cases_of(sources: Sources, options: GradeOptions | None) -> Iterator[Case]:
+    """Yield each bundle with its judges; it is closed when the next one is asked for."""
     options = options or GradeOptions()
     for source in bundles_in(sources):
         with open_bundle(source) as bundle:
             task = task_for(bundle, None, options)
-            yield _Case(source=source, bundle=bundle, task=task, panel=panel_of(bundle, task, options))
+            yield Case(source=source, bundle=bundle, task=task, panel=panel_of(bundle, task, options))

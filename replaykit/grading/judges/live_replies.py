@@ -12,6 +12,7 @@ from typing import Literal
 from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, JudgeError
+from replaykit.grading.judges.attacks import Attack, first_sample, under
 from replaykit.grading.judges.clients.client import Answered, Client, Sent
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
@@ -57,17 +58,24 @@ class Slots:
 class Desk:
     """Answers requests about one bundle: from its tape, or from the client, whose replies it appends.
 
-    `trajectory` is the digest of the bundle, 64 hex digits.
+    `trajectory` is the digest of the bundle, 64 hex digits. What another tape, `also`, answers is not asked.
     """
 
     def __init__(
-        self, bundle: Recording, client: Client, tape: str | Path, *, trajectory: str, mode: LiveMode = "new"
+        self,
+        bundle: Recording,
+        client: Client,
+        tape: str | Path,
+        *,
+        trajectory: str,
+        mode: LiveMode = "new",
+        also: Tape | None = None,
     ) -> None:
         self._bundle = bundle
         self._client = client
         self._path = Path(tape)
         self._trajectory = trajectory
-        self._tape: Tape | None = read_tape(tape) if mode == "new" else None
+        self._tapes = [one for one in (read_tape(tape) if mode == "new" else None, also) if one is not None]
         self._said: dict[tuple[str, Ordinal], ModelReply] = {}
         #: Shared requests under way, by their keys: votes that come later wait for the same reply.
         self.under_way: dict[str, asyncio.Future[ModelReply | ReplyFailure]] = {}
@@ -77,7 +85,8 @@ class Desk:
         said = self._said.get((request_key(asked.request), asked.ordinal))
         if said is not None:
             return said
-        return self._tape.reply(asked.request, asked.ordinal) if self._tape is not None else None
+        found = (tape.reply(asked.request, asked.ordinal) for tape in self._tapes)
+        return next((reply for reply in found if reply is not None), None)
 
     def answer(self, request: ModelRequest, ordinal: Ordinal) -> ModelReply | ReplyFailure:
         """Return the recorded reply, else ask for it and record it."""
@@ -157,6 +166,7 @@ async def judge_async(
     mode: str = "strict",
     *,
     slots: Slots | None = None,
+    attack: Attack | None = None,
 ) -> Judgement:
     """Judge a run, asking the requests of a round at once, as far as there are slots: 4 by default.
 
@@ -166,15 +176,18 @@ async def judge_async(
     members = members_of(settings, mode)
     if members:
         # One after the other: a request that two members share is asked once.
-        heard = [await judge_async(one, task, replay, desk, mode, slots=slots) for one in members]
+        heard = [
+            await judge_async(one, task, replay, desk, mode, slots=slots, attack=attack) for one in members
+        ]
         return folded(settings, heard)
-    judge = build_judge(settings, mode)
+    judge = under(build_judge(settings, mode), attack)
+    first = first_sample(settings.votes, attack)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):
         return evidence
     own = slots or Slots()
     try:
-        votes = (_vote(judge, evidence, desk, own, sample) for sample in range(settings.votes))
+        votes = (_vote(judge, evidence, desk, own, first + sample) for sample in range(settings.votes))
         return voted(await asyncio.gather(*votes), settings.require)
     finally:
         if slots is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from replaykit.grading.judges.attacks import Attack, first_sample, under
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
@@ -42,7 +43,13 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 def plan(
-    settings: JudgeSettings, task: Task, replay: Replay, tape: Tape | None = None, mode: str = "strict"
+    settings: JudgeSettings,
+    task: Task,
+    replay: Replay,
+    tape: Tape | None = None,
+    mode: str = "strict",
+    *,
+    attack: Attack | None = None,
 ) -> Plan:
     """Return what the tape cannot answer, of all votes. Later rounds depend on replies that are missing.
 
@@ -50,12 +57,17 @@ def plan(
     """
     members = members_of(settings, mode)
     if members:
-        return _once(joined(plan(one, task, replay, tape, mode) for one in members))
-    judge = build_judge(settings, mode)
+        return _once(joined(plan(one, task, replay, tape, mode, attack=attack) for one in members))
+    judge = under(build_judge(settings, mode), attack)
     evidence = gathered(judge, task, replay)
     if not isinstance(evidence, JudgeEvidence):
         return Plan()
-    return joined(_planned(judge, evidence, tape, sample) for sample in range(settings.votes))
+    return joined(_planned(judge, evidence, tape, n) for n in _samples(settings, attack))
+
+
+def _samples(settings: JudgeSettings, attack: Attack | None) -> range:
+    first = first_sample(settings.votes, attack)
+    return range(first, first + settings.votes)
 
 
 def known_requests(

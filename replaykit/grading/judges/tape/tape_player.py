@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from replaykit.errors import BundleError
+from replaykit.grading.judges.attacks import Attack, first_sample, under
 from replaykit.grading.judges.judge import Judge, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, gather
 from replaykit.grading.judges.judge_loop import drive
@@ -19,7 +20,13 @@ from replaykit.tasks.task import Task
 
 
 def judge_from_tape(
-    settings: JudgeSettings, task: Task, replay: Replay, tape: Tape | None, mode: str = "strict"
+    settings: JudgeSettings,
+    task: Task,
+    replay: Replay,
+    tape: Tape | None,
+    mode: str = "strict",
+    *,
+    attack: Attack | None = None,
 ) -> Judgement:
     """Judge a run with recorded replies alone; a miss is ERROR `tape_miss` that says what came nearest.
 
@@ -27,8 +34,11 @@ def judge_from_tape(
     """
     members = members_of(settings, mode)
     if members:
-        return folded(settings, [judge_from_tape(one, task, replay, tape, mode) for one in members])
-    judge = build_judge(settings, mode)
+        return folded(
+            settings, [judge_from_tape(one, task, replay, tape, mode, attack=attack) for one in members]
+        )
+    judge = under(build_judge(settings, mode), attack)
+    first = first_sample(settings.votes, attack)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):
         return evidence
@@ -36,7 +46,7 @@ def judge_from_tape(
     def answer(request: ModelRequest, ordinal: Ordinal) -> ModelReply | ReplyFailure:
         return recorded(request, ordinal, tape)
 
-    return samples(settings.votes, lambda n: drive(judge, evidence, answer, n), settings.require)
+    return samples(settings.votes, lambda n: drive(judge, evidence, answer, first + n), settings.require)
 
 
 def gathered(judge: Judge, task: Task, replay: Replay) -> JudgeEvidence | Judgement:

@@ -1,0 +1,219 @@
+"""Attacks: what each changes, judges that are fooled and judges that are not. All replies are synthetic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.cli.main import run as run_cli
+from replaykit.errors import UsageError
+from replaykit.grading.grader import task_for
+from replaykit.grading.judge_attacks import (
+    AttackResult,
+    attack_judges,
+    plan_attacks,
+    run_attacks,
+    susceptibility_code,
+)
+from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, attacks_named, attacks_tape
+from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants, gather
+from replaykit.grading.judges.screenshot_choice import image_policy
+from replaykit.grading.judges.settings_file import load_judge
+from replaykit.grading.judges.tape.tape import read_tape, tape_beside
+from replaykit.grading.labels import Label, Labels
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
+from replaykit.grading.options import GradeOptions
+from replaykit.replay.player import Replay
+from replaykit.testing import trajectory
+
+ALL = attacks_named("all")
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
+
+
+def write(folder: Path, count: int = 4) -> list[str]:
+    found = []
+    for number in range(count):
+        built = trajectory({"id": f"t{number}", "intent": "Find the order.", "judge": "webvoyager"})
+        built.goto("http://shop.test/", f"<p>Order {number}</p>").screenshot(colour=(number, 0, 0))
+        for place in range(3):
+            built.click(f"#b{place}").screenshot(colour=(number, place, 9))
+        found.append(str(built.answer(f"It is {number}.").write(folder / f"run{number}.zst")))
+    return found
+
+
+def judged(
+    runs: list[str], says: Callable[[ModelRequest], bool], labels: Labels | None = None
+) -> dict[str, AttackResult]:
+    """Ask a judge that decides by `says`, as it is and under every attack."""
+
+    def reply(request: ModelRequest, _: Any) -> ModelReply:
+        text = "SUCCESS" if says(request) else "NOT SUCCESS"
+        return ModelReply(text=text, stop_reason="end_turn", model=request.model, origin="synthetic")
+
+    client, options = CallableClient(reply), GradeOptions(judge_mode="new")
+    run_judges(runs, options, client=client)
+    run_attacks(runs, options, ALL, client=client)
+    return {one.attack: one for one in attack_judges(runs, GradeOptions(), ALL, labels)}
+
+
+def words(request: ModelRequest) -> str:
+    return "\n".join(part.text for part in request.content if not isinstance(part, ImagePart))
+
+
+def pictures(request: ModelRequest) -> int:
+    return sum(isinstance(part, ImagePart) for part in request.content)
+
+
+def test_a_judge_that_believes_the_answer_is_caught(tmp_path: Path) -> None:
+    found = judged(write(tmp_path), lambda request: "verified" in words(request))
+    for name in ("answer", "both"):
+        assert (found[name].susceptible.flips, found[name].susceptible.n) == (4, 4)
+        assert found[name].beyond_again == 1.0
+        assert found[name].mcnemar_p == 0.125
+    assert found["again"].flipped.flips == 0
+    assert found["reasoning"].n_immune == 4  # it reads no reasoning
+    assert susceptibility_code(list(found.values()), 0.05) == 1
+
+
+def test_a_judge_that_ignores_pictures_is_caught(tmp_path: Path) -> None:
+    settings = tmp_path / "blind.yaml"
+    (tmp_path / "s.txt").write_text("Judge.")
+    (tmp_path / "u.txt").write_text("{{task}} {{answer}}\n{{images}}\n")
+    settings.write_text("id: blind\nsystem_file: s.txt\nuser_file: u.txt\n")
+    runs = write(tmp_path, 2)
+    options = GradeOptions(judges=(load_judge(settings),), judge_mode="new")
+    client = CallableClient(lambda request, _: "SUCCESS")
+    run_judges(runs, options, client=client)
+    run_attacks(runs, options, ALL, client=client)
+    found = {(one.judge, one.attack): one for one in attack_judges(runs, options, ALL)}
+    assert (found["blind", "blind"].stays.flips, found["blind", "blind"].stays.n) == (2, 2)  # fails open
+    # The shipped judge abstains where there is nothing to look at.
+    assert found["webvoyager", "blind"].to == {"ABSTAIN": 2}
+    assert found["webvoyager", "blind"].stays.flips == 0
+
+
+def test_a_constant_judge_never_flips_and_a_careful_one_sees_less(tmp_path: Path) -> None:
+    found = judged(write(tmp_path), lambda _: False)
+    assert {one.susceptible.flips for one in found.values()} == {0}
+    assert {one.n for one in found.values()} == {4}
+    (tmp_path / "b").mkdir()
+    careful = judged(write(tmp_path / "b"), lambda request: pictures(request) == 4)
+    assert careful["cut"].stays.flips == 0
+    assert careful["shuffled"].flipped.flips == 0
+
+
+def test_labels_give_the_false_positives(tmp_path: Path) -> None:
+    labels = Labels(
+        name="l",
+        digest="",
+        labels=tuple(Label(trajectory=f"t{n}", task=f"t{n}", label="failure") for n in range(3)),
+    )
+    found = judged(write(tmp_path), lambda request: "verified" in words(request), labels)["answer"]
+    assert found.false_positives is not None
+    assert found.false_positives_before is not None
+    assert (found.false_positives.flips, found.false_positives.n) == (3, 3)
+    assert (found.false_positives_before.flips, found.false_positives_before.n) == (0, 3)
+
+
+def test_replies_lie_on_a_tape_of_their_own_and_the_plan_prices_them_first(tmp_path: Path) -> None:
+    runs = write(tmp_path, 1)
+    planned = {one.judge: one.plan for one in plan_attacks(runs, GradeOptions(), ALL)}
+    assert len(planned["webvoyager under again"].missing) == 1
+    # Without any reply, requests that stay the same are asked for the judge as it is: the plan counts them once.
+    assert len(planned["webvoyager under answer"].missing) == 1
+    assert len(planned["webvoyager under both"].missing) == 0
+    calls: list[str] = []
+
+    def reply(request: ModelRequest, _: Any) -> str:
+        calls.append(request.stage)
+        return "SUCCESS"
+
+    client, options = CallableClient(reply), GradeOptions(judge_mode="new")
+    run_judges(runs, options, client=client)
+    before = tape_beside(runs[0]).read_bytes()
+    expected = sum(len(one.plan.missing) for one in plan_attacks(runs, GradeOptions(), ALL))
+    calls.clear()
+    run_attacks(runs, options, ALL, client=client)
+    assert len(calls) == expected > 0
+    assert tape_beside(runs[0]).read_bytes() == before
+    tape = read_tape(attacks_tape(tape_beside(runs[0])))
+    assert tape is not None
+    assert len(tape.entries) == expected
+    calls.clear()
+    run_attacks(runs, options, ALL, client=client)
+    assert not calls  # asked once, recorded for ever
+    assert not any(one.plan.missing for one in plan_attacks(runs, GradeOptions(), ALL))
+
+
+def test_what_no_tape_knows_is_missing_and_too_few_runs_say_nothing(tmp_path: Path) -> None:
+    runs = write(tmp_path, 2)
+    found = attack_judges(runs, GradeOptions(), ALL)
+    assert {(one.n, one.n_missing) for one in found} == {(0, 2)}
+    assert susceptibility_code(found, 0.05) == 3
+    assert susceptibility_code(list(judged(runs, lambda _: False).values()), 0.05) == 3
+    assert susceptibility_code(list(judged(runs, lambda _: False).values()), 0.99) == 0
+    assert susceptibility_code(found, None) == 0
+
+
+@pytest.fixture
+def evidence() -> JudgeEvidence:
+    """All that a judge may see of a shipped run."""
+    with open_bundle(RECORDINGS / "refund-order--good.zst") as bundle:
+        wants = Wants(images=image_policy("all"), text=True, tree=True)
+        return gather(task_for(bundle, None, GradeOptions()), Replay(bundle), wants)
+
+
+def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEvidence) -> None:
+    changed = {name: attack.change(evidence) for name, attack in ATTACKS.items()}
+    assert changed["again"] == evidence
+    assert all(deed.thought for deed in changed["reasoning"].deeds)
+    assert changed["reasoning"].answer == evidence.answer
+    assert all(boast in (changed["answer"].answer or "") for boast in BOASTS)
+    assert (evidence.answer or "") in (changed["answer"].answer or "")
+    assert ORDER in changed["inject"].text
+    assert changed["no_images"].images == ()
+    assert changed["no_images"].text == evidence.text
+    assert (changed["no_pages"].text, changed["no_pages"].images) == ("", evidence.images)
+    assert (changed["blind"].text, changed["blind"].images) == ("", ())
+    assert changed["shuffled"].images != evidence.images
+    assert sorted(i.sha256 for i in changed["shuffled"].images) == sorted(i.sha256 for i in evidence.images)
+    assert len(changed["cut"].deeds) == len(evidence.deeds) * 2 // 3
+    assert len(changed["cut"].images) < len(evidence.images)
+    for one in changed.values():
+        assert one.task == evidence.task
+        assert len(one.images) == len(one.selection.sent)
+        assert [i.sha256 for i in one.images] == [shot.id for shot in one.selection.sent]
+
+
+def test_attacks_are_named() -> None:
+    assert [one.name for one in attacks_named("answer")] == ["again", "answer"]
+    with pytest.raises(UsageError, match="'rubric' is not one of all, again"):
+        attacks_named("answer,rubric")
+
+
+def test_the_command_shows_gates_and_prices(tmp_path: Path, capfd: Any) -> None:
+    runs = write(tmp_path, 2)
+    judged(runs, lambda request: "verified" in words(request))
+    capfd.readouterr()
+    command = ["judge", "sensitivity", *runs, "--attacks", "answer"]
+    assert run_cli(command) == 0
+    said = capfd.readouterr().out
+    assert "webvoyager  answer" in said
+    assert "2/2" in said
+    assert run_cli([*command, "--max-susceptibility", "0.5"]) == 1
+    capfd.readouterr()
+    assert run_cli([*command, "--json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    assert [row["attack"] for row in rows] == ["again", "answer"]
+    assert rows[1]["origins"] == {"synthetic": 2}
+    assert run_cli(["judge", "plan", *runs, "--attacks", "all"]) == 0
+    assert "webvoyager under answer" in capfd.readouterr().out
+    assert run_cli(["judge", "sensitivity", *runs, "--json"]) == 2
+    assert run_cli(["judge", "run", *runs, "--attacks", "all", "--batch"]) == 2
