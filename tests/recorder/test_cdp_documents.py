@@ -19,10 +19,10 @@ NEXT = ((), 2)
 class Hands:
     """Documents of a tab, and what is said of them."""
 
-    def __init__(self, input_at: float = inf, *, is_armed: bool = True) -> None:
+    def __init__(self, acted_at: float = inf, *, is_armed: bool = True) -> None:
         self.gaps: list[str] = []
         self.documents = Documents(self.gaps.append, is_armed=lambda via: is_armed)
-        self.documents.input_at = lambda: input_at
+        self.documents.acted_at = lambda: acted_at
 
     def commit(self, frame: str = "M", at: float = 0) -> None:
         self.documents.committed((), frame, at)
@@ -85,18 +85,18 @@ def _end(hands: Hands, how: str) -> None:
             documents.left(HERE)
 
 
-@pytest.mark.parametrize(("input_at", "gaps"), [(5.0, []), (15.0, ["document.unclosed"])])
-def test_document_that_nobody_acted_in_since_needs_no_closing(input_at: float, gaps: list[str]) -> None:
-    hands = Hands(input_at)
+@pytest.mark.parametrize(("acted_at", "gaps"), [(5.0, []), (15.0, ["document.unclosed"])])
+def test_document_that_nobody_acted_in_since_needs_no_closing(acted_at: float, gaps: list[str]) -> None:
+    hands = Hands(acted_at)
     hands.commit()
     hands.open(at=10)
     hands.documents.left(HERE)
     assert hands.gaps == gaps
 
 
-@pytest.mark.parametrize(("input_at", "gaps"), [(5.0, []), (15.0, ["document.unopened"])])
-def test_document_that_nobody_acted_in_needs_no_opening(input_at: float, gaps: list[str]) -> None:
-    hands = Hands(input_at)
+@pytest.mark.parametrize(("acted_at", "gaps"), [(5.0, []), (15.0, ["document.unopened"])])
+def test_document_that_nobody_acted_in_needs_no_opening(acted_at: float, gaps: list[str]) -> None:
+    hands = Hands(acted_at)
     hands.commit(at=10)
     hands.documents.detached((), "M")
     assert hands.gaps == gaps

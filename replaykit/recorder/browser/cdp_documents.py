@@ -51,8 +51,8 @@ class Documents:
     """
 
     def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
-        self.input_at: Callable[[], float] = _unknown
-        """Returns when somebody asked for input in this tab last, ms; infinity where nobody would know."""
+        self.acted_at: Callable[[], float] = _unknown
+        """Returns when somebody asked for input or a script here last, ms; infinity: nobody would know."""
         self._miss = miss
         self._is_armed = is_armed
         self._shown: dict[Spot, Document] = {}
@@ -173,7 +173,7 @@ class Documents:
 
     def _is_sure(self, document: Document) -> bool:
         # A document without a body says no farewell, one that goes at once no first word: nobody acted in it.
-        return document.is_closed or self.input_at() < document.sure_at
+        return document.is_closed or self.acted_at() < document.sure_at
 
 
 def _unknown() -> float:

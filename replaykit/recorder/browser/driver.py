@@ -21,7 +21,7 @@ from replaykit.recorder.browser.pending_relays import Relaying
 from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.target_registry import Found, Roster
 from replaykit.recorder.browser.target_relay import RECEIVED, Heard
-from replaykit.recorder.browser.witness_reports import input_at, testimonies
+from replaykit.recorder.browser.witness_reports import acted_at, testimonies
 from replaykit.recorder.page.page_script import Names
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
@@ -46,7 +46,7 @@ from replaykit.recorder.session.driver_messages import (
     TabOpened,
     Write,
 )
-from replaykit.recorder.session.witnesses import Commanded
+from replaykit.recorder.session.witnesses import Commanded, ScriptAsked
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -117,8 +117,8 @@ class Driver(Relaying):
         self._contexts: set[Any] = set()
         self._has_crashed = False
         self._existing: set[int] = set()
-        self.inputs: dict[int | None, float] = {}
-        """When the agent asked for input last, by tab, ms; a proxy does not say in which."""
+        self.acted_at: dict[int | None, float] = {}
+        """When the agent last asked for input or for a script, by tab, ms; a proxy does not say in which."""
         self._backlog: dict[int, list[Heard]] = {}
         self._lost: list[Tab] = []
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
@@ -167,8 +167,8 @@ class Driver(Relaying):
 
     def feed(self, item: Input) -> None:
         """Give the session an input; what it writes is stored at once, what it asks for is queued."""
-        if isinstance(item, Commanded) and item.kind == "input":
-            self.inputs[item.page] = item.at
+        if isinstance(item, ScriptAsked) or (isinstance(item, Commanded) and item.kind == "input"):
+            self.acted_at[item.page] = item.at
         if self._core is None:
             self._early.append(item)
         if self._core is None or self.is_sealed:
@@ -249,7 +249,7 @@ class Driver(Relaying):
         )
         tab.is_searched = self.is_searching
         tab.on_heard = lambda: self._armed(tab)
-        tab.documents.input_at = lambda: input_at(self, page)
+        tab.documents.acted_at = lambda: acted_at(self, page)
         if self.is_attaching:
             self._existing.add(page)
         self._backlog[page] = []

@@ -17,11 +17,11 @@ def has_census(driver: Driver) -> bool:
     return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
 
 
-def input_at(driver: Driver, page: int) -> float:
-    """Return when the agent asked for input in a tab last, ms; infinity where nobody would know."""
+def acted_at(driver: Driver, page: int) -> float:
+    """Return when the agent last asked for input or a script in a tab, ms; infinity: nobody would know."""
     if not (driver.log.is_whole or driver.is_proxied):
         return inf
-    return max(driver.inputs.get(page, -inf), driver.inputs.get(None, -inf))
+    return max(driver.acted_at.get(page, -inf), driver.acted_at.get(None, -inf))
 
 
 def testimonies(driver: Driver) -> Iterator[Logged | Witnessed]:
