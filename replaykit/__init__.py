@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -183,10 +184,15 @@ _HOMES = {
 }
 
 
+_TURN = threading.RLock()
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'replaykit' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    # Threads that enter a circle of imports at different places would wait for each other.
+    with _TURN:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
