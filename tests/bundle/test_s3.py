@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
-NAMES = ("note-triage--obeys_injection", "refund-order--no_consent", "order-total--good")
+NAMES = ("refund-order--wrong_target", "refund-order--no_consent", "order-total--good")
 
 
 class Answer(NamedTuple):
