@@ -329,6 +329,17 @@ def test_pages_that_cannot_be_read_show_nothing(of_shop):
     assert of_shop("text_visible", built, text="Hello you") == "NOT_SHOWN not_recorded"
 
 
+def test_pages_beyond_the_limit_show_nothing_but_the_last_one(of_shop, monkeypatch):
+    monkeypatch.setattr("replaykit.grading.judges.claims.run_facts.TEXTS_MAX", 60)
+    built = trajectory().goto(f"{SHOP}/a", "<p>" + "word " * 20 + "</p>")
+    built.goto(f"{SHOP}/b", "<p>Goods go back within 30 days</p>").goto(f"{SHOP}/c", "<p>Day 7 is over</p>")
+    assert (
+        of_shop("text_visible", built.answer("x"), text="within 30 days", where="any")
+        == "NOT_SHOWN not_visible"
+    )
+    assert of_shop("text_visible", built, text="Day 7 is over") == "SUPPORTED"
+
+
 def test_long_entries_take_bounded_time(of_shop):
     built = at_shop()
     for _ in range(50):

@@ -32,6 +32,9 @@ from replaykit.trajectory.step import Step
 DECIDE_VERSION = 1
 """Raised when a predicate may be decided differently; part of the judge's fingerprint."""
 
+LABELLED_MAX = 20
+"""Looks at pages with a label that a value is looked for on, the last ones: each is parsed."""
+
 EVIDENCE_MAX = 3
 """Pieces of evidence of one predicate."""
 
@@ -119,6 +122,8 @@ def _value(one: said.ValueShown, subject: Subject) -> Decision:
     looks = _looks(one.where, facts)
     if isinstance(looks, str):
         return not_shown(looks)
+    if one.where == "any":
+        looks = [look for look in looks if count_of(one.label, look)][-LABELLED_MAX:]
     rows = [(look, found) for look in looks if (found := _beside(one, look)) is not None]
     if not rows:
         return not_shown("not_visible")

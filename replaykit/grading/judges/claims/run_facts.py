@@ -24,6 +24,9 @@ from replaykit.trajectory.step import Step
 TEXT_MAX = 2**20
 """Characters of a page that are read; a longer one shows nothing."""
 
+TEXTS_MAX = 2**24
+"""Characters of all pages together, equal pages once; the pages after that show nothing but the last one."""
+
 ENTRIES_MAX = 2000
 """Texts that the agent entered, the first ones; of a run with more nothing is shown by a page."""
 
@@ -37,11 +40,17 @@ class Look(NamedTuple):
     """One sight of an honest page of the sites."""
 
     page: Page
-    dom: Dom
     lines: tuple[str, ...]
     """Lines of its visible text; cells of a table row stand in one line, with tabs between."""
     folded: tuple[str, ...]
     """The same without case and typography, tabs as blanks."""
+
+    @property
+    def dom(self) -> Dom:
+        """Its document."""
+        dom = self.page.dom
+        assert dom is not None, "a look is of a page that could be read"
+        return dom
 
     @property
     def evidence(self) -> Evidence:
@@ -69,6 +78,7 @@ class RunFacts:
         self.allow = task.allow
         self._start_urls = task.start_urls
         self._looks: dict[int, Look | str] = {}
+        self._texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     @cached_property
     def sites(self) -> frozenset[str]:
@@ -91,8 +101,14 @@ class RunFacts:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """Every sight of a page that shows something, in order."""
-        found = (self.look(page) for page in self.replay.pages)
-        return tuple(one for one in found if isinstance(one, Look))
+        found: list[Look] = []
+        read: dict[str | None, int] = {}
+        for page in self.replay.pages:
+            one = self.look(page) if sum(read.values()) < TEXTS_MAX else "unreadable"
+            if isinstance(one, Look):
+                read[page.snapshot_id] = sum(map(len, one.lines))
+                found.append(one)
+        return tuple(found)
 
     @cached_property
     def at_start(self) -> tuple[Look, ...]:
@@ -124,8 +140,14 @@ class RunFacts:
             return "not_recorded"
         if len(text) > TEXT_MAX or dom.snapshot.omitted or len(self.entries) >= ENTRIES_MAX:
             return "unreadable"
-        lines = tuple(line for line in text.split("\n") if line.strip())
-        return Look(page, dom, lines, tuple(fold(line) for line in lines))
+        return Look(page, *self._lines(page.snapshot_id or "", text))
+
+    def _lines(self, id: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the lines of a page as they are and folded, kept once for all looks at the same page."""
+        if id not in self._texts:
+            lines = tuple(line for line in text.split("\n") if line.strip())
+            self._texts[id] = lines, tuple(fold(line) for line in lines)
+        return self._texts[id]
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
