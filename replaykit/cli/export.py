@@ -23,6 +23,7 @@ OWNERS = {
     "status": ("webarena-verified",),
     "report": ("playwright-trace", "inspect", "parquet"),
     "schema": ("online-mind2web", "atif"),
+    "gaps": ("online-mind2web",),
     "images": ("inspect",),
     "allow_findings": ("parquet",),
 }
@@ -47,6 +48,9 @@ FAILED, NOTHING = 3, 4
 @click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
 @click.option("--attach", is_flag=True, help="har: a zip with bodies as files of their own.")
 @click.option("--schema", metavar="VERSION", help="online-mind2web: v1 or v2. atif: 1.6 or 1.8.")
+@click.option(
+    "--gaps", is_flag=True, help="online-mind2web v2: a grey picture where a step has no screenshot."
+)
 @click.option(
     "--images", type=click.Choice(["all", "none"]), help="inspect: leave screenshots out with none."
 )
@@ -85,6 +89,7 @@ def command(
     attach: bool,
     report: str | None,
     schema: str | None,
+    gaps: bool,
     images: str | None,
     allow_findings: bool,
     **said: Any,
@@ -102,7 +107,7 @@ def command(
     if format is None or not bundles or output is None:
         raise UsageError(what=_lacking(format, bundles, output))
     own = {"task_type": task_type, "status": status, "report": report, **said}
-    own |= {"schema": schema, "images": images, "allow_findings": allow_findings}
+    own |= {"schema": schema, "gaps": gaps, "images": images, "allow_findings": allow_findings}
     _refuse_foreign(format, [name for name, value in own.items() if value])
     if format == submission.FORMAT:
         found = find_bundles(bundles)
@@ -116,7 +121,7 @@ def command(
         ctx.exit(0 if found else NOTHING)
     choices = Choices(
         task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,
-        has_images=images != "none",
+        has_images=images != "none", fills_gaps=gaps,
     )  # fmt: skip
     places, failed = targets(format, find_bundles(bundles), output, choices), 0
     for bundle, place in places.items():

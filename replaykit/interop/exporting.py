@@ -41,6 +41,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """Whether screenshots are written (inspect)."""
     schema: str | None = None
     """Version of the layout (online-mind2web, atif); none = the exporter's first one."""
+    fills_gaps: bool = False
+    """Whether a grey picture stands where a step has no screenshot (online-mind2web, version 2)."""
 
 
 class Exporter(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ Anthropic's and OpenAI's computer tools, Playwright MCP, Inspect's `web_browser`
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -93,15 +94,23 @@ _PLACES = {
 
 def computer_action(name: str, said: Arguments) -> Action | None:
     """Return the action of a tool call, None where its name or its arguments are not known."""
-    plain = name.strip().lower().replace("-", "_").rpartition("__")[2]
+    plain = name.strip().lower().replace("-", "_").rpartition("__")[2].removeprefix("functions.")
+    plain = _DATED.sub("", plain)
+    inner = said.get("action")
+    if isinstance(inner, dict) and isinstance(inner.get("type"), str):
+        return computer_action(inner["type"], inner)  # OpenAI's call of a computer
     plain = plain.removeprefix("browser_").removeprefix("web_browser_").removeprefix("computer_")
-    if plain in ("computer", "action") and isinstance(said.get("action"), str) and said["action"] != name:
-        return computer_action(said["action"], said)
+    if plain in ("computer", "action", "use") and isinstance(inner, str) and inner != name:
+        return computer_action(inner, said)
     make = _MAKERS.get(plain)
     try:
         return None if make is None else make(said)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, msgspec.ValidationError):
         return None
+
+
+_DATED = re.compile(r"_\d{8}$")
+"""The date in the name of a computer tool: `computer_20250124`."""
 
 
 def _number(value: Any) -> int:
@@ -114,9 +123,20 @@ def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
     both = said.get(pair, said.get(pair + "s", said.get("point", said.get("position"))))
     if isinstance(both, dict):
         both = [both.get("x"), both.get("y")]
+    if isinstance(both, str):
+        both = both.strip("[]() ").split(",")
     if isinstance(both, list | tuple) and len(both) == 2:
-        return (_number(both[0]), _number(both[1]))
-    return None if x not in said or y not in said else (_number(said[x]), _number(said[y]))
+        return _place(both[0], both[1])
+    return None if x not in said or y not in said else _place(said[x], said[y])
+
+
+def _place(x: Any, y: Any) -> tuple[int, int]:
+    """Return a place in px; parts of the width and height of a screen that nobody tells are none."""
+    place = (_number(x), _number(y))
+    parts = [float(x), float(y)]
+    if all(0 <= part <= 1 for part in parts) and not all(part.is_integer() for part in parts):
+        raise ValueError
+    return place
 
 
 _NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name", "text")
@@ -164,6 +184,8 @@ def _type(said: Arguments) -> Action | None:
     if value is None:
         return None
     element = _element({key: part for key, part in said.items() if key != "text"})
+    if element is None and (point := _point(said)) is not None:
+        element = Element(point=point)
     is_sent = any(said.get(key) is True for key in ("submit", "press_enter", "enter"))
     if element is None and not is_sent:
         return KeyboardType(value=value)
@@ -218,7 +240,8 @@ def _drag(said: Arguments) -> Action:
         return DragAndDrop(point=_point({"point": path[0]}), to_point=_point({"point": path[-1]}))
     start = _point(said, "x", "y", "start_coordinate") or _point(said, "startX", "startY", "start")
     over = _point({k: v for k, v in said.items() if k != "point"}, "to_x", "to_y", "coordinate")
-    over = over if over is not None else _point(said, "endX", "endY", "end")
+    for names in (("endX", "endY", "end"), ("destination_x", "destination_y", "destination")):
+        over = over if over is not None else _point(said, *names)
     first, last = _element(said, "startElement"), said.get("endElement")
     to = Element(text=last) if isinstance(last, str) else None
     return (
@@ -301,8 +324,7 @@ _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
     **dict.fromkeys(("right_click", "rightclick", "right_single"), lambda s: _click(s, button="right")),
     "middle_click": lambda s: _click(s, button="middle"),
     **dict.fromkeys(("mouse_move", "move", "moveto", "move_to", "mouse_move_xy"), _moved(MouseMove)),
-    "left_mouse_down": lambda s: MouseDown(point=_point(s) or (0, 0)),
-    "left_mouse_up": lambda s: MouseUp(point=_point(s) or (0, 0)),
+    "left_mouse_down": _moved(MouseDown), "left_mouse_up": _moved(MouseUp),
     **dict.fromkeys(("hover", "hover_at"), _hover),
     **dict.fromkeys(("drag", "left_click_drag", "drag_and_drop", "drag_to", "mouse_drag_xy", "dragto"), _drag),
     **dict.fromkeys(("type", "input", "input_text", "write", "typewrite", "type_text", "type_into"), _type),
@@ -323,11 +345,11 @@ _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
     "check": lambda s: Check(element=_element(s) or _refuse()),
     "uncheck": lambda s: Uncheck(element=_element(s) or _refuse()),
     "mouse_wheel": _scroll,
-    "mouse_down": lambda s: MouseDown(point=_point(s) or (0, 0), button=str(s.get("button", "left"))),
-    "mouse_up": lambda s: MouseUp(point=_point(s) or (0, 0), button=str(s.get("button", "left"))),
+    "mouse_down": lambda s: MouseDown(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
+    "mouse_up": lambda s: MouseUp(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
     **dict.fromkeys(("tab_close", "close_tab", "close"), _is(CloseTab)),
     **dict.fromkeys(("tab_select", "switch_tab", "focus_tab"), lambda s: FocusTab(tab=_number(s.get("index", s.get("tab"))))),
-    **dict.fromkeys(("wait", "sleep", "wait_for", "wait_5_seconds"), _wait),
+    **dict.fromkeys(("wait", "sleep", "wait_for"), _wait), "wait_5_seconds": lambda _: Wait(ms=5000),
     **dict.fromkeys(("select", "select_option"), _option),
     **dict.fromkeys(("upload", "upload_file", "file_upload"), _upload),
     "handle_dialog": lambda s: HandleDialog(accept=s.get("accept") is not False),

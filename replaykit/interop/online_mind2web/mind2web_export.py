@@ -27,7 +27,9 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
         raise refuse(
             "online-mind2web", bundle, ["the task is not recorded"], "Import the run with --task FILE."
         )
-    return second_of(bundle, task) if choices.schema == "v2" else _first_of(bundle, task)
+    if choices.schema == "v2":
+        return second_of(bundle, task, fills_gaps=choices.fills_gaps)
+    return _first_of(bundle, task)
 
 
 def _first_of(bundle: Bundle, task: dict[str, Any]) -> Files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -162,6 +163,16 @@ def _is_shot(name: str) -> bool:
     return PurePosixPath(name).parent.as_posix() + "/" == SHOTS and name.lower().endswith(_ENDINGS)
 
 
+GAP, GAP_NAME = (
+    b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAEAAAAAkCAAAAAAcZ2NOAAAAIUlEQVR42mNooBAwjBowasCoAaMGjBowasCoAaMGDD8DAD2y"
+        "gD2g5crTAAAAAElFTkSuQmCC"
+    ),
+    "no_screenshot",
+)
+"""A grey picture, and the end of its name: what exports put where a run has no screenshot, if told to."""
+
+
 def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     result = run.source.convert(plain, Second, RESULT)
     run.keep(RESULT, dict(rest(plain, Second)))
@@ -187,7 +198,10 @@ def _add_entry(run: Run, entry: Entry) -> None:
         thought=None if entry.thought is UNSET else entry.thought,
         error=Threw(name="Failed") if is_failed else None,
     )
-    shot = run.picture(SHOTS + entry.screenshot)
+    is_gap = GAP_NAME in entry.screenshot and run.source.read(SHOTS + entry.screenshot) == GAP
+    if is_gap:
+        run.flaw("a grey picture in the place of a screenshot: left out", SHOTS + entry.screenshot)
+    shot = None if is_gap else run.picture(SHOTS + entry.screenshot)
     run.add(Observation(role="after", of=step.index, url=entry.url, screenshot=shot))
 
 

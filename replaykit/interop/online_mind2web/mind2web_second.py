@@ -10,7 +10,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import Files, picture, refuse
 from replaykit.interop.online_mind2web.mind2web_actions import ANSWER, FAILED, SUCCESS
-from replaykit.interop.online_mind2web.mind2web_import import RESULT, SHOTS, VERSION
+from replaykit.interop.online_mind2web.mind2web_import import GAP, GAP_NAME, RESULT, SHOTS, VERSION
 from replaykit.interop.picture_bytes import JPEG, picture_type
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
 from replaykit.trajectory.action_history import is_own, stored_line
@@ -22,13 +22,18 @@ _ID = re.compile(r"[A-Za-z0-9_-]+")
 _SAID = (Answer, SendMsgToUser, ReportInfeasible)
 
 
-def second_of(bundle: Bundle, task: dict[str, Any]) -> Files:
-    """Return the files of `<task_id>/`. Raises CannotExport where the version needs what is not there."""
+def second_of(bundle: Bundle, task: dict[str, Any], *, fills_gaps: bool = False) -> Files:
+    """Return the files of `<task_id>/`. Raises CannotExport where the version needs what is not there.
+
+    `fills_gaps`: a grey picture that its name tells stands where a step has no screenshot.
+    """
     run = bundle.trajectory
     steps = [step for step in run.steps if not isinstance(step.action, _SAID)]
     shots = pictures_after(bundle, steps)
     last = _last_picture(bundle)
     shots.append(shots[-1] if last is None and shots else last)
+    if fills_gaps:
+        shots = [GAP if shot is None else shot for shot in shots]
     _check(bundle, task, steps, shots)
     names = [_name(at, shot or b"") for at, shot in enumerate(shots)]
     entries = [*(_entry(bundle, step) for step in steps), _answer_entry(bundle, run.answer or "")]
@@ -57,9 +62,10 @@ def _check(bundle: Bundle, task: dict[str, Any], steps: list[Step], shots: list[
         lacking.append("the answer ends as the status of an action does")
     places = [*(f"step {step.index}" for step in steps), "the final page"]
     bare = [place for place, shot in zip(places, shots, strict=True) if shot is None]
-    lacking += [f"{place} has no screenshot" for place in bare]
-    if lacking:
-        raise refuse("online-mind2web", bundle, lacking, "Version 2 needs them; --schema v1 does not.")
+    told = [*lacking, *(f"{place} has no screenshot" for place in bare)]
+    if told:
+        can = "" if lacking else "; --gaps writes a grey picture for each that is missing"
+        raise refuse("online-mind2web", bundle, told, f"Version 2 needs them; --schema v1 does not{can}.")
 
 
 def _entry(bundle: Bundle, step: Step) -> dict[str, Any]:
@@ -92,7 +98,8 @@ def _length(task: dict[str, Any]) -> int | None:
 
 
 def _name(at: int, shot: bytes) -> str:
-    return f"{at}.{'jpg' if picture_type(shot) == JPEG else 'png'}"
+    end = "jpg" if picture_type(shot) == JPEG else "png"
+    return f"{at}_{GAP_NAME}.{end}" if shot == GAP else f"{at}.{end}"
 
 
 def _last_picture(bundle: Bundle) -> bytes | None:
