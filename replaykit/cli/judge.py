@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ from replaykit.grading.judge_run import (
     sensitivity_to_pictures,
 )
 from replaykit.grading.judges.attacks import ATTACKS, attacks_named
-from replaykit.grading.judges.costs import Prices, cost, prices
+from replaykit.grading.judges.costs import PER, Prices, cost, prices
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import plain_request
 from replaykit.grading.labels import read_labels
@@ -323,6 +323,7 @@ def _row(one: Planned) -> dict[str, Any]:
 def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | None) -> None:
     rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
     click.echo("\n".join(table([list(_row(planned[0])), *rows])))
+    click.echo("\n" + "\n".join(table(list(_totals(planned, at)))) + "\n")
     replies, billed = usage
     calls = sum(one.plan.at_most for one in planned)
     click.echo(
@@ -335,6 +336,20 @@ def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | Non
         click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")
         new = sum(one.plan.tokens for one in planned) * at.read / 1_000_000
         click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
+
+
+def _totals(planned: list[Planned], at: Prices | None) -> Iterator[list[str]]:
+    """Yield head and rows of what each judge would ask: calls at most, pictures and tokens as far as known.
+
+    Requests of later rounds are not known before the replies to the first; they count as calls alone.
+    """
+    yield ["judge", "model", "runs", "calls", "images", "tokens", *(["cost"] if at is not None else [])]
+    for judge, model in dict.fromkeys((one.judge, one.model) for one in planned):
+        own = [one.plan for one in planned if (one.judge, one.model) == (judge, model)]
+        tokens = sum(one.tokens for one in own)
+        numbers = [len(own), sum(one.at_most for one in own), sum(one.images for one in own), tokens]
+        cost = [f"{float(tokens * at.read / PER):.4f}"] if at is not None else []
+        yield [judge, model, *map(str, numbers), *cost]
 
 
 def _complain(failures: list[ReplyFailure]) -> None:

@@ -1,0 +1,143 @@
+"""Every built-in judge on the shipped recordings: planned, asked once, graded for ever without network and SDK.
+
+The replies were written by hand and say so (`synthetic`): nothing here says how good a judge is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.cli.main import run as run_cli
+from replaykit.grading.engine import grade_many
+from replaykit.grading.gate import GateOptions
+from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
+from replaykit.grading.judges.model_judge import ModelJudge
+from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.settings_file import load_judge
+from replaykit.grading.model_request import ModelReply, ModelRequest
+from replaykit.grading.options import GradeOptions
+from replaykit.report.json_report import as_json
+
+RECORDINGS = sorted((Path(__file__).parents[3] / "recordings" / "conformance").glob("*.zst"))
+GATE = GateOptions(fail_on=())
+BY_STAGE = {
+    "key_points": "**Key Points**:\n1. The page shows what the task asks for.",
+    "score": "**Reasoning**: the page is the one of the task.\n**Score**: 4",
+    "needs": json.dumps({"asks": True, "items": []}),
+    "claims": json.dumps({"items": []}),
+}
+VERDICTS = {
+    "webvoyager": "The screenshots show it. SUCCESS",
+    "webjudge": 'Thoughts: done.\nStatus: "success"',
+    "agent_reward": "<success>Successful</success>\n<side>No</side>\n<optimal>3. Optimal</optimal>\n<loop>No</loop>",
+}
+WITHOUT_NETWORK = """
+import socket, sys
+
+def no(*a, **k):
+    raise AssertionError("the network is cut")
+
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = no
+for name in ("anthropic", "openai", "httpx", "httpx2"):
+    sys.modules[name] = None
+from replaykit.cli.main import run
+
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def by_hand(request: ModelRequest, _: Any) -> ModelReply:
+    text = BY_STAGE.get(request.stage) or VERDICTS.get(request.judge, "{}")
+    return ModelReply(text=text, stop_reason="end_turn", model=request.model, origin="synthetic")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All shipped recordings, with tapes that every built-in judge was recorded on."""
+    folder = tmp_path_factory.mktemp("runs")
+    for path in RECORDINGS:
+        shutil.copy(path, folder)
+    options = GradeOptions(judges=PROTOCOLS, judge_mode="new")
+    run_judges([str(folder)], options, client=CallableClient(by_hand))
+    return folder
+
+
+@pytest.mark.parametrize("judge", PROTOCOLS)
+def test_regraded_without_network_and_sdk_to_the_same_bytes(judge: str, runs: Path, tmp_path: Path) -> None:
+    report = grade_many([str(runs)], GradeOptions(judges=(judge,)), gate=GATE)
+    told = [one for verdict in report.verdicts for one in verdict.judgements if one.judge == judge]
+    assert len(told) == len(RECORDINGS)
+    assert not [one.detail for one in told if one.outcome == "ERROR"]
+    asked = [one for one in told if one.origins]
+    assert len(asked) > len(RECORDINGS) // 2
+    assert all(set(one.origins) == {"synthetic"} for one in asked)
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    command = ["grade", str(runs), "--judge", judge, "--jobs", "1", "-o"]
+    assert run_cli([*command, str(here)]) == 1  # the shipped recordings hold bad runs
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NETWORK, *command, str(there)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"},
+    )
+    assert done.returncode == 1, done.stderr
+    assert there.read_bytes() == here.read_bytes()
+    assert json.loads(there.read_bytes())["verdicts"] == json.loads(as_json(report))["verdicts"]
+
+
+@pytest.mark.parametrize("judge", PROTOCOLS)
+def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request(
+    judge: str, runs: Path, tmp_path: Path
+) -> None:
+    built = build_judge(judge_settings(judge), "strict")
+    assert isinstance(built, ModelJudge)
+    slot = next(
+        name for name in ("key_points.system", "needs.system", "system") if name in built.prompts.digests
+    )
+    text = built.prompts.text(slot)
+    word = next(word for word in text.split() if len(word) > 4 and word.isalpha() and text.count(word) == 1)
+    (tmp_path / "changed.txt").write_text(text.replace(word, "ALTERED"))
+    (tmp_path / "judge.json").write_text(json.dumps({"protocol": judge, "prompts": {slot: "changed.txt"}}))
+    options = GradeOptions(judges=(load_judge(tmp_path / "judge.json"),))
+    asked = 0
+    for verdict in grade_many([str(runs)], options, gate=GATE).verdicts:
+        (told,) = (one for one in verdict.judgements if one.judge == judge)
+        assert told.outcome in ("ERROR", "ABSTAIN")  # ABSTAIN: nothing to look at, so nothing was asked
+        if told.outcome == "ERROR":
+            asked += 1
+            assert told.reason == "tape_miss"
+            assert "the nearest request of " in (told.detail or "")
+            assert "system: tape has " in (told.detail or "")
+            assert word in (told.detail or "")
+            assert "ALTERED" in (told.detail or "")
+    assert asked > len(RECORDINGS) // 2
+
+
+def test_a_plan_tells_calls_pictures_tokens_and_cost_of_every_judge(tmp_path: Path, capfd: Any) -> None:
+    for path in RECORDINGS:
+        shutil.copy(path, tmp_path)
+    named = [part for judge in PROTOCOLS for part in ("--judge", judge)]
+    assert run_cli(["judge", "plan", str(tmp_path), *named, "--json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    assert run_cli(["judge", "plan", str(tmp_path), *named, "--prices", "3/15"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    for judge in PROTOCOLS:
+        own = [row for row in rows if row["judge"] == judge]
+        assert len(own) == len(RECORDINGS)
+        calls, images, tokens = (sum(row[name] for row in own) for name in ("at_most", "images", "tokens"))
+        assert calls >= len(RECORDINGS) // 2
+        assert tokens > 0
+        cost = f"{tokens * 3 / 1_000_000:.4f}"
+        (line,) = (line.split() for line in lines if line.startswith(f"{judge} "))
+        assert line[2:] == [str(len(own)), str(calls), str(images), str(tokens), cost]
