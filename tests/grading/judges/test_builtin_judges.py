@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,17 +19,19 @@ import pytest
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_run import requests_of, run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.model_judge import ModelJudge
 from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.request_plan import tokens_of
 from replaykit.grading.judges.settings_file import load_judge
-from replaykit.grading.model_request import ModelReply, ModelRequest
+from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.options import GradeOptions
 from replaykit.report.json_report import as_json
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "recordings" / "conformance").glob("*.zst"))
+PAGE = Path(__file__).parents[3] / "docs" / "judges.md"
 GATE = GateOptions(fail_on=())
 BY_STAGE = {
     "key_points": "**Key Points**:\n1. The page shows what the task asks for.",
@@ -141,3 +144,36 @@ def test_a_plan_tells_calls_pictures_tokens_and_cost_of_every_judge(tmp_path: Pa
         cost = f"{tokens * 3 / 1_000_000:.4f}"
         (line,) = (line.split() for line in lines if line.startswith(f"{judge} "))
         assert line[2:] == [str(len(own)), str(calls), str(images), str(tokens), cost]
+
+
+def measured(runs: Path) -> str:
+    """Return the table of docs/judges.md: what each judge asked of all recordings, a run."""
+    rows = ["| judge | requests | screenshots | tokens read |", "| --- | --- | --- | --- |"]
+    for judge in PROTOCOLS:
+        asked = [one.request for one in requests_of([str(runs)], GradeOptions(judges=(judge,)))]
+        own = [request for request in asked if request.judge == judge]
+        pictures = sum(isinstance(part, ImagePart) for request in own for part in request.content)
+        numbers = (len(own), pictures, sum(map(tokens_of, own)))
+        shown = [f"{number / len(RECORDINGS):.1f}" for number in numbers[:2]]
+        rows.append(f"| `{judge}` | {' | '.join(shown)} | {numbers[2] / len(RECORDINGS):.0f} |")
+    return "\n".join(rows) + "\n"
+
+
+def test_the_page_says_what_every_judge_asked_of_the_shipped_recordings(runs: Path) -> None:
+    page, table = PAGE.read_text("utf-8"), measured(runs)
+    written = re.search(r"^\| judge \| requests \|.*?\n(?!\|)", page, flags=re.MULTILINE | re.DOTALL)
+    assert written is not None
+    if os.environ.get("REPLAYKIT_UPDATE"):
+        PAGE.write_text(page.replace(written[0], table), "utf-8")
+        return
+    assert written[0] == table
+
+
+def test_the_page_compares_every_judge() -> None:
+    head = "| judge | sees | calls of one run | published figures | unproven |"
+    rows = PAGE.read_text("utf-8").partition(head)[2].partition("\n\n")[0]
+    assert [row.split("`")[1] for row in rows.splitlines() if row.startswith("| `")] == [
+        *PROTOCOLS,
+        "panel",
+        "custom",
+    ]
