@@ -94,7 +94,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         for task in self.tasks:
             if task.id == id:
                 return task
-        known = ", ".join(task.id for task in self.tasks[:12])
+        known = ", ".join(task.id for task in self.tasks[:12]) or "no tasks"
         raise UnknownTask(source=source, id=id, known=known + (", ..." if len(self.tasks) > 12 else ""))
 
 
@@ -139,14 +139,17 @@ def _parse(file: Path) -> Any:
         text = file.read_text("utf-8-sig")
         plain = _PARSERS.get(file.suffix.lower(), _json)(text)
     except OSError as error:
-        reason = f"cannot read the task file: {error.strerror}"
+        what = "it is a folder: name one file in it" if file.is_dir() else error.strerror
+        reason = f"cannot read the task file: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     except (
         msgspec.DecodeError,
         ValueError,
         RecursionError,
     ) as error:
-        reason = f"not a task file: {words_of(error)}"
+        is_bundle = file.suffix.lower() == ".zst"
+        what = "it is a bundle: a suite, or a task, is YAML, TOML or JSON" if is_bundle else words_of(error)
+        reason = f"not a task file: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     _refuse_bombs(plain, file)
     return plain
@@ -223,10 +226,15 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 
 
 def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
+    if plain["schema"] != SCHEMA:
+        reason = f"layout {plain['schema']!r:.80} is unknown: this release reads {SCHEMA}"
+        raise TaskError(source=file, path="$.schema", reason=reason)
     try:
         written = convert(plain, SuiteFile)
     except msgspec.ValidationError as error:
         raise task_error(str(file), error) from error
+    if not written.tasks:
+        raise TaskError(source=file, path="$.tasks", reason="it has no tasks: nothing can be graded with it")
     shared = _shared(written, file)
     tasks = [
         _merge(_task(record, str(file), f"$.tasks[{number}]"), record, shared)

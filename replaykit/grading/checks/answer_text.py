@@ -25,6 +25,7 @@ from replaykit.grading.checks.requirement import (
     undecided,
 )
 from replaykit.grading.checks.webarena_dialects import cleaned
+from replaykit.grading.values.markdown import unlabelled
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import only_number, shown, whole_number
 from replaykit.grading.values.typed import Comparison, compare, compare_part, said
@@ -160,6 +161,9 @@ def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms
     Not where a record of WebArena asks for the answer in a form, which a sentence has not.
     """
     whole = compare(reference, answer, check.value_type, check.tolerance)
+    bare = answer if terms.has_record or whole.matches else unlabelled(answer)
+    if bare != answer and (inside := compare(reference, bare, check.value_type, check.tolerance)).matches:
+        return replace(inside, rule=f"{inside.rule}, without what only says that it is the answer")
     kind = (whole.reason or "").removeprefix("not_a_")
     inner = None if terms.has_record else said(answer, kind)
     if inner is None:

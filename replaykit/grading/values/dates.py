@@ -37,6 +37,8 @@ _FORMS = [
         rf"(?:the\s+)?{_DAY}(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]+{_YEAR})?",
         # With full stops the day comes first.
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}",
+        # Above 12 it is no month, wherever it stands.
+        rf"(?P<month>0?[1-9]|1[0-2])\.\s?(?P<day>1[3-9]|2\d|3[01])\.\s?{_YEAR}",
         rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월](?:\s?(?P<day>\d{{1,2}})[日일])?",
         rf"{_MONTH}\s+(?:the\s+)?{_DAY}(?:(?:,\s*|\s+){_YEAR})?",
         rf"{_MONTH},?\s+{_YEAR}",

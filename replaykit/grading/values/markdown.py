@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_STRONG = re.compile(r"\*\*([^*]+)\*\*|__([^_]+)__|~~([^~]+)~~")
+_STRUCK = re.compile(r" ?~~[^~]+~~")
+"""Words that are struck out are taken back."""
+_STRONG = re.compile(r"\*\*([^*]+)\*\*|__([^_]+)__")
 _EMPHASIS = re.compile(r"(?<![\w*_])(?:\*([^\s*][^*]*)\*|_([^\s_][^_]*)_)(?![\w*_])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LABEL = re.compile(r"(?:#{1,6} +|[-*•] +(?![\d$€£¥+.-])|(?:final )?answer(?: is)?: *)(?=\S)", re.IGNORECASE)
+"""What stands before an answer of one line: the mark of a heading or an item, or that it is the answer."""
+_AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]*://[^\s<>]+)>", re.IGNORECASE)
 _MARKS = frozenset("*_`[~\\")
 
 
@@ -15,8 +20,18 @@ def unmarked(text: str) -> str:
     """Return the text as Markdown shows it: `**Blue** [Kettle](http://a.test)` is `Blue Kettle`."""
     if _MARKS.isdisjoint(text):
         return text
-    text = _LINK.sub(r"\1", text).replace("`", "")
+    text = _STRUCK.sub("", _LINK.sub(r"\1", text)).replace("`", "")
     return _ESCAPE.sub(r"\1", _EMPHASIS.sub(_inner, _STRONG.sub(_inner, text)))
+
+
+def unlabelled(text: str) -> str:
+    """Return an answer of one line without what only says that it is one: `# Tin Mug`, `Answer: Tin Mug`."""
+    line = text.strip()
+    if "\n" in line:
+        return text
+    line = _LABEL.sub("", line, count=1) if _LABEL.match(line) else line
+    link = _AUTOLINK.fullmatch(line)
+    return link[1] if link else line
 
 
 def _inner(found: re.Match[str]) -> str:

@@ -112,7 +112,9 @@ def _begins(text: str, start: int) -> bool:
 
 
 def _ends(text: str, end: int) -> bool:
-    goes_on = text[end - 1].isdigit() and _MORE_DIGITS.match(text, end) is not None
+    last = text[end - 1]
+    goes_on = last.isdigit() and _MORE_DIGITS.match(text, end) is not None
+    goes_on = goes_on or (last.isalpha() and _NAME_GOES_ON.match(text, end) is not None)
     return _is_edge(text, end, text[end - 1]) and not goes_on
 
 
@@ -123,4 +125,15 @@ _MORE_DIGITS = re.compile(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
 def _is_edge(text: str, position: int, char: str) -> bool:
     if not char.isalnum() or position in (0, len(text)):
         return True
-    return not (text[position - 1].isalnum() and text[position].isalnum())
+    before, after = text[position - 1], text[position]
+    if _WITHOUT_BLANKS.match(before) or _WITHOUT_BLANKS.match(after):
+        return True
+    return not (before.isalnum() and after.isalnum())
+
+
+_WITHOUT_BLANKS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+)
+"""Letters of scripts that write no blanks between words, or none before particles."""
+_NAME_GOES_ON = re.compile(r"[+#](?:[+#]|(?![\w]))")
+"""What makes another name of a letter: `C++`, `C#`, `A+`."""

@@ -180,8 +180,9 @@ def denies(text: str) -> bool:
 
 
 _DENIAL = re.compile(
-    r"\b(?:not|no(?!\. ?\d)|never|neither|nor|cannot|unable|without|maybe|perhaps|possibly|might|unsure"
-    r"|(?:more|less|fewer|greater|other|rather) than|at (?:least|most)|up to"
+    r"(?<=\d)\+(?!\w)"
+    r"|\b(?:not|no(?!\. ?\d)|never|neither|nor|cannot|unable|without|maybe|perhaps|possibly|might|unsure"
+    r"|(?:more|less|fewer|greater|other|rather) than|at (?:least|most)|up to|or (?:more|less|fewer)"
     r"|(?:over|under|above|below|almost|nearly) (?=[$€£¥]?\d))\b|n't\b|[<>≤≥](?= ?[$€£¥]?\d)"
 )
 

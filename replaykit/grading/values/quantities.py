@@ -21,7 +21,12 @@ _SPELLED = {
 _SHORT = {word: short for short, words in _SPELLED.items() for word in words.split()}
 _SHORT |= {f"{word}s": short for word, short in _SHORT.items()} | {"per cent": "%"}
 _KNOWN = "|".join(sorted({*_SHORT, *UNITS, *_SPELLED} - {"%"}, key=len, reverse=True))
-_SAID = re.compile(rf"(?<=\d)[ -]?(%|°(?: ?[cf]\b)?|(?:{_KNOWN})\b)")
+_SAID = re.compile(rf"(?<=\d)[ -]?(%|°(?: ?[cfnsew]\b)?|[ap](?:m\b|\.m\b\.?)|(?:{_KNOWN})\b)")
+_AMOUNT = r"[$€£¥]?\d(?:[\d.,]*\d)?%?"
+_RANGE = re.compile(
+    rf"(?:from )?({_AMOUNT}) ?(?:-|to|until) ?({_AMOUNT})|between ({_AMOUNT}) and ({_AMOUNT})"
+)
+_LISTED = re.compile(r"(?<=\d) ?([/,]) ?(?=[+-]?\d)")
 _DECADE = re.compile(r"(?<=\d0)'s\b")
 _QUANTITY = re.compile(r"(?<![\w.,'/:-])([\d.,']*\d)([a-z]+|%)(?![a-z\d])")
 
@@ -29,6 +34,16 @@ _QUANTITY = re.compile(r"(?<![\w.,'/:-])([\d.,']*\d)([a-z]+|%)(?![a-z\d])")
 def tight(text: str) -> str:
     """Return a normal form with each number beside its unit, units in short, without marks of Markdown."""
     return one_decade(_SAID.sub(_short, unmarked(text)))
+
+
+def spelled(text: str) -> str:
+    """Return a whole normal form with ranges and lists of numbers in one spelling.
+
+    `from $2 to $5` is `$2-$5`, and `40.4, -79.9` is `40.4,-79.9`.
+    """
+    text = tight(text)
+    found = _RANGE.fullmatch(text)
+    return "-".join(filter(None, found.groups())) if found else _LISTED.sub(r"\1", text)
 
 
 def one_decade(text: str) -> str:
@@ -64,4 +79,5 @@ _UNITS = UNITS | set(_SPELLED)
 
 def _short(found: re.Match[str]) -> str:
     unit = found[1].replace(" ", "") if found[1].startswith("°") else found[1]
+    unit = unit.replace(".", "")
     return _SHORT.get(unit, unit)

@@ -37,7 +37,7 @@ from replaykit.grading.values.numbers import (
     whole_number,
     with_decimal_point,
 )
-from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, tight
+from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, spelled, tight
 from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.verdict import Value
 
@@ -250,7 +250,9 @@ def _as_amount(reference: str) -> Money | None:
 
 def _compare_text(reference: str, found: str) -> Comparison:
     wanted, actual = normal(reference), normal(found)
-    matches = wanted == actual or one_decade(wanted) == one_decade(normal(unmarked(found)))
+    # `1990 seconds` are no decade, though their unit is short for it.
+    in_one_way = one_decade if is_decade(one_decade(wanted)) else spelled
+    matches = wanted == actual or in_one_way(wanted) == in_one_way(normal(unmarked(found)))
     return Comparison(
         matches=matches,
         rule="text: equal normal forms",
@@ -369,7 +371,7 @@ def _marked_distance(text: str) -> Decimal | None:
 
 def _metres(found: re.Match[str] | None) -> Decimal | None:
     factor = _unit(found[2], _METRES) if found else None
-    number = plain_number(found[1]) if found else None
+    number = plain_number(with_decimal_point(found[1])) if found else None
     return None if factor is None or number is None else EXACT.multiply(number, factor)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.values.markdown import unmarked
-from replaykit.grading.values.numbers import denies, numbers_in, plain_number
+from replaykit.grading.values.markdown import unlabelled, unmarked
+from replaykit.grading.values.numbers import denies, numbers_in, only_number, plain_number
 from replaykit.grading.values.quantities import tight
 from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.values.typed import compare, compare_part, detect, said
@@ -35,7 +35,13 @@ from replaykit.grading.values.typed import compare, compare_part, detect, said
         ("2 hours", ["2h", "2 hrs", "2 hour"]),
         ("the 1990s", ["the 1990's", "the 1990’s"]),
         ("1995", ["1990–1995", "1990-1995"]),
-        ("Blue Kettle", ["[Blue](http://a.test) **Kettle**", "| Blue Kettle | 5 |", "Blue ~~Kettle~~"]),
+        ("Blue Kettle", ["[Blue](http://a.test) **Kettle**", "| Blue Kettle | 5 |", "Blue ~~Tin~~ Kettle"]),
+        ("北京", ["我在北京市", "北京"]),
+        ("서울", ["서울에서 왔다"]),
+        ("กรุงเทพ", ["อยู่กรุงเทพมหานคร"]),
+        ("C++", ["knows C++ well", "C++."]),
+        ("C", ["C, then D", "vitamin C+D"]),
+        ("10 pm", ["closes at 10pm", "10 p.m. sharp", "10PM"]),
         ("order 5", ["order 5.", "order 5, paid", "order 5.00"]),
     ],
 )  # fmt: skip
@@ -57,6 +63,9 @@ def test_said_in_other_words(part: str, texts: list[str]) -> None:
         ("5 apples", ["1.5 apples", "15 apples", "1,5 apples"]),
         ("room 5", ["room 5.1", "room 5,000", "room 51"]),
         ("cat", ["**cat**alogue"]),
+        ("Blue Kettle", ["~~Blue Kettle~~", "Blue ~~Kettle~~"]),
+        ("C", ["C++", "he writes C#", "an A or a C+"]),
+        ("10 pm", ["10 am", "110 pm", "10 pmol"]),
         ("2", ["4**2**"]),
         ("5%", ["15%", "1.5%", "5‰", "5"]),
     ],
@@ -150,3 +159,50 @@ def test_hostile_texts_take_no_longer_than_they_must(text: str) -> None:
     assert isinstance(numbers_in(text), list)
     assert tight(text) is not None
     assert plain_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "same", "others"),
+    [
+        (
+            "$2.56–$649.99",
+            ["$2.56 - $649.99", "$2.56 to $649.99", "between $2.56 and $649.99", "from $2.56 to $649.99"],
+            ["$2.56", "$2.56–$650.99", "$2.56 and $649.99", "$2.56 to €649.99"],
+        ),
+        ("10:30 AM", ["10:30am", "10:30 a.m."], ["10:30 pm", "10:30"]),
+        ("40.4433, -79.9436", ["40.4433,-79.9436"], ["40.4433, 79.9436"]),
+        ("80.442°N", ["80.442° N"], ["80.442° S"]),
+        ("4.5/5", ["4.5 / 5"], ["4.5", "4.6/5"]),
+        ("1, 2, 3", ["1,2,3"], ["1,2,4", "12,3"]),
+        ("1.4km", ["1,4 km", "1.4 km"], ["14 km"]),
+        ("Tin Mug", ["~~Clay~~ Tin Mug"], ["~~Tin Mug~~"]),
+        ("December 25, 2023", ["12.25.2023", "25.12.2023", "2023-12-25"], ["12.24.2023"]),
+    ],
+)
+def test_a_whole_value_in_other_words(reference: str, same: list[str], others: list[str]) -> None:
+    assert [text for text in same if not compare(reference, text).matches] == []
+    assert [text for text in others if compare(reference, text).matches] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "bare"),
+    [
+        ("# Tin Mug", "Tin Mug"),
+        ("- Tin Mug", "Tin Mug"),
+        ("Answer: Tin Mug", "Tin Mug"),
+        ("final answer is: 5", "5"),
+        ("<https://a.test/x>", "https://a.test/x"),
+        ("- 5", "- 5"),
+        ("- $5", "- $5"),
+        ("#5", "#5"),
+        ("- one\n- two", "- one\n- two"),
+        ("Answers vary", "Answers vary"),
+    ],
+)
+def test_what_only_says_that_it_is_the_answer(answer: str, bare: str) -> None:
+    assert unlabelled(answer) == bare
+
+
+def test_more_than_a_number_is_no_number() -> None:
+    assert [text for text in ("12+", "12+ items", "12 or more", "12 or fewer") if only_number(text)] == []
+    assert only_number("12 + tax") is not None

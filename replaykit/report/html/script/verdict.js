@@ -10,12 +10,16 @@ function verdict_panel(run, jump) {
     section(
       "Checks",
       (verdict.checks || []).map((check, _, all) => check_row(check, run, all.length <= 2, jump)),
-      "The task has no checks.",
+      verdict.error
+        ? "The run was not graded."
+        : verdict.success === "ERROR"
+          ? "The task has no checks, no judge and no policies: nothing says what success is."
+          : "The task has no checks.",
     ),
     section(
       "Policies",
       (verdict.policies || []).map((policy) => policy_row(policy, run, jump)),
-      "The task has no policies.",
+      verdict.error ? "The run was not graded." : "The task has no policies.",
     ),
     (verdict.judgements || []).length
       ? section(
