@@ -27,8 +27,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 GAPS = frozenset({
     "events.unheard", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
-    "ledger.full", "target.late", "socket.late", "target.unrecorded", "input.unheard", "script.opaque",
-    "scripts.disabled",
+    "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
 })  # fmt: skip
 """What a gap says was missed, in words that verdicts repeat; other gaps say it in words of their own."""
 
