@@ -237,10 +237,18 @@ def _ordered(run: Run, order: str) -> Run:
     found, events = run.told(run.events), []
     for event in run.events:
         if isinstance(event, Observation) and isinstance(event.snapshot, str):
-            page = found.blob(event.snapshot).replace(b'"=Sign out"', json.dumps("=" + order).encode())
+            page = _rewritten(found.blob(event.snapshot), order)
             event = replace(event, snapshot=found.keep(page))
         events.append(event)
     return found.told(events)
+
+
+def _rewritten(page: bytes, order: str) -> bytes:
+    """Return a page with an order in place of a text, without the browser's own word on its shapes."""
+    first, _, rest = page.partition(b"\n")
+    head = {name: value for name, value in json.loads(first).items() if name != "shapes"}
+    plain = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    return plain + b"\n" + rest.replace(b'"=Sign out"', json.dumps("=" + order).encode())
 
 
 def _changing(run: Run) -> list[int]:

@@ -16,6 +16,7 @@ from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judges.clients.client import Answered, BatchClient, Client, Sent
+from replaykit.grading.judges.clients.shared_replies import SharedReplies
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import added
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
@@ -197,11 +198,12 @@ async def run_judges_async(
     options = options or GradeOptions(judge_mode="new")
     slots, open_ = Slots(concurrency), asyncio.Semaphore(concurrency)
     asked = client or Transports(base_url=options.judge_base_url)
+    shared = SharedReplies(asked)
 
     async def one(source: str) -> list[tuple[str, Judgement]]:
         async with open_:
             try:
-                return await _judged(source, options, asked, slots, on_progress)
+                return await _judged(source, options, shared, slots, on_progress)
             except BundleError as error:
                 return [(source, _unreadable(error))]
 

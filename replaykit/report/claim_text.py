@@ -35,6 +35,8 @@ def _places(one: Mapping[str, Any]) -> str:
 
 def _place(evidence: Mapping[str, Any]) -> str:
     source, step = evidence.get("source", "page"), evidence.get("step")
+    if source == "page" and step is None and evidence.get("note"):
+        return str(evidence["note"])
     return f"{source} step {step}" if step is not None else f"{source} event {evidence.get('event')}"
 
 

@@ -252,4 +252,4 @@ def test_the_lines_of_a_report(judged):
     found, _ = judged(run(status=500))
     lines = list(claim_lines(found))
     assert lines[0] == 'need refund CONTRADICTED (no_change): "Refund order 42"'
-    assert lines[1].startswith('claim total SUPPORTED: "The total is €43.50" @ page')
+    assert lines[1].startswith('claim total SUPPORTED: "The total is €43.50" @ last page')

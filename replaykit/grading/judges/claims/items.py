@@ -51,7 +51,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     is_deed: bool = False
     """Whether one of them shows more than a text."""
     events: tuple[int, ...] = ()
-    """Requests that it explains."""
+    """Requests that it explains: a request that was asked for is, even where the rest is not shown."""
 
     @property
     def is_supported(self) -> bool:
@@ -117,7 +117,7 @@ def _decided(item: Item, of: Literal["task", "answer"], text: str, subject: Subj
         decisions=decisions,
         is_proof=is_supported and any(not isinstance(one, _NO_PROOF) for one, _ in shown),
         is_deed=is_supported and any(not isinstance(one, (*_NO_PROOF, *_TEXTS)) for one, _ in shown),
-        events=tuple(event for _, decision in shown for event in decision.events) if is_supported else (),
+        events=tuple(event for _, decision in shown for event in decision.events),
     )
 
 

@@ -21,6 +21,9 @@ from replaykit.trajectory.exchange import Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step
 
+LAST = "last page"
+"""Note of evidence from the page that the run ended on."""
+
 TEXT_MAX = 2**20
 """Characters of a page that are read; a longer one shows nothing."""
 
@@ -57,7 +60,12 @@ class Look(NamedTuple):
         """Where it stands in the bundle."""
         page = self.page
         return Evidence(
-            source="page", step=page.step, event=page.place, url=page.url, snapshot=page.snapshot_id
+            source="page",
+            step=page.step,
+            event=page.place,
+            url=page.url,
+            snapshot=page.snapshot_id,
+            note=LAST if page.role == "final" else None,
         )
 
 

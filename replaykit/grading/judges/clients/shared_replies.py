@@ -1,0 +1,62 @@
+"""One reply for requests that hold nothing of a run: asked once, given to every run that needs it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from threading import Lock
+
+from msgspec.structs import replace
+
+from replaykit.grading.judges.clients.client import Answered, Client, Pictures
+from replaykit.grading.judges.tape.tape import request_key
+from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
+
+COPIED = "the same request about another run"
+"""What the provenance of a copied reply says."""
+
+
+class SharedReplies:
+    """A client that asks another one for each shared request once; safe to be asked by several threads.
+
+    Later askers get a copy, `imported` where the first reply is `live`, which was billed to nobody. A failure
+    is forgotten once those who waited for it know it.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lock = Lock()
+        self._said: dict[str, Future[Answered]] = {}
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+        """Ask, or wait for whoever asked the same first."""
+        if not request.is_shared:
+            return self._client.ask(request, pictures)
+        key = request_key(request)
+        with self._lock:
+            first = self._said.get(key)
+            mine = self._said.setdefault(key, Future())
+        return _copy(first.result()) if first is not None else self._first(key, mine, request, pictures)
+
+    def _first(self, key: str, said: Future[Answered], request: ModelRequest, pictures: Pictures) -> Answered:
+        try:
+            found = self._client.ask(request, pictures)
+        except BaseException as error:
+            self._forget(key)
+            said.set_exception(error)
+            raise
+        if isinstance(found.reply, ReplyFailure):
+            self._forget(key)
+        said.set_result(found)
+        return found
+
+    def _forget(self, key: str) -> None:
+        with self._lock:
+            del self._said[key]
+
+
+def _copy(found: Answered) -> Answered:
+    if not isinstance(found.reply, ModelReply):
+        return found
+    origin = "imported" if found.reply.origin == "live" else found.reply.origin
+    reply = replace(found.reply, origin=origin, usage=Usage())
+    return Answered(reply=reply, provenance={**found.provenance, "copied_from": COPIED})
