@@ -129,6 +129,7 @@ class Run:
         #: Whether the source lacks something that no channel tells of.
         self.is_cut = False
         self._rests: list[Rest] = []
+        self._returned: Any = None
         self.header: dict[str, Any] = {}
         self.origin: dict[str, Any] = {}
         self.blobs: dict[str, Payload] = {}
@@ -245,7 +246,8 @@ class Run:
         if isinstance(event, Step):
             self.steps += 1
             self.source.check("steps", self.steps, "the run", "steps")
-            event = event if self.options.keeps_secrets else masked_step(event, self.secret)
+            seen, self._returned = self._returned, event.returned
+            event = event if self.options.keeps_secrets else masked_step(event, self.secret, seen)
         elif isinstance(event, Imported | Rest) and not self.options.keeps_secrets:
             event = replace(event, value=masked(event.value, self.secret))
         event = fitted(event)

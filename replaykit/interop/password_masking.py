@@ -7,7 +7,7 @@ A file says so by the key of a value (`password`), by the key's neighbours (`{"e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -47,6 +47,9 @@ _DESCRIBING = frozenset({
     "locator", "id", "aria_label", "ax_name", "css", "xpath", "x_path", "autocomplete", "instruction",
 })  # fmt: skip
 """Keys that say which field is meant."""
+
+_NAMES = ("aria_label", "labelledby", "label", "placeholder", "title")
+"""Names of an element that say what it takes."""
 
 _TYPED = frozenset(["text", "value", "input", "content", "string", "characters", "keys"])
 """Keys that hold what is typed."""
@@ -113,9 +116,13 @@ def _mask(text: str, found: Found) -> str:
     return MASKED
 
 
-def masked_step(step: Step, found: Found) -> Step:
-    """Return a step whose record is masked, and whose typed text is, where its field takes passwords."""
-    action, typed = step.action, typed_password(step.action)
+def masked_step(step: Step, found: Found, seen: Any = None) -> Step:
+    """Return a step whose record is masked, and whose typed text is, where its field takes passwords.
+
+    `seen`: what the step before gave back to the agent, such as the tree of a page that numbers its fields.
+    """
+    action = step.action
+    typed = typed_password(action, (seen, step.returned))
     if typed is not None and isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
         found(typed)
         element = action.element and replace(action.element, masked=True, value=None)
@@ -128,12 +135,36 @@ def masked_step(step: Step, found: Found) -> Step:
     return step if typed is None else without(step, typed)
 
 
-def typed_password(action: Action) -> str | None:
-    """Return what an action types into a field that takes passwords; None where it types none."""
+def typed_password(action: Action, seen: Any = None) -> str | None:
+    """Return what an action types into a field that takes passwords; None where it types none.
+
+    `seen`: texts, or values that hold them, in which a line may tell what the field of a reference is.
+    """
     if not isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText) or action.element is None:
         return None
-    is_secret = takes_password(action.element) and not _PLACEHOLDER.fullmatch(action.value)
-    return action.value if is_secret and action.value else None
+    if not action.value or _PLACEHOLDER.fullmatch(action.value):
+        return None
+    ref = action.element.ref
+    is_secret = takes_password(action.element) or (ref is not None and _is_told(ref, seen))
+    return action.value if is_secret else None
+
+
+def _is_told(ref: str, seen: Any) -> bool:
+    """Whether a line of a tree says that the field of a reference takes passwords."""
+    signs = (f"[{ref}]", f"ref={ref}]")
+    lines = (
+        line for text in _texts(seen) if any(sign in text for sign in signs) for line in text.splitlines()
+    )
+    return any(names_password(line) and any(sign in line for sign in signs) for line in lines)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    if isinstance(value, dict):
+        value = list(value.values())
+    for part in value if isinstance(value, list | tuple) else ():
+        yield from _texts(part)
 
 
 def said_without(said: str, passwords: list[str]) -> str:
@@ -192,6 +223,7 @@ def takes_password(element: Element) -> bool:
     if (element.type or attributes.get("type") or "").lower() == "password":
         return True
     said = [element.name, element.ref, element.text, element.css, element.xpath]
+    said += [] if element.names is None else [getattr(element.names, name) for name in _NAMES]
     said += [attributes.get(key) for key in ("name", "id", "autocomplete", "aria-label", "placeholder")]
     return any(names_password(one) for one in said if one)
 
