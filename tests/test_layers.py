@@ -22,7 +22,13 @@ ROWS = [
     ["secrets"],
     ["recorder", "replay"],
     ["grading.verdict", "grading.kinds", "grading.model_request", "grading.untrusted", "http_replay"],
-    ["grading.options", "grading.values", "grading.statistics", "grading.run_scores"],
+    [
+        "grading.options",
+        "grading.values",
+        "grading.statistics",
+        "grading.run_scores",
+        "grading.verifier_labels",
+    ],
     ["grading.peers", "grading.changes"],
     [
         "grading.checks",

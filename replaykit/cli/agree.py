@@ -11,6 +11,7 @@ import msgspec
 from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
 from replaykit.grading.statistics import FEW
+from replaykit.grading.verifier_labels import LabelRule
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
 from replaykit.report.write import write_file
@@ -37,6 +38,12 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
     metavar="NAME",
     help="Whose column to take of Online-Mind2Web's human_label.json; its runs are then joined by task.",
 )
+@click.option(
+    "--label-rule",
+    type=click.Choice(["majority", "adjudicated"]),
+    help="Of CUAVerifierBench's tables: a strict majority of the blind judgements, a tie being unsure "
+    "(default), or the final label.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -46,12 +53,14 @@ def command(
     is_json: bool,
     output: Path | None,
     agent: str | None,
+    label_rule: LabelRule | None,
 ) -> None:
     """Compare labels with a report's judges and checks, or with other labels.
 
-    LABELS: JSON lines or CSV, also AgentRewardBench's and Online-Mind2Web's.
+    LABELS: JSON lines or CSV, also AgentRewardBench's, Online-Mind2Web's and
+    CUAVerifierBench's (Parquet too).
     """
-    agreed = agree(labels, other, agent=agent)
+    agreed = agree(labels, other, agent=agent, rule=label_rule)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")

@@ -29,19 +29,22 @@ from replaykit.grading.calibration_gate import SCHEMA as CALIBRATION
 from replaykit.grading.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
 from replaykit.grading.labels import Label, Labels, read_labels
 from replaykit.grading.statistics import weighted_kappa
+from replaykit.grading.verifier_labels import LabelRule
 
 SCHEMA = "replaykit.agreement/1"
 """Name and version of the layout of an agreement."""
 
 
-def agree(labels: str | Path, other: str | Path, *, agent: str | None = None) -> dict[str, Any]:
+def agree(
+    labels: str | Path, other: str | Path, *, agent: str | None = None, rule: LabelRule | None = None
+) -> dict[str, Any]:
     """Compare labels with a report's judges and checks, or with other labels; return plain values.
 
     Only `success` and `failure` enter; all else is counted by reason. `agent`: whose column to take of a file
-    that labels the runs of several agents. Labels that name tasks and no digests are joined by task. Raises
-    LabelError, also where a report has two verdicts of one run that differ.
+    that labels the runs of several agents. `rule`: see `read_labels`. Labels that name tasks and no digests
+    are joined by task. Raises LabelError, also where a report has two verdicts of one run that differ.
     """
-    truth = read_labels(labels, agent)
+    truth = read_labels(labels, agent, rule)
     graders = graders_of(other, agent)
     if truth.names_tasks:
         graders = [by_task(grader) for grader in graders]
@@ -53,6 +56,7 @@ def agree(labels: str | Path, other: str | Path, *, agent: str | None = None) ->
             "digest": truth.digest,
             "counts": truth.counts(),
             "agents": list(truth.agents),
+            "rule": truth.rule,
         },
         "people": people(truth),
         "graders": compared,
@@ -85,6 +89,7 @@ def calibration(agreed: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "schema": CALIBRATION,
         "labels": agreed["labels"]["digest"],
+        "rule": agreed["labels"]["rule"],
         "judges": {row["fingerprint"]: _measured(row) for row in judges},
     }
 

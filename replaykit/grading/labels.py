@@ -15,6 +15,15 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError
+from replaykit.grading.verifier_labels import (
+    BLIND,
+    FINAL,
+    MAGIC,
+    LabelRule,
+    is_published,
+    parquet_rows,
+    said_of,
+)
 
 Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
 """What a person may say of a run."""
@@ -24,6 +33,9 @@ LABELS: tuple[Said, ...] = ("success", "failure", "not_executable", "unsure")
 
 FILE_MAX = 64 * 2**20
 """Bytes of a label file."""
+
+HEAD = 2**16
+"""Bytes at the beginning of a file in which its first row names its columns."""
 
 _PEER = {
     "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
@@ -64,6 +76,8 @@ class Labels(Struct, frozen=True, kw_only=True):
     """One for each annotator and run, the last one said, in the order of the first."""
     agents: tuple[str, ...] = ()
     """Whose runs a file labels that has a column for each agent."""
+    rule: str = ""
+    """By which rule the judgements of several people make one label; empty = the first one's counts."""
 
     @property
     def names_tasks(self) -> bool:
@@ -71,9 +85,11 @@ class Labels(Struct, frozen=True, kw_only=True):
         return bool(self.labels) and all(label.task == label.trajectory for label in self.labels)
 
     def primary(self) -> dict[str, Label]:
-        """Return the label of each run by its first annotator."""
+        """Return the label of each run by the rule, or by its first annotator where there is none."""
         found: dict[str, Label] = {}
         for label in self.labels:
+            if self.rule and label.annotator != self.rule:
+                continue
             found.setdefault(label.trajectory, label)
         return found
 
@@ -81,7 +97,8 @@ class Labels(Struct, frozen=True, kw_only=True):
         """Return the labels of the first two annotators of each run that has two."""
         by_run: dict[str, list[Label]] = {}
         for label in self.labels:
-            by_run.setdefault(label.trajectory, []).append(label)
+            if not self.rule or label.annotator != self.rule:
+                by_run.setdefault(label.trajectory, []).append(label)
         return [(said[0], said[1]) for said in by_run.values() if len(said) > 1]
 
     def counts(self) -> dict[str, int]:
@@ -90,12 +107,20 @@ class Labels(Struct, frozen=True, kw_only=True):
         return {name: count[name] for name in LABELS if count[name]}
 
 
-def read_labels(path: str | Path, agent: str | None = None) -> Labels:
+def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | None = None) -> Labels:
     """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's.
 
-    `agent`: whose column to take of Online-Mind2Web's `human_label.json`. Raises LabelError.
+    `agent`: whose column to take of Online-Mind2Web's `human_label.json`. `rule`: of CUAVerifierBench's
+    tables, `majority` by default. Raises LabelError.
     """
     name = Path(path).name
+    published = _published(Path(path))
+    if published is not None:
+        found = [convert(row, Label) for row in said_of(published, rule or "majority", name)]
+        return Labels(name=name, digest=_digest(Path(path)), labels=tuple(found), rule=rule or "majority")
+    if rule is not None:
+        reason = f"label rule {rule} is of CUAVerifierBench's tables, and this is none of them"
+        raise LabelError(source=name, line=0, reason=reason)
     data = _bytes(Path(path))
     try:
         text = data.decode("utf-8-sig")
@@ -107,6 +132,34 @@ def read_labels(path: str | Path, agent: str | None = None) -> Labels:
         return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
     read = _json_lines if text.lstrip().startswith("{") else _table
     return Labels(name=name, digest=digest, labels=tuple(_latest(read(text, name))))
+
+
+def _published(path: Path) -> list[dict[str, Any]] | None:
+    """Return the rows of a table of CUAVerifierBench; None of another file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return None
+    if head.startswith(MAGIC):
+        return parquet_rows(path)
+    if not any(name.encode() in head for name in (BLIND, FINAL)):
+        return None
+    text = _bytes(path).decode("utf-8-sig", "replace").lstrip()
+    try:
+        rows = decode(text, list[dict[str, Any]]) if text.startswith("[") else _plain_lines(text)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=path.name, line=0, reason=f"malformed: {error}") from error
+    return rows if rows and is_published(rows[0]) else None
+
+
+def _plain_lines(text: str) -> list[dict[str, Any]]:
+    return [decode(line, dict[str, Any]) for line in text.split("\n") if line.strip()]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def append_label(path: str | Path, label: Label) -> None:
