@@ -49,6 +49,7 @@ ROWS = [
         "grading.separation",
         "grading.tape_use",
         "grading.policy_trials",
+        "grading.outside_faults",
     ],
     ["grading.judge_attacks"],
     ["report", "testing", "interop", "redaction"],

@@ -75,6 +75,8 @@ def attempt(
         with open_bundle(source) as bundle:
             chosen = _of_run(bundle, policies, file) if isinstance(policies, dict) else policies
             found = try_policies(bundle, chosen, mode=mode, mutates=mutates)
+        if not found.policies:
+            notice(f"{file}: no policies for {source}: write `policies` in its task, or name a file of them")
         if as_json:
             click.echo(json_text(_plain(source, found)))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from secrets import randbelow
 from typing import Any
 
@@ -12,6 +13,7 @@ from replaykit.cli.console import detail, harmless, notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.grading_faults import task_faults
+from replaykit.grading.outside_faults import outside_faults
 from replaykit.interop.wabe.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
@@ -64,6 +66,7 @@ def _checked(file: str) -> int:
     if tables is None:
         suite = load_suite(file)
         faults = task_faults(suite.tasks, tuple(suite.sites))
+        faults += outside_faults(suite.tasks, Path(file.partition("#")[0]).parent)
         faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(suite.tasks)]
         return 3 if _tell(file, len(suite.tasks), faults) else 0
     records, at = tables

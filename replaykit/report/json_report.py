@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from replaykit.decoders import decode
 from replaykit.errors import TaskError
-from replaykit.grading.verdict import Report
+from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
+from replaykit.report.remedies import family, remedy
 
 
 def as_json(report: Report) -> bytes:
-    """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes."""
-    return json_text(report, 2) + b"\n"
+    """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes.
+
+    `remedies` of its summary says for each kind of missing evidence what would have recorded it.
+    """
+    kinds = sorted({family(code) for verdict in report.verdicts for code in _missing(verdict)})
+    said = {"remedies": {kind: remedy(kind) for kind in kinds}} if kinds else {}
+    return json_text(replace(report, summary={**report.summary, **said}), 2) + b"\n"
+
+
+def _missing(verdict: Verdict) -> Iterator[str]:
+    results: tuple[CheckResult | PolicyResult, ...] = (*verdict.checks, *verdict.policies)
+    for result in results:
+        if result.outcome == "UNDECIDED":
+            yield from result.missing
 
 
 def as_jsonl(report: Report) -> bytes:

@@ -110,7 +110,8 @@ def remedy(code: str) -> str:
     """Return the sentence for a code; one of a plugin's own says where to look."""
     kind = family(code)
     found = REMEDIES.get(kind) or REMEDIES.get(kind.partition(".")[0], REMEDIES["plugin"])
-    return found.replace("NAME", code.partition(":")[2]) if kind == "site" else found
+    name = code.partition(":")[2]
+    return found.replace("NAME", name) if kind == "site" and name else found
 
 
 def remedies(codes: Iterable[str]) -> list[str]:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from replaykit import load_tasks
 from replaykit.cli.main import cli
+from replaykit.errors import BundleError
 from replaykit.testing import trajectory
 
 SUITE = """schema: replaykit.suite/1
@@ -123,3 +124,82 @@ def test_pytest_on_bundles_without_verdicts_says_how_to_store_them(tmp_path: Pat
     assert found.returncode == 5
     assert "run.zst, say, has no run.verdict.json beside it" in found.stdout
     assert "pytest FOLDER --replaykit-update" in found.stdout
+
+
+RUN = "recordings/conformance/order-total--good.zst"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("empty.yaml", "schema: replaykit.suite/1\ntasks: []\n", "it has no tasks"),
+        ("old.yaml", "schema: replaykit.suite/0\ntasks: []\n", "this release reads replaykit.suite/1"),
+        ("twice.yaml", SUITE + SUITE.partition("tasks:\n")[2], "duplicate task id 't1'"),
+        ("run.zst", "(\xb5/", "it is a bundle: a suite, or a task, is YAML, TOML or JSON"),
+        ("folder", None, "it is a folder: name one file in it"),
+        ("none.json", "", "not a task file"),
+        (
+            "judge.yaml",
+            SUITE.replace("checks:", "judge: webvoyger\n    checks:"),
+            "no judge 'webvoyger'; there are",
+        ),
+        (
+            "verifier.yaml",
+            SUITE.replace(
+                '{type: url_match, url: "http://shop.test/cart"}', "{type: state.verifier, file: v.py}"
+            ),
+            "no such file beside the tasks: v.py",
+        ),
+    ],
+)
+def test_a_task_file_that_is_none(name: str, text: str | None, said: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    if text is None:
+        file.mkdir()
+    else:
+        file.write_text(text, encoding="latin-1")
+    result = CliRunner().invoke(cli, ["tasks", "validate", str(file)])
+    assert result.exit_code == 3
+    assert said in result.output
+
+
+def test_a_task_that_is_not_in_the_suite_names_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    result = CliRunner().invoke(cli, ["grade", RUN, "--task", f"{tmp_path / 'suite.yaml'}#t2"])
+    assert "no task 't2'; it has t1" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fail-under", "cup=0.8"], "no metric 'cup'; there are CR, CuP"),
+        (["--fail-under", "CuP=80"], "a value from 0 to 1"),
+        (["--fail-on", "sucess"], "no kind 'sucess'; there are success"),
+        (["-o", "report.doc"], "cannot tell the format of report.doc: use .json"),
+        (["-o", "no-such-folder/r.json"], "there is no folder no-such-folder; make it first"),
+    ],
+)
+def test_an_option_that_means_nothing(arguments: list[str], said: str) -> None:
+    assert said in str(CliRunner().invoke(cli, ["grade", RUN, *arguments]).exception)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "found an empty file"), (b"{}", "found a file of another kind"), (None, "truncated")],
+)
+def test_a_bundle_that_is_none_is_an_error_with_its_reason(
+    content: bytes | None, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.zst"
+    whole = Path(RUN).read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    result = CliRunner().invoke(cli, ["grade", str(file)])
+    assert isinstance(result.exception, BundleError)
+    assert result.exception.exit_code == 3
+    assert said in str(result.exception)
+
+
+def test_policies_of_a_task_that_has_none_are_missed_in_words(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    result = CliRunner().invoke(cli, ["policies", "try", str(tmp_path / "suite.yaml"), RUN])
+    assert "no policies for " in result.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.report.github import as_github
 from replaykit.report.html.runs import run_data
+from replaykit.report.json_report import as_json, read_json
 from replaykit.report.junit import as_junit
 from replaykit.report.remedies import REMEDIES, family, remedies, remedy
 from replaykit.report.text_report import as_text
@@ -128,6 +130,11 @@ def test_reports_say_how_to_decide_and_what_judges_said(tmp_path: Path) -> None:
     for shown in (text, junit):
         assert "to decide it: record with --evidence task" in shown
         assert "to decide it: record with --user FILE" in shown
+    assert json.loads(as_json(told))["summary"]["remedies"] == {
+        "page": remedy("page"),
+        "user_reply": remedy("user_reply"),
+    }
+    assert as_json(read_json(as_json(told), "r.json")) == as_json(told)
     assert "The cart is empty." in text
     assert "The cart is empty" in as_github(told).decode()
     row = run_data(str(tmp_path / "a.zst"), VERDICT, None, None)  # type: ignore[arg-type]
