@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -302,6 +302,17 @@ class Run:
         self.source.files[f"shots/{name}"] = folder.files[name]
         media_type = self._picture_type(data, name)
         return None if media_type is None else self.put(media_type, data)
+
+    def picture_named(self, path: str, folder: PurePosixPath) -> Blob | None:
+        """Keep a picture that a record names by its path or holds as a data URL; else tell of a flaw."""
+        name = (folder / path[:4096]).as_posix()
+        if path.startswith("data:"):
+            return self.picture_in(path)
+        if name in self.source:
+            return self.picture(name)
+        what = "at an address: not fetched" if "://" in path else "that is named and not there"
+        self.flaw(f"a screenshot {what}", path[:200])
+        return None
 
     def picture_in(self, encoded: str) -> Blob | None:
         """Keep a picture given as base64; None where it is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from replaykit.testing import trajectory
 from replaykit.trajectory.action import Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from tests.interop.conftest import Importing
-from tests.interop.samples import SAMPLES
+from tests.interop.samples import SAMPLES, png
+from tests.interop.samples import atif as atif_file
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
@@ -191,3 +193,24 @@ def test_what_the_models_write_is_read_and_written_again(
             import_run("atif", file, folder / "second.zst")
             with open_bundle(folder / "second.zst") as second:
                 assert told(second) == told(first)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("https://cdn.test/1.png", "is a screenshot at an address: not fetched"),
+        ("C:\\shots\\none.png", "is a screenshot that is named and not there"),
+        ("shots/none.png", "is a screenshot that is named and not there"),
+        ("data:image/png;base64," + b64encode(png(3)).decode(), None),
+    ],
+)
+def test_a_picture_is_kept_or_told(path: str, words: str | None, tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"media_type": "image/png", "path": path}}
+    call = {"tool_call_id": "a", "function_name": "go_back", "arguments": {}}
+    step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call],
+            "observation": {"results": [{"source_call_id": "a", "content": [image]}]}}  # fmt: skip
+    done = import_run("atif", atif_file(tmp_path / "in", steps=[step]), tmp_path / "run.zst")
+    told = [line for line in done.warnings if "screenshot" in line]
+    assert told == ([f"{path} {words}"] if words else [])
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert (bundle.trajectory.channel("screenshots") == "absent") is (words is not None)

@@ -36,7 +36,6 @@ SOURCES = ("system", "user", "agent")
 """Who speaks in a turn."""
 
 _VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class ToolCall(Struct, kw_only=True):
@@ -334,13 +333,7 @@ def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixP
 def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
     source = part.get("source")
     path = source.get("path") if part.get("type") == "image" and isinstance(source, dict) else None
-    if not isinstance(path, str) or _URL.match(path):
-        return None  # addresses are never fetched
-    name = (folder / path).as_posix()
-    if name in run.source:
-        return run.picture(name)
-    run.flaw("a screenshot that is named and not there", path[:200])
-    return None
+    return run.picture_named(path, folder) if isinstance(path, str) else None
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:

@@ -157,8 +157,7 @@ def _error(result: Line | None) -> Threw | None:
 
 def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:
     for path in result.shots or ():
-        name = (folder / path).as_posix()
-        shot = run.picture(name) if name in run.source else None
+        shot = run.picture_named(path, folder)
         if shot is not None:
             run.add(Observation(role="after", of=step.index, t=step.t, screenshot=shot))
 
