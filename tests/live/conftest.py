@@ -170,9 +170,12 @@ class Watched:
         self.cdp.send("Page.addScriptToEvaluateOnNewDocument", script)
 
     def _take(self, payload: str) -> None:
-        _, payload = split_number(payload)
-        self.raw.append(payload)
-        message = decode_message(payload)
+        for text in split_number(payload)[1].split("\n"):
+            self._hear(text)
+
+    def _hear(self, text: str) -> None:
+        self.raw.append(text)
+        message = decode_message(text)
         if isinstance(message, PagePart):
             whole = self._parts.add(message)
             if whole is None:

@@ -45,8 +45,8 @@ def world(number: int, frame: str = "M", name: str = WORLD) -> tuple[str, dict[s
     return "Runtime.executionContextCreated", {"context": {"id": number, "name": name, "auxData": about}}
 
 
-def said(number: int, message: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    payload = json.dumps(message)
+def said(number: int, *messages: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    payload = "\n".join(map(json.dumps, messages))
     return "Runtime.bindingCalled", {"name": BINDING, "executionContextId": number, "payload": payload}
 
 
@@ -70,6 +70,29 @@ def test_late_message_belongs_to_the_document_that_sent_it() -> None:
     tab = seated()
     found = hear(tab, world(1), committed("L1"), world(2), said(1, CLICK), said(2, CLICK))
     assert [item.document for item in found if isinstance(item, PageMessage)] == [0, 1]
+
+
+OPEN = {"k": "open", "seq": 0, "at": EPOCH_MS + 1, "role": "main", "touched": False}
+CLOSE = {"k": "close", "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "heard": 1, "missed": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "gaps"),
+    [
+        ([OPEN, CLOSE], []),
+        ([OPEN, CLOSE, CLICK], [("actions", "document.unclosed", 1)]),
+        ([OPEN, CLOSE, CLICK, CLOSE], []),
+        ([OPEN, (CLICK, CLOSE)], []),
+        ([OPEN, (CLICK, CLOSE), CLICK], [("actions", "document.unclosed", 1)]),
+    ],
+)
+def test_document_is_closed_by_the_last_that_it_says(words: list[Any], gaps: list[Any]) -> None:
+    tab = seated()
+    found = hear(tab, world(1), *(said(1, *((word,) if isinstance(word, dict) else word)) for word in words))
+    hear(tab, ("Runtime.executionContextDestroyed", {"executionContextId": 1}))
+    assert tab.gaps == gaps
+    clicks = sum(CLICK in (word if isinstance(word, tuple) else [word]) for word in words)
+    assert len([item for item in found if isinstance(item, PageMessage)]) == clicks
 
 
 def test_message_of_a_world_that_is_not_known_is_nobody_s() -> None:

@@ -149,8 +149,11 @@ class Worlds:
         if missing and self._tab.actor == "agent":
             self._tab.gaps.append(("actions", "seq.broken", missing))
         self._tab.documents.said(place)
+        text, _, closing = text.partition("\n")
         if self._admits(context, text):
             yield from self._said(place, context, text)
+        if closing:
+            yield from self._said(place, context, closing)
 
     def _admits(self, context: Context, text: str) -> bool:
         if context.frame == self._tab.frames.main:

@@ -1,5 +1,5 @@
 // The first and the last words of a document, each with the state of the ledger. How a document goes decides which of
-// its events is the last that is still heard: so every message of one that may be leaving is followed by a closing.
+// its events is the last that is still heard: so every message of one that may be leaving brings a closing with it.
 
 const books = { isLeaving: false, told: 0 };
 
@@ -17,11 +17,14 @@ function leave() {
   tellClose();
 }
 
-// `told` keeps the closing itself from being followed by another.
 function tellClose() {
+  if (canSay()) say(closing());
+}
+
+function closing() {
   audit();
   books.told = ledger.heard;
-  if (canSay()) say(toJSON({ k: 'close', at: epoch(), seq: sequence++, ...balance() }));
+  return toJSON({ k: 'close', at: epoch(), seq: sequence++, ...balance() });
 }
 
 const balance = () => ({ windows: ledger.windows, heard: ledger.heard, missed: ledger.missed });

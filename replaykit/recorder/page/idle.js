@@ -64,9 +64,9 @@ function transmit(text) {
 const canSay = () => !retired && typeof binding === 'function';
 const say = (text) => void binding(`${sent++} ${text}`);
 
+// In one message: whoever hears the first part hears the second.
 function send(text) {
-  say(text);
-  if (books.isLeaving) tellClose();
+  say(books.isLeaving ? `${text}\n${closing()}` : text);
 }
 
 function splitText(text) {
