@@ -115,7 +115,7 @@ def test_every_command_line_is_one_that_the_command_takes(line: str) -> None:
     _, *words = shlex.split(line.replace("FORMAT", "webvoyager"), comments=True)
     command, ctx = COMMAND_LINE, None
     while isinstance(command, click.Group):
-        ctx = click.Context(command, ctx, obj={})
+        ctx = click.Context(command, ctx, obj={}, **command.context_settings)
         found = command.get_command(ctx, words[0])
         assert found is not None, words[0]
         command, words = found, words[1:]
