@@ -49,6 +49,9 @@ _NO = frozenset({"false", "no"})
 _BOOLEANS = dict.fromkeys((*_YES, "t", "y", "1", "on"), True)
 _BOOLEANS |= dict.fromkeys((*_NO, "f", "n", "0", "off"), False)
 
+UNITS_SHARE = Decimal("0.0003")
+"""Share of a length that may be lost where it is told in other units: 1.609 km for a mile."""
+
 _METRES = {
     "m": "1", "metre": "1", "meter": "1", "km": "1000", "k": "1000", "kilometre": "1000", "kilometer": "1000",
     "cm": "0.01", "centimetre": "0.01", "centimeter": "0.01", "mm": "0.001", "millimetre": "0.001",
@@ -140,8 +143,13 @@ _kept = lru_cache(maxsize=1024)(_detect)
 def compare(
     reference: str, found: str, value_type: str = "auto", tolerance: float | None = None
 ) -> Comparison:
-    """Compare a whole value with its reference, by the type given or the one the reference has."""
+    """Compare a whole value with its reference, by the type given or the one the reference has.
+
+    Lengths and durations may differ a little only where the type is given: routes are not measured alike twice.
+    """
     kind = detect(reference) if value_type == "auto" else value_type
+    if value_type == "auto" and tolerance is None:
+        tolerance = _guessed_tolerance(kind, reference)
     if kind == "text":
         return _compare_text(reference, found)
     if kind == "url":
@@ -162,6 +170,13 @@ def compare(
         reason=None if matches else "differs",
         notes=_notes(wanted, actual),
     )
+
+
+def _guessed_tolerance(kind: str, reference: str) -> float | None:
+    """Return what a value of a type that nobody gave may differ by; None: the default of its type."""
+    if kind == "distance":
+        return float(EXACT.multiply(abs(_distance(reference) or Decimal(0)), UNITS_SHARE))
+    return 0.0 if kind == "duration" else None
 
 
 def said(answer: str, kind: str) -> str | None:
@@ -452,7 +467,7 @@ def _within(
 ) -> tuple[bool, str]:
     """Allow a share of the larger value, or a least difference that half of the reference bounds."""
     if tolerance is not None:
-        return close(wanted, found, tolerance), f"within {tolerance} {unit}"
+        return close(wanted, found, tolerance), f"within {tolerance} {unit}" if tolerance else "equal"
     relative = EXACT.multiply(max(abs(wanted), abs(found)), Decimal(share))
     allowed = max(relative, min(Decimal(least), EXACT.multiply(abs(wanted), Decimal("0.5"))))
     return close(wanted, found, allowed), f"within {shown(allowed)} {unit}"

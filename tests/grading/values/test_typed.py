@@ -351,3 +351,18 @@ def test_a_long_hostile_text_is_read_once(unit: str, kind: str) -> None:
     text = unit * (60_000 // len(unit))
     assert not compare(reference, text, kind).matches
     assert not compare_part("557m", text, kind).matches
+
+
+@pytest.mark.parametrize(
+    ("reference", "found", "kind"),
+    [
+        ("557m", "558 m", "distance"),
+        ("100 km", "101 km", "distance"),
+        ("0.91mi", "0.92 mi", "distance"),
+        ("5 minutes", "6 minutes", "duration"),
+        ("2h", "119 min", "duration"),
+    ],
+)
+def test_a_length_whose_type_nobody_gave_is_equal_or_another(reference: str, found: str, kind: str) -> None:
+    assert not compare(reference, found).matches
+    assert compare(reference, found, kind).matches
