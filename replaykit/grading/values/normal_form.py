@@ -64,12 +64,12 @@ def includes(part: str, text: str) -> bool:
     """Say whether the part occurs in the text; both are normal forms.
 
     An alphanumeric edge of the part must be a word boundary: `cat` is not in `a catalogue`. A number is
-    whole: `5 km` is not in `1.5 km`.
+    whole: `5 km` is not in `1.5 km`; so is a mail address: `b@c.test` is not in `a.b@c.test`.
     """
     start = text.find(part)
     while part and start >= 0:
         end = start + len(part)
-        if _begins(text, start) and _ends(text, end):
+        if _begins(text, start) and _ends(text, end) and not ("@" in part and _is_of_mail(text, start, end)):
             return True
         start = text.find(part, start + 1)
     return False
@@ -87,13 +87,13 @@ _MARKS = ("'", '"', "```", "`", "***", "**", "*", "__", "_")
 
 
 def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return what is inside of a pair of marks, or before a final full stop, without blanks around it."""
+    """Return what is inside of a pair of marks, or before a final full stop or `!`, without blanks around."""
     for mark in _MARKS:
         size = len(mark)
         is_pair = end - start > 2 * size or (size == 1 and mark in "'\"" and end - start == 2)
         if is_pair and text.startswith(mark, start, end) and text.endswith(mark, start, end):
             return _trimmed(text, start + size, end - size)
-    if text.endswith(".", start, end) and not text.endswith("..", start, end):
+    if text.endswith((".", "!"), start, end) and not text.endswith(("..", "!!"), start, end):
         return _trimmed(text, start, end - 1)
     return start, end
 
@@ -117,6 +117,12 @@ def _ends(text: str, end: int) -> bool:
     goes_on = goes_on or (last.isalpha() and _NAME_GOES_ON.match(text, end) is not None)
     return _is_edge(text, end, text[end - 1]) and not goes_on
 
+
+def _is_of_mail(text: str, start: int, end: int) -> bool:
+    return (start > 0 and text[start - 1] in "._%+-") or _DOMAIN_GOES_ON.match(text, end) is not None
+
+
+_DOMAIN_GOES_ON = re.compile(r"[.-]\w")
 
 _MORE_DIGITS = re.compile(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
 """What goes on with a number: decimals that are not all zero, a group of thousands."""

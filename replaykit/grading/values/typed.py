@@ -145,7 +145,7 @@ def compare(
 ) -> Comparison:
     """Compare a whole value with its reference, by the type given or the one the reference has.
 
-    Lengths and durations may differ a little only where the type is given: routes are not measured alike twice.
+    Lengths and durations may differ a little only where the type is given: no route is measured alike twice.
     """
     kind = detect(reference) if value_type == "auto" else value_type
     if value_type == "auto" and tolerance is None:

@@ -70,6 +70,9 @@ def test_clean_never_raises_and_lowers(text: str) -> None:
         ("c++", "c++11", True),
         ("", "anything", False),
         ("a b", "a b", True),
+        ("b@c.test", "mail a.b@c.test", False),
+        ("b@c.test", "mail b@c.test.", True),
+        ("b@c.test", "mail b@c.test.de", False),
     ],
 )
 def test_includes_respects_words(part: str, text: str, expected: bool) -> None:
