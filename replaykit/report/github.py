@@ -12,7 +12,7 @@ from pathlib import Path
 from replaykit.errors import UsageError, told
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.quoting import quoted
-from replaykit.report.text_report import describe, lacks_checks
+from replaykit.report.text_report import describe, few, lacks_checks
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""
@@ -110,7 +110,7 @@ def _rates(report: Report) -> list[str]:
             found.append(f"{_cell(name)} {100 * value:.1f} % (n {one.get('n')})")
     assumed = report.summary.get("assumes") or {}
     lines = [f"assumes: {', '.join(map(_cell, assumed))}"] if assumed else []
-    return [*([", ".join(found)] if found else []), *lines]
+    return [*([", ".join(found)] if found else []), *(few(report) if found else []), *lines]
 
 
 def _head() -> list[str]:

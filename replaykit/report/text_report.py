@@ -294,10 +294,10 @@ def _rates(report: Report) -> list[str]:
                 [label, _number(metric["value"]), _interval(metric["ci95"]), _number(metric["upper"])]
             )
             rows[-1] += [str(metric[key]) for key in ("n", "undecided", "errors")]
-    return [*table(rows), *_few(report)]
+    return [*table(rows), *few(report)]
 
 
-def _few(report: Report) -> list[str]:
+def few(report: Report) -> list[str]:
     """Say that the rates rest on too few runs to say much."""
     rate = report.summary["metrics"].get("success_rate") or {"n": FEW, "undecided": 0, "errors": 0}
     decided = rate["n"] - rate["undecided"] - rate["errors"]

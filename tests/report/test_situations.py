@@ -86,5 +86,6 @@ def test_reasons_in_a_summary_are_no_markdown(tmp_path: Path) -> None:
 def test_rates_of_few_runs_are_marked(runs: int, few: bool, tmp_path: Path) -> None:
     for number in range(runs):
         run(EXACT).answer(f"1{number}").write(tmp_path / f"{number:02}.zst")
-    text = as_text(grade_many(sorted(tmp_path.glob("*.zst"))))
-    assert (f"few: {runs} runs decided" in text) is few
+    report = grade_many(sorted(tmp_path.glob("*.zst")))
+    for text in (as_text(report), as_github(report).decode()):
+        assert (f"few: {runs} runs decided" in text) is few

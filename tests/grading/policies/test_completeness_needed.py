@@ -125,8 +125,8 @@ def test_a_gap_that_names_no_place_may_be_anywhere(tmp_path: Path, why: str) -> 
 
 
 def test_a_gap_at_a_step_is_named_with_it(tmp_path: Path) -> None:
-    run = honest().add(Gap(channel="actions", why="script.opaque", step=1, t=350)).answer("done")
-    assert outcomes(run, tmp_path)["never"].missing == ("script.opaque@1",)
+    run = honest().add(Gap(channel="actions", why="seq.broken", step=1, t=350)).answer("done")
+    assert outcomes(run, tmp_path)["never"].missing == ("seq.broken@1",)
 
 
 def _less(run: Trajectory, lost: object) -> Trajectory:
