@@ -22,10 +22,17 @@ from replaykit.grading.values.dates import (
     read_date,
 )
 from replaykit.grading.values.markdown import unmarked
+from replaykit.grading.values.measures import (
+    distance,
+    duration,
+    equal_distances,
+    equal_durations,
+    guessed_tolerance,
+    marked_distance,
+)
 from replaykit.grading.values.normal_form import SHORT, includes, normal
 from replaykit.grading.values.numbers import (
     CURRENCIES,
-    EXACT,
     close,
     denies,
     is_decade,
@@ -49,24 +56,6 @@ _NO = frozenset({"false", "no"})
 _BOOLEANS = dict.fromkeys((*_YES, "t", "y", "1", "on"), True)
 _BOOLEANS |= dict.fromkeys((*_NO, "f", "n", "0", "off"), False)
 
-UNITS_SHARE = Decimal("0.0003")
-"""Share of a length that may be lost where it is told in other units: 1.609 km for a mile."""
-
-_METRES = {
-    "m": "1", "metre": "1", "meter": "1", "km": "1000", "k": "1000", "kilometre": "1000", "kilometer": "1000",
-    "cm": "0.01", "centimetre": "0.01", "centimeter": "0.01", "mm": "0.001", "millimetre": "0.001",
-    "millimeter": "0.001", "mi": "1609.344", "mile": "1609.344", "ft": "0.3048", "foot": "0.3048",
-    "feet": "0.3048", "yd": "0.9144", "yard": "0.9144", "in": "0.0254", "inch": "0.0254", "inches": "0.0254",
-    "nmi": "1852",
-}  # fmt: skip
-_SECONDS = {
-    "y": "31536000", "yr": "31536000", "year": "31536000", "mo": "2592000", "month": "2592000", "w": "604800",
-    "wk": "604800", "week": "604800", "d": "86400", "day": "86400", "h": "3600", "hr": "3600", "hour": "3600",
-    "m": "60", "min": "60", "minute": "60", "s": "1", "sec": "1", "second": "1", "ms": "0.001",
-    "millisecond": "0.001",
-}  # fmt: skip
-_QUANTITY = re.compile(r"(?<![\d.,'])([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
-_LENGTH = re.compile(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _HOURS = re.compile(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
@@ -149,7 +138,7 @@ def compare(
     """
     kind = detect(reference) if value_type == "auto" else value_type
     if value_type == "auto" and tolerance is None:
-        tolerance = _guessed_tolerance(kind, reference)
+        tolerance = guessed_tolerance(kind, reference)
     if kind == "text":
         return _compare_text(reference, found)
     if kind == "url":
@@ -170,13 +159,6 @@ def compare(
         reason=None if matches else "differs",
         notes=_notes(wanted, actual),
     )
-
-
-def _guessed_tolerance(kind: str, reference: str) -> float | None:
-    """Return what a value of a type that nobody gave may differ by; None: the default of its type."""
-    if kind == "distance":
-        return float(EXACT.multiply(abs(_distance(reference) or Decimal(0)), UNITS_SHARE))
-    return 0.0 if kind == "duration" else None
 
 
 def said(answer: str, kind: str) -> str | None:
@@ -297,11 +279,11 @@ def _compare_durations(reference: str, found: str, tolerance: float | None) -> C
     if not wanted or not actual:
         return _unparsed("duration", reference, found, wanted or None, actual or None)
     pairs = [(one, other) for one in wanted for other in actual]
-    hit = next((pair for pair in pairs if _equal_durations(*pair, tolerance)[0]), None)
+    hit = next((pair for pair in pairs if equal_durations(*pair, tolerance)[0]), None)
     one, other = hit or pairs[0]
     return Comparison(
         matches=hit is not None,
-        rule=f"duration: {_equal_durations(one, other, tolerance)[1]}",
+        rule=f"duration: {equal_durations(one, other, tolerance)[1]}",
         expected=_value(reference, one, "duration"),
         found=_value(found, other, "duration"),
         reason=None if hit else "differs",
@@ -316,7 +298,7 @@ def _durations(text: str) -> tuple[Decimal, ...]:
         return (Decimal(3600 * int(hours[1]) + 60 * int(hours[2])),)
     clock = _CLOCK.fullmatch(normal(text))
     if clock is None:
-        plain = _duration(text)
+        plain = duration(text)
         return () if plain is None else (plain,)
     first, second = int(clock[1]), int(clock[2])
     if clock[3] is not None:
@@ -375,47 +357,12 @@ def _leading_boolean(text: str) -> bool | None:
     return words[0] in _YES
 
 
-def _distance(text: str) -> Decimal | None:
-    return _metres(_QUANTITY.fullmatch(normal(text)))
-
-
-def _marked_distance(text: str) -> Decimal | None:
-    """Read a distance that is said to be one: `+2 km`, `~2 km`, `2-km`."""
-    return _metres(_LENGTH.fullmatch(normal(text)))
-
-
-def _metres(found: re.Match[str] | None) -> Decimal | None:
-    factor = _unit(found[2], _METRES) if found else None
-    number = plain_number(with_decimal_point(found[1])) if found else None
-    return None if factor is None or number is None else EXACT.multiply(number, factor)
-
-
-def _duration(text: str) -> Decimal | None:
-    bare = normal(text).removeprefix("+")
-    parts = _QUANTITY.findall(bare)
-    rest = _QUANTITY.sub("", bare)
-    if not parts or re.sub(r"\band\b|[,\s]", "", rest):
-        return None
-    total = Decimal(0)
-    for digits, unit in parts:
-        number, factor = plain_number(digits.rstrip(",")), _unit(unit, _SECONDS)
-        if number is None or factor is None:
-            return None
-        total = EXACT.add(total, EXACT.multiply(number, factor))
-    return total
-
-
-def _unit(word: str, factors: dict[str, str]) -> Decimal | None:
-    factor = factors.get(word) or (factors.get(word.removesuffix("s")) if len(word) > 2 else None)
-    return Decimal(factor) if factor else None
-
-
 _TOLD: dict[str, Any] = {
     "number": whole_number,
     "currency": _money,
     "date": parse_date,
-    "distance": _distance,
-    "duration": _duration,
+    "distance": distance,
+    "duration": duration,
 }
 """Types that a text tells by itself, in the order they are tried."""
 
@@ -423,7 +370,7 @@ _PARSERS: dict[str, Any] = {
     **_TOLD,
     "currency": _named_money,
     "date": read_date,
-    "distance": _marked_distance,
+    "distance": marked_distance,
     "boolean": _boolean,
     "month": month_number,
 }
@@ -454,32 +401,13 @@ def _equal_booleans(wanted: bool, found: bool, _: float | None) -> tuple[bool, s
     return wanted == found, "equal"
 
 
-def _equal_distances(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
-    return _within(wanted, found, tolerance, share="0.02", least="10", unit="m")
-
-
-def _equal_durations(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
-    return _within(wanted, found, tolerance, share="0.1", least="180", unit="s")
-
-
-def _within(
-    wanted: Decimal, found: Decimal, tolerance: float | None, *, share: str, least: str, unit: str
-) -> tuple[bool, str]:
-    """Allow a share of the larger value, or a least difference that half of the reference bounds."""
-    if tolerance is not None:
-        return close(wanted, found, tolerance), f"within {tolerance} {unit}" if tolerance else "equal"
-    relative = EXACT.multiply(max(abs(wanted), abs(found)), Decimal(share))
-    allowed = max(relative, min(Decimal(least), EXACT.multiply(abs(wanted), Decimal("0.5"))))
-    return close(wanted, found, allowed), f"within {shown(allowed)} {unit}"
-
-
 _EQUAL: dict[str, Any] = {
     "number": _equal_numbers,
     "currency": _equal_money,
     "date": _equal_dates,
     "boolean": _equal_booleans,
-    "distance": _equal_distances,
-    "duration": _equal_durations,
+    "distance": equal_distances,
+    "duration": equal_durations,
     "month": lambda wanted, found, _: (wanted == found, "equal"),
 }
 
