@@ -633,6 +633,17 @@ def test_requests_of_what_is_below_frames_and_workers(
     ]
 
 
+async def load(browser: Any, start: str, out: Path) -> None:
+    page = await browser.new_page()
+    async with AsyncRecorder(out) as run:
+        await run.attach(page)
+        await page.goto(start, timeout=20_000)
+        await until_async(page, lambda: listens(run, page))
+        await page.frame_locator("#pay").frame_locator("#inner").locator("#deep").fill("down")
+        run.answer("done")
+    await page.close()
+
+
 async def load_often(browser_path: Path, start: str, out: Path) -> None:
     from playwright.async_api import async_playwright
 
@@ -640,13 +651,7 @@ async def load_often(browser_path: Path, start: str, out: Path) -> None:
         arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu"]
         browser = await playwright.chromium.launch(executable_path=browser_path, args=arguments)
         for number in range(6):
-            page = await browser.new_page()
-            async with AsyncRecorder(out.with_suffix(f".{number}")) as run:
-                await run.attach(page)
-                await page.goto(start, timeout=20_000)
-                await page.frame_locator("#pay").frame_locator("#inner").locator("#deep").fill("down")
-                run.answer("done")
-            await page.close()
+            await load(browser, start, out.with_suffix(f".{number}"))
         await browser.close()
 
 

@@ -115,7 +115,7 @@ def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_
         sites = {name: (root,) for name, root in crm.sites.items()}
         found, _ = rerun(bundle, tmp_path / "again.zst", sites=sites, browser=choice)
     assert found.diverges_at() is None, found.rows
-    assert [row.state for row in found.rows] == ["done"] * 5
+    assert [row.state for row in found.rows] == ["done"] * 3
 
 
 def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Path) -> None:
