@@ -278,7 +278,7 @@ def _requests(run: Run) -> Iterator[tuple[str, Run]]:
         extra = replace(
             one, id=next(new), url=f"{_origin(one.url)}/api/settings", method="PATCH", redirect_to=None
         )
-        yield "another change besides", run.told([*run.events[: place + 1], extra, *run.events[place + 1 :]])
+        yield "one more change", run.told([*run.events[: place + 1], extra, *run.events[place + 1 :]])
 
 
 def _consents(run: Run) -> Iterator[tuple[str, Run]]:

@@ -67,7 +67,7 @@ def _shared(command: _Command) -> _Command:
         click.option(
             "--mode",
             type=click.Choice(["strict", "compat"]),
-            help="strict: with care; compat: as the peer judges. Default: what the task says.",
+            help="strict: with care; compat: as the published judge does. Default: what the task says.",
         ),
         click.option(
             "--judge",

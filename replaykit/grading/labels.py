@@ -119,7 +119,7 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
         found = [convert(row, Label) for row in said_of(published, rule or "majority", name)]
         return Labels(name=name, digest=_digest(Path(path)), labels=tuple(found), rule=rule or "majority")
     if rule is not None:
-        reason = f"label rule {rule} is of CUAVerifierBench's tables, and this is none of them"
+        reason = f"label rule {rule} needs a table of CUAVerifierBench"
         raise LabelError(source=name, line=0, reason=reason)
     data = _bytes(Path(path))
     try:

@@ -92,6 +92,7 @@ _POLICIES = {
     "yielded": "another policy that takes precedence applied instead",
 }
 _JUDGES = {
+    "all_shown": "the recording shows all that was asked for and all that was claimed",
     "ambiguous": "the reply holds both verdicts",
     "auth": "the provider refused the key",
     "bad_request": "the provider refused the request",
@@ -118,6 +119,7 @@ _JUDGES = {
     "not_shown": "the recording does not show everything that the task needs and the answer claims",
     "off": "judges were switched off by --judge-mode off",
     "overloaded": "the provider is overloaded",
+    "quorum": "enough members of the panel gave this verdict",
     "rate_limited": "the provider's rate limit was reached",
     "recorded": "the replies of this check are on the tape, and decide the check itself",
     "refused": "the model refused to answer",
@@ -133,7 +135,7 @@ _JUDGES = {
     "unknown": "the provider failed in an unknown way",
     "unknown_token": "the reply ends in a verdict that the judge does not know",
     "veto": "a member of the panel whose FAILURE decides says FAILURE",
-    "verdict": "the reply of the model ends in this verdict, or the recording shows all that was asked for",
+    "verdict": "the reply of the model ends in this verdict",
 }
 _RATES = {
     "judge_errors": "no judge could be asked about any run, and no check decides one",

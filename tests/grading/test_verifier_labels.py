@@ -107,7 +107,7 @@ def test_the_tables_of_the_published_layout() -> None:
             "adjudicated",
             "task 'a' stands there 2 times",
         ),
-        ([{"trajectory": "f" * 64, "label": "success"}], "majority", "this is none of them"),
+        ([{"trajectory": "f" * 64, "label": "success"}], "majority", "needs a table of CUAVerifierBench"),
     ],
 )
 def test_what_is_no_such_table_is_refused(

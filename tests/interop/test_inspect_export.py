@@ -26,6 +26,7 @@ from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.step import Step
 from tests.interop.conftest import Importing
 from tests.interop.samples import SAMPLES, atif
+from tests.needed import missing
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
@@ -81,7 +82,9 @@ print(json.dumps(found))
 def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict[str, Any]]]:
     """Export every recording, and have Inspect read them all in one process: name to log and what it says."""
     if not (INSPECT / "replaykit-lock").exists():
-        pytest.skip("inspect-ai is not installed: .ci/setup does it")
+        missing(
+            "Inspect's own package, which reads the exported logs, is not in .venv/inspect: sh .ci/test installs it"
+        )
     folder = tmp_path_factory.mktemp("logs")
     files = {path.stem: exported(path, folder / path.stem) for path in RECORDINGS}
     environment = {**os.environ, "PYTHONPATH": str(INSPECT)}

@@ -253,7 +253,7 @@ def _of_known(
 
 
 def _counted(predicate: Predicate, states: Sequence[State]) -> Ruling:
-    """Compare how many there are; those of which nobody knows are counted, and are not."""
+    """Compare the number of matches, once with and once without those that are unknown."""
     doubts = [state.doubt for state in states if state.doubt is not None]
     least = len(states) - len(doubts)
     ruled = [_compared(predicate, [number], None) for number in range(least, len(states) + 1)]

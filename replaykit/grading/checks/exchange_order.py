@@ -42,7 +42,7 @@ def _beside(
     last: int, found: Sequence[Candidate], exchanges: Sequence[Exchange], choice: ExchangeChoice
 ) -> list[Candidate]:
     """Return what began before the last one, and may have been carried out after it."""
-    # What a reply shows, it shows; of requests nobody knows in which order the server took them.
+    # A reply shows the state at its time. The order in which the server took overlapping requests is unknown.
     beside = [one for one in found[:last] if choice.part == "request" or one.doubt is not None]
     return [
         Candidate(one.place, one.doubt or f"unordered:{exchanges[one.place].id}")

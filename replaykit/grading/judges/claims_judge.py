@@ -44,7 +44,7 @@ class Claims(ModelJudge):
             "claims.system": Slot(shipped="claims.answer.system"),
             "claims.user": Slot(shipped="claims.answer.user", names=("task", "answer")),
         }
-        # No peer has such a judge, so there is nothing that compat mode could follow.
+        # No benchmark has such a judge, so there is nothing that compat mode could follow.
         super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "none")
         if settings.images not in ("", "none"):
             raise JudgeError(what=f"option images: {settings.images!r}: claims looks at no picture")

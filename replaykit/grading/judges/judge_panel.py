@@ -61,11 +61,11 @@ def fold(
     if any(said[name] is F for name in veto):
         return F, "veto"
     if count[F] >= failure and count[S] + missing < success:
-        return F, "verdict"
+        return F, "quorum"
     if missing and _could_decide(said, count, success, failure, veto):
         return E, "no_quorum"
     if count[S] >= success:
-        return (A, "tie") if count[F] >= failure else (S, "verdict")
+        return (A, "tie") if count[F] >= failure else (S, "quorum")
     return A, "no_quorum"
 
 

@@ -36,7 +36,7 @@ def guessed_tolerance(kind: str, reference: str) -> float | None:
 
 
 def distance(text: str) -> Decimal | None:
-    """Return a length, metres; None: it is none."""
+    """Return a length in metres, or None where the text is not a length."""
     return _metres(_QUANTITY.fullmatch(normal(text)))
 
 
@@ -52,7 +52,7 @@ def _metres(found: re.Match[str] | None) -> Decimal | None:
 
 
 def duration(text: str) -> Decimal | None:
-    """Return a duration, seconds; None: it is none."""
+    """Return a duration in seconds, or None where the text is not a duration."""
     bare = normal(text).removeprefix("+")
     parts = _QUANTITY.findall(bare)
     rest = _QUANTITY.sub("", bare)

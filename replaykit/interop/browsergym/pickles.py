@@ -158,7 +158,7 @@ def _look(data: bytes) -> None:
 
 
 def plain_values(value: Any, lost: Callable[[str], None]) -> Any:
-    """Return what a pickle held as values of JSON; `lost` is told the path of each that is none of them.
+    """Return what a pickle held as JSON values; `lost` receives the path of each value that JSON cannot hold.
 
     Raises Undecodable where it is nested more than DEPTH_MAX deep, such as in itself, or has too many parts.
     """

@@ -146,7 +146,7 @@ def _ms(base: Base, seconds: Any) -> int | None:
 
 
 def _steps(run: Run, found: list[Gesture], base: Base) -> None:
-    """Add what was done; a page that loads is a navigation whose cause nobody knows."""
+    """Add what was done; a page that loads is a navigation of unknown cause."""
     shots = _Shots(run, {at for one in found for at in one.times})
     last: Observation | None = None
     for one in found:

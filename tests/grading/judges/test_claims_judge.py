@@ -63,7 +63,7 @@ def judged(ask, as_bundle):
 
 def test_a_run_that_shows_all_of_it(judged):
     found, requests = judged()
-    assert (found.outcome, found.reason) == ("SUCCESS", "verdict")
+    assert (found.outcome, found.reason) == ("SUCCESS", "all_shown")
     assert [one["finding"] for one in found.claims] == ["SUPPORTED", "SUPPORTED"]
     assert found.claims[0]["predicates"][0]["evidence"][0]["source"] == "exchange"
     assert found.side_effects == ()

@@ -60,7 +60,7 @@ def test_every_count_up_to_four_members(n: int) -> None:
             assert (found is S) <= (E not in said)
             assert (found is F) <= (might == {F}), (said, success, failure)
             assert (found is E) <= (E in said)
-            assert reason in ("verdict", "veto", "tie", "no_quorum")
+            assert reason in ("quorum", "veto", "tie", "no_quorum")
 
 
 outcomes = st.lists(st.sampled_from([S, F, A, E]), min_size=2, max_size=9)
@@ -80,7 +80,7 @@ def test_no_member_that_falls_silent_makes_a_success(said, data) -> None:
 def test_by_default_all_make_a_success_and_more_than_half_a_failure() -> None:
     assert thresholds(PANEL) == (3, 2)
     assert fold({"a": S, "b": S, "c": F}, 3, 2) == (A, "no_quorum")
-    assert fold({"a": S, "b": F, "c": F}, 3, 2) == (F, "verdict")
+    assert fold({"a": S, "b": F, "c": F}, 3, 2) == (F, "quorum")
 
 
 @pytest.mark.parametrize(

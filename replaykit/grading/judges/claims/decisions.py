@@ -6,7 +6,7 @@ that should be gone, a request that should not be; or a complete channel without
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -413,16 +413,10 @@ def _valued(one: said.ValueShown, look: Look, value: str) -> Evidence:
 
 
 def _sent(found: Collection[Change]) -> list[Evidence]:
-    return list(_requests(found))
+    return [_request(change) for change in list(found)[: EVIDENCE_MAX * 10]]
 
 
-def _requests(found: Collection[Change]) -> Iterator[Evidence]:
-    for change in list(found)[: EVIDENCE_MAX * 10]:
-        one = change.exchange
-        yield Evidence(
-            source="exchange",
-            event=change.event,
-            step=one.step,
-            url=one.url,
-            note=f"{one.method} {change.status}",
-        )
+def _request(change: Change) -> Evidence:
+    one = change.exchange
+    note = f"{one.method} {change.status}"
+    return Evidence(source="exchange", event=change.event, step=one.step, url=one.url, note=note)

@@ -34,7 +34,7 @@ def folded(
         return JudgeOutcome.FAILURE, "side_effect", None
     unshown = next((one for one in weighed if not one.is_supported), None)
     why = _named(unshown) if unshown is not None else _lacking(needs, claims, task, answer, asks)
-    return (JudgeOutcome.ABSTAIN, "not_shown", why) if why else (JudgeOutcome.SUCCESS, "verdict", None)
+    return (JudgeOutcome.ABSTAIN, "not_shown", why) if why else (JudgeOutcome.SUCCESS, "all_shown", None)
 
 
 def _lacking(
