@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from replaykit.grading.judges.clients.connection import CALL
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
@@ -109,3 +111,16 @@ def tape(tmp_path: Path) -> Path:
 @pytest.fixture
 def replay() -> Callable[[Recorded], Replay]:
     return Replay
+
+
+PATIENCE_S = 60.0
+"""SDKs ask a dead server twice more, and wait for seconds at most."""
+
+
+@pytest.fixture(autouse=True)
+def calls_end_with_their_test() -> Iterator[None]:
+    """Wait for calls that met their deadline: SDKs draw random waits, which Hypothesis forbids at the same time."""
+    yield
+    for thread in [one for one in threading.enumerate() if one.name == CALL]:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()

@@ -17,6 +17,9 @@ from replaykit.grading.model_request import ImagePart, ReplyFailure
 DEADLINE_S = 300.0
 """Seconds of one call, its retries and their waiting included: a server may ask for an hour."""
 
+CALL = "replaykit judge call"
+"""Name of the thread of one call; after the deadline it lives until the SDK gives up."""
+
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -69,7 +72,7 @@ def timely(call: Callable[[], Any], deadline: float) -> Any:
             done.append(failure(error))
 
     # A daemon: one that waits for a server's retry-after must not keep the process alive.
-    thread = threading.Thread(target=work, daemon=True)
+    thread = threading.Thread(target=work, daemon=True, name=CALL)
     thread.start()
     thread.join(deadline)
     if done:
