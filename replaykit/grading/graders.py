@@ -76,7 +76,11 @@ def _report(data: bytes, name: str) -> Report:
     try:
         return decode(data, Report)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=0, reason=f"not a report: {error}") from error
+        raise LabelError(
+            source=name,
+            line=0,
+            reason=f"not a report ({error}); `replaykit grade RUNS -o report.json` writes one",
+        ) from error
 
 
 def _of_report(report: Report, source: str) -> Iterator[Grader]:

@@ -25,6 +25,10 @@ def as_json(report: Report) -> bytes:
     return json_text(replace(report, summary={**report.summary, **said}), 2) + b"\n"
 
 
+MADE_BY = "`replaykit grade RUNS -o report.json` writes one"
+"""What to do where a file is not a report."""
+
+
 def _missing(verdict: Verdict) -> Iterator[str]:
     results: tuple[CheckResult | PolicyResult, ...] = (*verdict.checks, *verdict.policies)
     for result in results:
@@ -42,7 +46,7 @@ def read_json(data: bytes, source: str) -> Report:
     try:
         return decode(data, Report)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise TaskError(source=source, path="$", reason=f"not a report: {error}") from error
+        raise TaskError(source=source, path="$", reason=f"not a report ({error}); {MADE_BY}") from error
 
 
 def report_schema() -> dict[str, Any]:

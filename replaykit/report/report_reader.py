@@ -6,7 +6,7 @@ from pathlib import Path
 
 from replaykit.errors import SourceError
 from replaykit.grading.verdict import Report
-from replaykit.report.json_report import read_json
+from replaykit.report.json_report import MADE_BY, read_json
 
 _HEAD = 64
 """Bytes that tell a report from a bundle."""
@@ -29,5 +29,7 @@ def load_report(source: str) -> Report:
         data = Path(source).read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise SourceError(source=source, operation="read the report", reason=reason) from error
+        raise SourceError(
+            source=source, operation="read the report", reason=f"{reason}; {MADE_BY}"
+        ) from error
     return read_json(data, source)
