@@ -113,14 +113,15 @@ def replay() -> Callable[[Recorded], Replay]:
     return Replay
 
 
-PATIENCE_S = 60.0
-"""SDKs ask a dead server twice more, and wait for seconds at most."""
+PATIENCE_S = 5.0
+"""SDKs ask a dead server twice more within two seconds; one that asked for an hour is slept for, and draws no more."""
 
 
 @pytest.fixture(autouse=True)
 def calls_end_with_their_test() -> Iterator[None]:
     """Wait for calls that met their deadline: SDKs draw random waits, which Hypothesis forbids at the same time."""
+    before = set(threading.enumerate())
     yield
-    for thread in [one for one in threading.enumerate() if one.name == CALL]:
-        thread.join(PATIENCE_S)
-        assert not thread.is_alive()
+    for thread in set(threading.enumerate()) - before:
+        if thread.name == CALL:
+            thread.join(PATIENCE_S)
