@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.blobs import blob_id, image_size
 from replaykit.bundle.bundle_format import BLOB_MAX
 from replaykit.bundle.locking import remove_unlocked
 from replaykit.bundle.verification import references
@@ -26,6 +26,7 @@ from replaykit.interop.lfs_pointers import FETCH, is_pointer
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.picture_bytes import PICTURES, picture_type
 from replaykit.interop.repaired_values import Unfit, mended
+from replaykit.interop.screen_grid import on_screen
 from replaykit.interop.source_files import Folder, Source, SourceLimits
 from replaykit.interop.unread_fields import rest
 from replaykit.interop.wordings import Wordings
@@ -134,6 +135,8 @@ class Run:
         self.origin: dict[str, Any] = {}
         self.blobs: dict[str, Payload] = {}
         self.steps = 0
+        #: Steps whose places are parts of a thousand of the screenshot.
+        self.on_grid: set[int] = set()
         #: Pictures kept, equal ones each time.
         self.pictures = 0
         self._shots = Folder(source.format, options.shots, options.limits) if options.shots else None
@@ -360,12 +363,21 @@ class Run:
 
     def end(self, kind: str, **fields: Any) -> None:
         """End the run: the page that no act followed is its final one; the rest of the source is kept."""
+        if self.on_grid and not on_screen(self.events, self.on_grid, self._size):
+            self.flaw(
+                "a place on a grid of 1000, without a screenshot that says how large: left in the record",
+                f"step {min(self.on_grid)}",
+            )
         final = self._final()
         if final is not None:
             self.add(final)
         for one in self._rests:
             self.add(one)
         self.add(Ending(kind=kind, **fields))
+
+    def _size(self, shot: Blob | None) -> tuple[int, int] | None:
+        payload = self.blobs.get(shot) if isinstance(shot, str) else None
+        return None if payload is None else image_size(payload.load(), payload.media_type)
 
     def _final(self) -> Observation | None:
         """Return the page before a last turn that acted on none; None where a later look shows it."""

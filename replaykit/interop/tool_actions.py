@@ -30,7 +30,9 @@ from replaykit.trajectory.action import (
     Goto,
     HandleDialog,
     Hover,
+    KeyboardDown,
     KeyboardType,
+    KeyboardUp,
     MouseClick,
     MouseDblClick,
     MouseDown,
@@ -121,8 +123,9 @@ def _number(value: Any) -> int:
 
 def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate") -> tuple[int, int] | None:
     both = said.get(pair, said.get(pair + "s", said.get("point", said.get("position"))))
+    both = said["target"] if both is None and isinstance(said.get("target"), dict) else both
     if isinstance(both, dict):
-        both = [both.get("x"), both.get("y")]
+        both = both.get("coordinate", [both.get("x"), both.get("y")] if "x" in both else None)
     if isinstance(both, str):
         both = both.strip("[]() ").split(",")
     if isinstance(both, list | tuple) and len(both) == 2:
@@ -147,6 +150,8 @@ def _element(said: Arguments, *names: str) -> Element | None:
         (str(said[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(said, key)),
         None,
     )
+    if ref is None and isinstance(said.get("target"), dict) and _is_said(said["target"], "ref"):
+        ref = str(said["target"]["ref"])
     if ref is None and "element" in said and _is_said(said, "target"):
         ref = str(said["target"])  # Playwright MCP: `element` is what a person reads
     told = next((said[key] for key in names or ("element", "target", "label", "description")
@@ -159,23 +164,66 @@ def _is_said(said: Arguments, key: str) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
+_BUTTONS = {"wheel": "middle", "l": "left", "r": "right", "m": "middle"}
+"""Names of buttons that tools have of their own."""
+
+
 def _click(said: Arguments, **fields: Any) -> Action | None:
     point, element = _point(said), _element(said)
-    button = fields.get("button") or str(said.get("button", "left")).lower()
+    said_button = str(said.get("button") or "left").lower()
+    if said_button in ("back", "forward"):  # of a mouse that has them: OpenAI
+        return GoBack() if said_button == "back" else GoForward()
+    button = fields.get("button") or _BUTTONS.get(said_button, said_button)
+    held = _modifiers(said)
     is_double = fields.get("count") == 2 or said.get("doubleClick") is True or said.get("clicks") == 2
     if point is not None and element is None:
         if is_double:
-            return MouseDblClick(point=point, button=button)
-        return MouseClick(point=point, button=button, count=fields.get("count", 1))
-    if element is None and isinstance(said.get("text"), str):
+            return MouseDblClick(point=point, button=button, modifiers=held)
+        return MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
+    if element is None and isinstance(said.get("text"), str) and not held:
         element = Element(text=said["text"])
-    if element is None:
+    if element is None and not _is_at_pointer(said):
         return None
-    return (
-        DblClick(element=element, point=point)
-        if is_double
-        else Click(element=element, point=point, button=button)
-    )
+    if is_double:
+        return DblClick(element=element, point=point, modifiers=held)
+    return Click(element=element, point=point, button=button, modifiers=held)
+
+
+def _is_at_pointer(said: Arguments) -> bool:
+    """Whether nothing says where: the place is that of the pointer (Anthropic)."""
+    return not any(said.get(key) is not None for key in _WHERE)
+
+
+_WHERE = (
+    "coordinate",
+    "coordinates",
+    "point",
+    "position",
+    "x",
+    "y",
+    "target",
+    "element",
+    "ref",
+    "selector",
+    "box",
+)
+
+
+def _modifiers(said: Arguments) -> tuple[str, ...]:
+    """Return the keys held meanwhile: `modifiers`, `keys` (OpenAI) or `text` (Anthropic), if all are such keys."""
+    for key in ("modifiers", "keys", "text"):
+        value = said.get(key)
+        parts = value.split("+") if isinstance(value, str) else value if isinstance(value, list) else []
+        held = [_MODIFIERS.get(str(one).strip().lower(), "") for one in parts]
+        if held and all(held):
+            return tuple(sorted(set(held)))
+    return ()
+
+
+_MODIFIERS = {
+    **{key: name for key, name in _KEYS.items() if name in ("Alt", "Control", "Meta", "Shift")},
+    "controlormeta": "Control",
+}
 
 
 def _type(said: Arguments) -> Action | None:
@@ -194,7 +242,7 @@ def _type(said: Arguments) -> Action | None:
 
 def _fill(said: Arguments) -> Action | None:
     typed = _type(said)
-    if isinstance(typed, Type) and typed.element is not None:
+    if isinstance(typed, Type) and typed.element is not None and said.get("clear_before_typing") is not False:
         return Fill(element=typed.element, value=typed.value, submit=typed.submit)
     return typed
 
@@ -207,6 +255,10 @@ def _press(said: Arguments) -> Action:
     return Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
 
 
+def _key(said: Arguments) -> str:
+    return key_name(str(said.get("key") or said.get("text") or _refuse()))
+
+
 def _refuse() -> NoReturn:
     raise ValueError
 
@@ -215,14 +267,29 @@ _WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 def _scroll(said: Arguments) -> Action:
+    held = _modifiers({key: part for key, part in said.items() if key != "text"})
     for names in (("scroll_x", "scroll_y"), ("delta_x", "delta_y"), ("deltaX", "deltaY"), ("dx", "dy")):
         if names[0] in said or names[1] in said:
-            return Scroll(dx=_number(said.get(names[0], 0)), dy=_number(said.get(names[1], 0)))
+            far = [_number(0 if (part := said.get(name)) is None else part) for name in names]
+            return Scroll(dx=far[0], dy=far[1], modifiers=held)
     way = str(said.get("scroll_direction", said.get("direction", said.get("text")))).lower()
-    far = said.get("scroll_amount", said.get("amount"))
     dx, dy = _WAYS[way]
+    if (pixels := said.get("magnitude_in_pixels")) is not None:
+        return Scroll(dx=dx * _number(pixels), dy=dy * _number(pixels), modifiers=held)
+    far = said.get("scroll_amount", said.get("amount", said.get("magnitude")))
     # How far a notch or a page is, is not said: one px stands for the direction.
-    return Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64])
+    return Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64], modifiers=held)
+
+
+def _scroll_to(said: Arguments) -> Action:
+    return Scroll(element=_element(said) or _refuse(), amount="into view")
+
+
+def _form_input(said: Arguments) -> Action | None:
+    value = said.get("value")
+    if isinstance(value, bool):
+        return (Check if value else Uncheck)(element=_element(said) or _refuse())
+    return _fill({**said, "value": str(value)}) if value is not None else None
 
 
 def _scroll_way(way: str) -> Callable[[Arguments], Action]:
@@ -231,21 +298,37 @@ def _scroll_way(way: str) -> Callable[[Arguments], Action]:
 
 def _goto(said: Arguments) -> Action:
     url = said.get("url", said.get("text", said.get("address")))
+    if url in _HISTORY and "url" in said:
+        return _HISTORY[url]()
     return Goto(url=url) if isinstance(url, str) and url else _refuse()
 
 
+_HISTORY: dict[Any, Callable[[], Action]] = {"back": GoBack, "forward": GoForward, "reload": Reload}
+"""What Anthropic's browser is told in the place of an address."""
+
+
 def _drag(said: Arguments) -> Action:
-    path = said.get("path")
+    path, held = said.get("path"), _modifiers(said)
     if isinstance(path, list) and len(path) > 1:
-        return DragAndDrop(point=_point({"point": path[0]}), to_point=_point({"point": path[-1]}))
-    start = _point(said, "x", "y", "start_coordinate") or _point(said, "startX", "startY", "start")
+        ends = [_point({"point": path[at]}) for at in (0, -1)]
+        return DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
+    first_said = {key: value for key, value in said.items() if key not in ("target", "coordinate")}
+    start = _point(first_said, "x", "y", "start_coordinate")
+    for names in (("startX", "startY", "start"), ("start_x", "start_y", "from")):
+        start = start if start is not None else _point(first_said, *names)
     over = _point({k: v for k, v in said.items() if k != "point"}, "to_x", "to_y", "coordinate")
-    for names in (("endX", "endY", "end"), ("destination_x", "destination_y", "destination")):
+    for names in (
+        ("endX", "endY", "end"),
+        ("end_x", "end_y", "end_coordinate"),
+        ("destination_x", "destination_y", "destination"),
+    ):
         over = over if over is not None else _point(said, *names)
     first, last = _element(said, "startElement"), said.get("endElement")
     to = Element(text=last) if isinstance(last, str) else None
     return (
-        DragAndDrop(element=first, to=to, point=start, to_point=over) if start or first or over else _refuse()
+        DragAndDrop(element=first, to=to, point=start, to_point=over, modifiers=held)
+        if start or first or over
+        else _refuse()
     )
 
 
@@ -312,7 +395,7 @@ def _hover(said: Arguments) -> Action:
 _READING = (
     "screenshot", "take_screenshot", "cursor_position", "snapshot", "console_messages", "network_requests", "zoom",
     "get_page_text", "read_page", "find", "get_text", "get_content", "extract", "extract_content", "get_url",
-    "resize", "emulate_media", "network_request", "start_tracing", "stop_tracing", "start_video", "stop_video",
+    "list_tabs", "read_console", "read_network", "open_web_browser", "resize", "emulate_media", "network_request", "start_tracing", "stop_tracing", "start_video", "stop_video",
     "start_recording", "stop_recording", "install", "get_config", "pdf_save", "highlight", "hide_highlight", "annotate",
     "verify_list_visible", "verify_value", "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
 )  # fmt: skip
@@ -330,7 +413,9 @@ _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
     **dict.fromkeys(("type", "input", "input_text", "write", "typewrite", "type_text", "type_into"), _type),
     **dict.fromkeys(("fill", "type_text_at", "fill_field"), _fill),
     "type_submit": lambda s: _type({**s, "submit": True}),
-    **dict.fromkeys(("key", "keypress", "press", "press_key", "hotkey", "key_press", "key_combination"), _press),
+    **dict.fromkeys(("key", "keypress", "press", "press_key", "hotkey", "key_press", "key_combination", "hold_key"), _press),
+    "key_down": lambda s: KeyboardDown(key=_key(s)), "key_up": lambda s: KeyboardUp(key=_key(s)),
+    "scroll_to": _scroll_to, "form_input": _form_input,
     "scroll": _scroll, "scroll_document": _scroll, "scroll_at": _scroll,
     "scroll_up": _scroll_way("up"), "scroll_down": _scroll_way("down"),
     **dict.fromkeys(("goto", "go", "navigate", "open", "open_url", "visit", "go_to", "go_to_url", "goto_url", "load",

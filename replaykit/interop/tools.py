@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
 
 from replaykit.decoders import convert
 from replaykit.interop.imported_run import Run
+from replaykit.interop.screen_grid import is_on_grid
 from replaykit.interop.tool_actions import computer_action
+from replaykit.interop.tool_batches import parts_of
 from replaykit.trajectory.action import Action, Unknown
+from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import AgentInfo, Step
 
 ACTING = frozenset({
     "action", "browser", "browser_action", "computer", "computer_use", "do", "execute", "execute_action",
@@ -20,6 +25,39 @@ ACTING = frozenset({
 
 FIELDS = {str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in get_args(Action)}
 """Tag of an action to the names of its fields."""
+
+
+def add_call(
+    run: Run,
+    name: str,
+    arguments: Any,
+    *,
+    raw: Callable[[Any], Any],
+    returned: Any = None,
+    error: Threw | None = None,
+    **fields: Any,
+) -> Step:
+    """Add the steps of a call, one for each of its actions, and return the last: what the call gave is its.
+
+    `raw`: the record of a step by the arguments that are its own.
+    """
+    plain = _object(arguments)
+    parts = parts_of(name, arguments if plain is None else plain)
+    agent = run.header.get("agent")
+    for part in parts[:-1]:
+        _add(run, part.name, part.arguments, agent, raw=raw(part.record), **fields)
+    if error is not None and len(parts) > 1:
+        run.flaw("a call of several actions that failed: the error is at the last of them", f"{name!r:.80}")
+    last = parts[-1]
+    record = last.record if len(parts) > 1 else arguments
+    said = last.arguments if len(parts) > 1 or last.name != name else arguments
+    return _add(run, last.name, said, agent, raw=raw(record), returned=returned, error=error, **fields)
+
+
+def _add(run: Run, name: str, arguments: Any, agent: AgentInfo | None, **fields: Any) -> Step:
+    if is_on_grid(name, _object(arguments), None if agent is None else agent.model):
+        run.on_grid.add(run.steps)
+    return run.step(action=called_action(run, name, arguments), **fields)
 
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,7 +17,7 @@ from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import json_files
-from replaykit.interop.tools import called_action
+from replaykit.interop.tools import add_call
 from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -248,11 +249,16 @@ def _turn(
     t = base.ms(moment(turn.timestamp))
     for call in turn.tool_calls or ():
         results = given.of(turn, call)
-        step = run.step(
-            t=t, action=_action(run, call), thought=turn.reasoning_content or None, turn=turn.step_id,
-            raw={"function_name": call.function_name, "arguments": call.arguments or {}},
-            returned=_returned(results), **_extra(call),
-        )  # fmt: skip
+        said = {
+            "t": t, "thought": turn.reasoning_content or None, "turn": turn.step_id,
+            "returned": _returned(results), **_extra(call),
+        }  # fmt: skip
+        unknown = _unknown(call)
+        step = (
+            add_call(run, call.function_name, call.arguments, raw=partial(_raw, call), **said)
+            if unknown is None
+            else run.step(action=unknown, raw=_raw(call, call.arguments), **said)
+        )
         for result in results:
             _result(run, result, step.index, t, folder)
     worded = _worded(run, turn)
@@ -297,11 +303,15 @@ def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
     run.add(Message(role=role, kind=kind, text=words, approved=approved, t=t, step=step))
 
 
-def _action(run: Run, call: ToolCall) -> Action:
+def _raw(call: ToolCall, arguments: Any) -> dict[str, Any]:
+    return {"function_name": call.function_name, "arguments": arguments or {}}
+
+
+def _unknown(call: ToolCall) -> Unknown | None:
+    """Return the action that an export of ours had no name for; None for any other call."""
     raw = call.arguments.get("raw") if isinstance(call.arguments, dict) else None
-    if _told(call.extra).get("unknown") is True and isinstance(raw, str):
-        return Unknown(name=call.function_name, raw=raw)
-    return called_action(run, call.function_name, call.arguments)
+    is_ours = _told(call.extra).get("unknown") is True and isinstance(raw, str)
+    return Unknown(name=call.function_name, raw=str(raw)) if is_ours else None
 
 
 def _extra(call: ToolCall) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from replaykit.interop.inspect.inspect_turns import Given, Part, Turn, add_resul
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files
 from replaykit.interop.source_files import Archive, SourceLimits, kind_of
-from replaykit.interop.tools import called_action
+from replaykit.interop.tools import add_call
 from replaykit.interop.unread_fields import says
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Imported, Message
@@ -185,10 +186,10 @@ def _add_turn(
         _say(run, "agent", words)
     for call in calls:
         result, times = given.of(call.id), began.get(call.id)
-        step = run.step(
-            action=called_action(run, call.function, call.arguments), thought=thought, turn=number,
-            t=times.pop(0) if times else None, raw={"function": call.function, "arguments": call.arguments},
-            returned=result and result.returned, error=result and result.error,
+        step = add_call(
+            run, call.function, call.arguments, thought=thought, turn=number,
+            t=times.pop(0) if times else None, raw=partial(_raw, call.function),
+            returned=result and result.returned, error=None if result is None else result.error,
         )  # fmt: skip
         if call.parse_error:
             run.keep(f"messages[{number}]", {"tool_calls.parse_error": call.parse_error})
@@ -201,6 +202,10 @@ def _add_turn(
     if thought and not calls and not is_last and worded is None:
         run.keep(f"messages[{number}]", {"reasoning": thought})
     _keep_parts(run, f"messages[{number}]", one)
+
+
+def _raw(function: str, arguments: Any) -> dict[str, Any]:
+    return {"function": function, "arguments": arguments}
 
 
 def _keep_parts(run: Run, place: str, one: Turn) -> None:

@@ -16,7 +16,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files
-from replaykit.interop.tools import called_action
+from replaykit.interop.tools import add_call
 from replaykit.trajectory.action import Action, Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -71,8 +71,10 @@ def read_log(run: Run, name: str) -> None:
     asked = next((line.text for line in lines if line.t == "user"), None)
     final = next((line for line in reversed(lines) if line.t == "final"), None)
     run.task((final.session_id if final else None) or PurePosixPath(name).stem, intent=asked)
-    if final is not None:
-        run.header["agent"] = AgentInfo(version=final.agent_version, model=final.model)
+    models = (line.model for line in (*([final] if final else ()), *lines) if line.model)
+    agent = AgentInfo(version=final.agent_version if final else None, model=next(models, None))
+    if agent != AgentInfo():
+        run.header["agent"] = agent
     _steps(run, lines, start, PurePosixPath(name).parent)
     run.header["answer"] = final.answer if final is not None else _last_words(run, lines)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
@@ -140,9 +142,10 @@ def _last_words(run: Run, lines: list[Line]) -> str | None:
 def _call(
     run: Run, line: Line, call: Call, result: Line | None, turn: int, t: int | None, folder: PurePosixPath
 ) -> None:
-    step = run.step(
-        t=t, action=called_action(run, call.name, call.arguments),
-        thought=line.reasoning or line.text, turn=turn, raw=msgspec.to_builtins(call), error=_error(result),
+    step = add_call(
+        run, call.name, call.arguments, t=t, thought=line.reasoning or line.text, turn=turn,
+        error=_error(result),
+        raw=lambda arguments: {**msgspec.to_builtins(call), "arguments": arguments},
         returned=None if result is None else result.text or None,
     )  # fmt: skip
     if result is not None:
