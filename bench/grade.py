@@ -24,7 +24,7 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grade_item
-from replaykit.grading.workers.worker_messages import Item
+from replaykit.grading.workers.worker_messages import WorkItem
 from replaykit.replay import page_cache
 from replaykit.replay.player import Replay
 from replaykit.replay.selectors.prefilter import Prefilter
@@ -101,7 +101,7 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     yield _against_json(
         "the shipped recordings",
         shipped,
-        lambda source: grade_item(Item(source=source), options),
+        lambda source: grade_item(WorkItem(source=source), options),
         seconds,
         most=1 / 2,
     )

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from replaykit.bundle.bundle_format import Limits
-from replaykit.bundle.byte_source import LocalSource, Source
+from replaykit.bundle.byte_source import ByteSource, LocalSource
 from replaykit.bundle.opening import read_container
 from replaykit.bundle.reader import Bundle
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
@@ -21,7 +21,7 @@ ROUNDS = 20
 class CountingSource:
     """A source that counts its reads and the bytes they gave."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ByteSource) -> None:
         self.name = source.name
         self.reads = 0
         self.bytes = 0

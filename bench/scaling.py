@@ -30,7 +30,7 @@ from bench.reading import peak
 from replaykit.grading.engine import iter_grades
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grade_item
-from replaykit.grading.workers.worker_messages import Item
+from replaykit.grading.workers.worker_messages import WorkItem
 from replaykit.tasks.suite import SCHEMA, Suite
 from replaykit.tasks.task import Task, decode_task
 
@@ -269,7 +269,7 @@ def _peak(folder: Path, count: int) -> float:
     """Grade some bundles as a worker does; return the most memory held, in MB."""
     options = GradeOptions(suite=Suite(tasks=(BADGE,)))
     for path in sorted(folder.glob("many-*.zst"))[:count]:
-        grade_item(Item(source=str(path)), options)
+        grade_item(WorkItem(source=str(path)), options)
     return peak()
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from recordings.frozen_run import CLEAN, Commit, NewBlob, new_blob, noise, picture_run, snapshot, whole_run
 from replaykit.bundle.bundle_format import Limits, Preamble
-from replaykit.bundle.index import Frames, parse_seek_table, seek_table
+from replaykit.bundle.index import FrameOffsets, parse_seek_table, seek_table
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.writer import Journal, seal
@@ -211,7 +211,7 @@ def flipped(content: bytes, at: int) -> bytes:
     return content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :]
 
 
-def frames_of(content: bytes) -> Frames:
+def frames_of(content: bytes) -> FrameOffsets:
     """Return the frames of a sealed file by its seek table."""
     start = len(content) - 17 - 8 * int.from_bytes(content[-9:-5], "little")
     return parse_seek_table(content[start:], start, "frozen", Limits())

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.trajectory import action as act
-from replaykit.trajectory.action import Element, FileInfo, Names, Node, Via
+from replaykit.trajectory.action import Element, FileInfo, Names, NodeRef, Via
 from replaykit.trajectory.exchange import (
     Console,
     Dialog,
@@ -22,7 +22,7 @@ from replaykit.trajectory.exchange import (
     Message,
     Navigation,
     Script,
-    Tab,
+    TabChange,
 )
 from replaykit.trajectory.observation import Frame, Hit, Observation, Prep, Read, Stale, TabView
 from replaykit.trajectory.scalars import Omitted, Threw
@@ -106,11 +106,11 @@ NAMES = Names(
 BUTTON = Element(
     ref="#order", tag="button", type="submit", role="button", name="Order now", text="Order", value="",
     names=NAMES, attributes={"id": "order"}, css="#order", frame=(0, 1), frame_url=f"{SHOP}pay",
-    box=(10, -20, 80, 24), point=(50, -8), node=Node(snapshot=TYPED[0], number=6),
+    box=(10, -20, 80, 24), point=(50, -8), node=NodeRef(snapshot=TYPED[0], number=6),
     via=Via(tag="span", css="#order > span"), disabled=False, visible=True, closed_shadow=True, cut=True,
     masked=True,
 )  # fmt: skip
-FIELD = Element(ref="a12", tag="input", css="#qty", node=Node(snapshot=FORM[0], number=5))
+FIELD = Element(ref="a12", tag="input", css="#qty", node=NodeRef(snapshot=FORM[0], number=5))
 
 ACTIONS: tuple[act.Action, ...] = (
     act.Goto(url=SHOP),
@@ -214,7 +214,7 @@ ORDER = _step(
 )  # fmt: skip
 
 HAPPENED = [
-    Tab(t=220, page=1, state="opened", opener=0, cause="page", url=f"{SHOP}terms", armed_after_ms=4),
+    TabChange(t=220, page=1, state="opened", opener=0, cause="page", url=f"{SHOP}terms", armed_after_ms=4),
     Navigation(
         t=221, page=0, seq=12, url=f"{SHOP}orders/1042", kind="form", cause="step", committed=False,
         error="net::ERR_ABORTED", same_document=True, ambiguous=True, frame=(1,), exchange=0, status=303,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from replaykit import testing
 from replaykit.errors import SnapshotInvalid
 from replaykit.snapshot import codec, token_rows
-from replaykit.snapshot.codec import Lines, decode, encode
+from replaykit.snapshot.codec import SnapshotLines, decode, encode
 from replaykit.snapshot.snapshot_format import COMMENT, DOCUMENT, HTML, OMITTED, OTHER, SHADOW, SVG, TEXT
 from tests.blocks import ROOT, blocks_of
 
@@ -260,7 +260,7 @@ def test_a_beginning_is_the_first_rows_of_the_whole(trees: Any, part: float) -> 
     tokens: list[Any] = []
     for tree in trees:
         flat(tree, tokens)
-    read = Lines(lines(tokens))
+    read = SnapshotLines(lines(tokens))
     count = int(part * len(tokens))
     try:
         begun, whole = read.beginning(count), read.whole()

@@ -21,7 +21,7 @@ Sources: TypeAlias = str | Path | Iterable[str | Path]
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Random access to the bytes of one bundle; the size is that at opening."""
 
     name: str
@@ -135,7 +135,7 @@ def _named(source: str | Path) -> Iterator[str]:
         yield str(source)
 
 
-def open_source(source: str | Path) -> Source:
+def open_source(source: str | Path) -> ByteSource:
     """Open a path or a URL; `-` is standard input, spooled to a temporary file."""
     if is_remote(str(source)):
         # Loaded for URLs alone: HTTP costs more than opening a bundle.

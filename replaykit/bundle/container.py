@@ -7,10 +7,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from replaykit.bundle.bundle_format import MIB, Layout, Limits, Place
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.content_tables import BlobPlace, StoryFrame
-from replaykit.bundle.index import Frames
-from replaykit.bundle.records import LF, Record, records, story_lines
+from replaykit.bundle.index import FrameOffsets
+from replaykit.bundle.records import LF, FrameRecord, records, story_lines
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BlobMissing, DigestMismatch
@@ -26,7 +26,7 @@ class Tables(NamedTuple):
     """Journal or sealed."""
     format: int
     """Format version of the preamble."""
-    frames: Frames
+    frames: FrameOffsets
     """All frames by number."""
     blobs: Mapping[str, BlobPlace]
     """Committed blobs, in file order."""
@@ -53,7 +53,7 @@ class Container:
     Memory: one decoded frame, one blob and the tables. Not for several threads at once.
     """
 
-    def __init__(self, source: Source, limits: Limits, tables: Tables, digest: str) -> None:
+    def __init__(self, source: ByteSource, limits: Limits, tables: Tables, digest: str) -> None:
         self.source = source
         self.limits = limits
         self.tables = tables
@@ -136,7 +136,7 @@ class Container:
                 return
         yield from ([raw[r.start : r.start + r.n]] for r in self._walk(raw, first, place))
 
-    def _walk(self, raw: bytes, first: int, place: Place) -> Iterator[Record]:
+    def _walk(self, raw: bytes, first: int, place: Place) -> Iterator[FrameRecord]:
         for record in records(raw, place, self.limits):
             if record.kind in ("header", "event"):
                 _check_order(record, first, place)
@@ -164,7 +164,7 @@ def check_blob(id: str, payload: bytes | memoryview, place: Place) -> None:
         )
 
 
-def _check_order(record: Record, expected: int, place: Place) -> None:
+def _check_order(record: FrameRecord, expected: int, place: Place) -> None:
     if record.number != expected or (record.kind == "header") != (expected < 0):
         wanted = "the header" if expected < 0 else f"event {expected}"
         raise place.damaged("story record", wanted, f"{record.kind} {record.number}")

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from replaykit.bundle.bundle_format import Limits, Place
-from replaykit.bundle.records import PRIVATE, Record, records
+from replaykit.bundle.records import PRIVATE, FrameRecord, records
 
 Group: TypeAlias = Literal["blobs", "story", "index", "private"]
 """What a data frame holds; a frame holds one group, private records aside."""
@@ -83,7 +83,7 @@ class Contents:
             self.story.append(StoryFrame(number, first_event))
         return group
 
-    def _add(self, number: int, record: Record, raw: bytes, place: Place) -> None:
+    def _add(self, number: int, record: FrameRecord, raw: bytes, place: Place) -> None:
         if record.kind == "blob":
             self._add_blob(number, record, raw, place)
         elif record.kind == "header":
@@ -93,7 +93,7 @@ class Contents:
             self._add_event(record, place)
             self._add_line(record, raw, place)
 
-    def _add_blob(self, number: int, record: Record, raw: bytes, place: Place) -> None:
+    def _add_blob(self, number: int, record: FrameRecord, raw: bytes, place: Place) -> None:
         if record.id in self.blobs:
             raise place.damaged("blob record", "one record per id", f"a second one of {record.id}")
         place.check("BLOBS_MAX", self._limits.blobs, len(self.blobs) + 1, "blobs")
@@ -102,11 +102,11 @@ class Contents:
             self._inspect(record.id, record.media_type, payload, place)
         self.blobs[record.id] = BlobPlace(intern(record.media_type), number, record.start, record.n)
 
-    def _add_header(self, record: Record, place: Place) -> None:
+    def _add_header(self, record: FrameRecord, place: Place) -> None:
         if self._story_bytes:
             raise place.damaged("header record", "one, before the first event", "another one")
 
-    def _add_event(self, record: Record, place: Place) -> None:
+    def _add_event(self, record: FrameRecord, place: Place) -> None:
         if not self._story_bytes:
             raise place.damaged("first story record", "the header", "an event")
         if record.number != self.events:
@@ -114,7 +114,7 @@ class Contents:
         self.events += 1
         place.check("EVENTS_MAX", self._limits.events, self.events, "events")
 
-    def _add_line(self, record: Record, raw: bytes, place: Place) -> None:
+    def _add_line(self, record: FrameRecord, raw: bytes, place: Place) -> None:
         # The LF of the record stands right after its payload, as the story text has it.
         self._hash.update(memoryview(raw)[record.start : record.start + record.n + 1])
         self._story_bytes += record.n + 1

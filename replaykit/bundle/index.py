@@ -60,7 +60,7 @@ class _Writer(Struct, frozen=True, kw_only=True):
     levels: dict[str, int] = {}
 
 
-class Index(Struct, frozen=True, kw_only=True):
+class BundleIndex(Struct, frozen=True, kw_only=True):
     """Payload of the index record."""
 
     format: N
@@ -77,7 +77,7 @@ class Index(Struct, frozen=True, kw_only=True):
     """Library and levels that wrote the frames, as JSON; not hashed."""
 
 
-class Frames(NamedTuple):
+class FrameOffsets(NamedTuple):
     """Offsets and sizes of all frames, by frame number."""
 
     offsets: array[int]
@@ -104,7 +104,7 @@ class _Lists(Struct):
     story: _StoryLists
 
 
-_decoder = decoder(Index)
+_decoder = decoder(BundleIndex)
 _lists_decoder = decoder(_Lists)
 
 
@@ -121,7 +121,7 @@ def build_index(
     number = {media_type: position for position, media_type in enumerate(types)}
     rows = tuple(_BlobRow(id, number[b.media_type], b.frame, b.offset, b.n) for id, b in blobs.items())
     frames = tuple(_StoryRow(*row) for row in story)
-    index = Index(
+    index = BundleIndex(
         format=version, digest=digest, types=types, blobs=rows,
         story=_Story(events=events, sha256=story_sha256, frames=frames),
         writer=Raw(msgspec.json.encode(_Writer(libzstd=LIBZSTD, levels=SEALED_LEVELS))),
@@ -129,7 +129,7 @@ def build_index(
     return msgspec.json.encode(index)
 
 
-def parse_index(payload: bytes, place: Place, limits: Limits, frames: Frames) -> Index:
+def parse_index(payload: bytes, place: Place, limits: Limits, frames: FrameOffsets) -> BundleIndex:
     """Parse an index and check its ids, types and story rows; `blob_places` checks the others.
 
     Raises BundleDamaged, BundleFromTheFuture and LimitExceeded.
@@ -148,7 +148,9 @@ def parse_index(payload: bytes, place: Place, limits: Limits, frames: Frames) ->
     return index
 
 
-def blob_places(index: Index, place: Place, limits: Limits, frames: Frames) -> dict[str, BlobPlace]:
+def blob_places(
+    index: BundleIndex, place: Place, limits: Limits, frames: FrameOffsets
+) -> dict[str, BlobPlace]:
     """Return the blobs by id, in file order; each of them stands in a frame before the story.
 
     Raises BundleDamaged and LimitExceeded.
@@ -176,7 +178,7 @@ def _check_counts(payload: bytes, place: Place, limits: Limits) -> None:
         place.check("FRAMES_MAX", limits.frames, bytes(lists.story.frames).count(b"[") - 1, "story rows")
 
 
-def _check_ids(index: Index, place: Place) -> None:
+def _check_ids(index: BundleIndex, place: Place) -> None:
     # All at once: a pattern for each id would take half of the time of opening a bundle.
     ids = [index.digest, index.story.sha256, *[row.id for row in index.blobs]]
     if set(map(len, ids)) != {64} or not _is_hex("".join(ids)):
@@ -191,14 +193,14 @@ def _is_hex(text: str) -> bool:
         return False
 
 
-def _check_types(index: Index, place: Place) -> None:
+def _check_types(index: BundleIndex, place: Place) -> None:
     if list(index.types) != sorted(set(index.types)) or not all(map(is_media_type, index.types)):
         raise place.damaged(
             "media types of the index", "sorted, different media types", list(index.types)[:5]
         )
 
 
-def _check_story(index: Index, place: Place, frames: Frames) -> None:
+def _check_story(index: BundleIndex, place: Place, frames: FrameOffsets) -> None:
     previous, last, events = -1, len(frames.raws) - 1, 0
     for row in index.story.frames:
         inside = previous < row.frame < last and frames.raws[row.frame]
@@ -239,7 +241,7 @@ def seek_table_size(footer: bytes, size: int, source: str, limits: Limits) -> in
     return SEEK_HEADER + count * _ENTRY + SEEK_FOOTER
 
 
-def parse_seek_table(table: bytes, start: int, source: str, limits: Limits) -> Frames:
+def parse_seek_table(table: bytes, start: int, source: str, limits: Limits) -> FrameOffsets:
     """Parse a whole seek table that starts at byte `start`; its sizes must fill the file up to there.
 
     Raises BundleDamaged and LimitExceeded.
@@ -260,13 +262,13 @@ def parse_seek_table(table: bytes, start: int, source: str, limits: Limits) -> F
     return frames
 
 
-def _frames(cells: array[int]) -> Frames:
+def _frames(cells: array[int]) -> FrameOffsets:
     lengths = cells[0::2]
     offsets = array("Q", accumulate(lengths[:-1], initial=0))
-    return Frames(offsets, lengths, cells[1::2])
+    return FrameOffsets(offsets, lengths, cells[1::2])
 
 
-def _check_frames(frames: Frames, place: Place, limits: Limits) -> None:
+def _check_frames(frames: FrameOffsets, place: Place, limits: Limits) -> None:
     place.check("RAW_MAX", limits.raw, sum(frames.raws))
     place.check("FRAME_RAW_MAX", limits.frame_raw, max(frames.raws))
     if frames.lengths[0] != PREAMBLE_SIZE or frames.raws[0]:

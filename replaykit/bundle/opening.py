@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from replaykit.bundle.bundle_format import PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
-from replaykit.bundle.byte_source import Source, open_source
+from replaykit.bundle.byte_source import ByteSource, open_source
 from replaykit.bundle.container import Container
 from replaykit.bundle.scan import open_journal
 from replaykit.bundle.sealed_file import open_sealed
@@ -25,7 +25,7 @@ def open_container(source: str | Path, limits: Limits | None = None) -> Containe
         raise
 
 
-def read_container(source: Source, limits: Limits) -> Container:
+def read_container(source: ByteSource, limits: Limits) -> Container:
     """Open the container that a source holds; closing the container closes the source."""
     tail = TailSource(source, _TAIL)
     size = source.size()

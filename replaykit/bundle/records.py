@@ -20,7 +20,7 @@ PRIVATE = "x-"
 LF = b"\n"
 
 
-class Record(NamedTuple):
+class FrameRecord(NamedTuple):
     """One record inside a decompressed frame."""
 
     kind: str
@@ -76,7 +76,7 @@ def index_record(payload: bytes) -> bytes:
     return b'{"k":"index","n":%d}\n%b\n' % (len(payload), payload)
 
 
-def records(raw: bytes, place: Place, limits: Limits) -> Iterator[Record]:
+def records(raw: bytes, place: Place, limits: Limits) -> Iterator[FrameRecord]:
     """Walk the records of a decompressed frame; `place` is the frame in its file.
 
     Raises BundleDamaged, UnknownRecordKind and LimitExceeded.
@@ -95,14 +95,14 @@ def records(raw: bytes, place: Place, limits: Limits) -> Iterator[Record]:
         yield record
 
 
-def _record(line: bytes, start: int, place: Place, limits: Limits) -> Record:
+def _record(line: bytes, start: int, place: Place, limits: Limits) -> FrameRecord:
     try:
         fields = _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise place.damaged("record line", "a JSON object with k and n", error) from error
     _check(fields, place, limits)
     number = fields.i if fields.k == "event" and fields.i is not None else -1
-    return Record(fields.k, start, fields.n, number, fields.sha256 or "", fields.type or "")
+    return FrameRecord(fields.k, start, fields.n, number, fields.sha256 or "", fields.type or "")
 
 
 def _check(line: _Line, place: Place, limits: Limits) -> None:

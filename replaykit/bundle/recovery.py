@@ -18,13 +18,13 @@ from replaykit.bundle.bundle_format import (
     Place,
     check_format,
 )
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.container import Container, Tables, check_blob
 from replaykit.bundle.content_tables import BlobPlace, StoryFrame
-from replaykit.bundle.index import Frames
-from replaykit.bundle.records import Record, records
+from replaykit.bundle.index import FrameOffsets
+from replaykit.bundle.records import FrameRecord, records
 from replaykit.bundle.story_lines import decode_line
-from replaykit.bundle.zstd_frames import Span, decode, whole_frames
+from replaykit.bundle.zstd_frames import FrameSpan, decode, whole_frames
 from replaykit.decoders import decode as decode_json
 from replaykit.errors import BundleError, NotABundle
 from replaykit.trajectory.scalars import INT_MAX
@@ -54,7 +54,7 @@ class Recovery(Container):
         yield from story
 
 
-def recover(source: Source, limits: Limits) -> Recovery:
+def recover(source: ByteSource, limits: Limits) -> Recovery:
     """Read the commits before the first damaged story frame and the blobs that verify.
 
     Raises NotABundle if not even the header is whole, EventInvalid if it cannot be read,
@@ -70,7 +70,7 @@ def recover(source: Source, limits: Limits) -> Recovery:
     return Recovery(whole, _derived_header(next(whole.lines()), whole, lost), lost)
 
 
-def _format(source: Source) -> int:
+def _format(source: ByteSource) -> int:
     # A newer format may mean other things by the same bytes. Where the preamble itself is damaged, its
     # version says nothing.
     head = source.read_range(0, min(source.size(), PREAMBLE_SIZE))
@@ -93,12 +93,12 @@ def _derived_header(line: bytes, whole: Container, lost: int) -> bytes:
 
 
 class _Salvage:
-    def __init__(self, source: Source, limits: Limits, version: int) -> None:
+    def __init__(self, source: ByteSource, limits: Limits, version: int) -> None:
         self._version = version
         self.story: list[StoryFrame] = []
         self._source = source
         self._limits = limits
-        self._frames = Frames(array("Q"), array("Q"), array("Q"))
+        self._frames = FrameOffsets(array("Q"), array("Q"), array("Q"))
         self._raw = 0
         self._blobs: dict[str, BlobPlace] = {}
         self._pending: dict[str, BlobPlace] = {}
@@ -131,13 +131,13 @@ class _Salvage:
             self._hash.hexdigest(),
         )  # fmt: skip
 
-    def _spans(self) -> Iterator[Span]:
+    def _spans(self) -> Iterator[FrameSpan]:
         try:
             yield from whole_frames(self._source, self._limits)
         except BundleError:
             self._suspect = True
 
-    def _take(self, span: Span, place: Place) -> None:
+    def _take(self, span: FrameSpan, place: Place) -> None:
         try:
             raw = decode(self._source.read_range(span.offset, span.length), place, self._limits)
             self._raw += len(raw)
@@ -182,11 +182,11 @@ class _Salvage:
         self._pending.clear()
         self._suspect = False
 
-    def _story_records(self, raw: bytes, place: Place) -> Iterator[Record]:
+    def _story_records(self, raw: bytes, place: Place) -> Iterator[FrameRecord]:
         return (one for one in records(raw, place, self._limits) if one.kind in _STORY)
 
 
-def _is_sound(record: Record, raw: bytes, place: Place) -> bool:
+def _is_sound(record: FrameRecord, raw: bytes, place: Place) -> bool:
     try:
         check_blob(record.id, raw[record.start : record.start + record.n], place)
     except BundleError:

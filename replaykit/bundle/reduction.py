@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.story_lines import Line
-from replaykit.trajectory.action import Node
+from replaykit.trajectory.action import NodeRef
 from replaykit.trajectory.exchange import Dialog, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import VOLATILE
@@ -148,7 +148,7 @@ def _fields(struct: Struct, before: object) -> dict[str, Any]:
 def _is_passing(struct: Struct, name: str, value: Any, before: object) -> bool:
     if isinstance(struct, Observation):
         return name in SHOT_FIELDS and isinstance(struct.snapshot, str)
-    return isinstance(value, Node) and value.snapshot != before
+    return isinstance(value, NodeRef) and value.snapshot != before
 
 
 @cache

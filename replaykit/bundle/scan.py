@@ -6,15 +6,15 @@ from array import array
 from itertools import islice
 
 from replaykit.bundle.bundle_format import PREAMBLE_HEAD, PREAMBLE_SIZE, SEEK_TABLE_MAGIC, Limits, Place
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.container import Container, Tables
 from replaykit.bundle.content_tables import Contents
-from replaykit.bundle.index import Frames
-from replaykit.bundle.zstd_frames import Span, decode, whole_frames
+from replaykit.bundle.index import FrameOffsets
+from replaykit.bundle.zstd_frames import FrameSpan, decode, whole_frames
 from replaykit.errors import BundleDamaged, NotABundle
 
 
-def open_journal(source: Source, format_found: int, limits: Limits) -> Container:
+def open_journal(source: ByteSource, format_found: int, limits: Limits) -> Container:
     """Open a bundle whose preamble says journal: one pass, which keeps positions and no payloads.
 
     Raises NotABundle if no header was written, BundleDamaged for anything but a torn tail.
@@ -28,12 +28,12 @@ def open_journal(source: Source, format_found: int, limits: Limits) -> Container
 
 
 class _Scan:
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: ByteSource, limits: Limits) -> None:
         self.source = source
         self.limits = limits
         self.commits = 0
         self._size = source.size()
-        self._frames = Frames(array("Q"), array("Q"), array("Q"))
+        self._frames = FrameOffsets(array("Q"), array("Q"), array("Q"))
         self._contents = Contents(limits)
         self._committed_blobs = 0
         self._committed_end = PREAMBLE_SIZE
@@ -63,7 +63,7 @@ class _Scan:
             raw += self._take(span, place)
             place.check("RAW_MAX", self.limits.raw, raw)
 
-    def _take(self, span: Span, place: Place) -> int:
+    def _take(self, span: FrameSpan, place: Place) -> int:
         frame = self.source.read_range(span.offset, span.length) if not span.skippable else b""
         group, raw = "private", b""
         if frame:
@@ -77,14 +77,14 @@ class _Scan:
         self._commit(span, group == "story")
         return len(raw)
 
-    def _commit(self, span: Span, story: bool) -> None:
+    def _commit(self, span: FrameSpan, story: bool) -> None:
         self.commits += story
         if story:
             self._committed_blobs = len(self._contents.blobs)
         if self._committed_blobs == len(self._contents.blobs):
             self._committed_end = span.offset + span.length
 
-    def _check_skippable(self, span: Span, place: Place) -> None:
+    def _check_skippable(self, span: FrameSpan, place: Place) -> None:
         head = self.source.read_range(span.offset, min(span.length, len(PREAMBLE_HEAD)))
         if head == PREAMBLE_HEAD or head.startswith(SEEK_TABLE_MAGIC):
             raise place.damaged(

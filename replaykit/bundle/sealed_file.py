@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import islice
 
 from replaykit.bundle.bundle_format import PREAMBLE_SIZE, Limits, Place
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.container import Container, Tables
 from replaykit.bundle.content_tables import StoryFrame
 from replaykit.bundle.index import (
     SEEK_FOOTER,
-    Frames,
-    Index,
+    BundleIndex,
+    FrameOffsets,
     blob_places,
     parse_index,
     parse_seek_table,
@@ -22,7 +22,7 @@ from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BundleTruncated, DigestMismatch
 
 
-def open_sealed(source: Source, format_found: int, limits: Limits) -> Container:
+def open_sealed(source: ByteSource, format_found: int, limits: Limits) -> Container:
     """Open a bundle whose preamble says sealed; the reads are few, small and near its end.
 
     Raises BundleTruncated, BundleDamaged, DigestMismatch, BundleFromTheFuture, LimitExceeded.
@@ -37,14 +37,14 @@ def open_sealed(source: Source, format_found: int, limits: Limits) -> Container:
     return _container(source, index, frames, limits)
 
 
-def _read_frames(source: Source, size: int, limits: Limits) -> Frames:
+def _read_frames(source: ByteSource, size: int, limits: Limits) -> FrameOffsets:
     footer = source.read_range(size - SEEK_FOOTER, SEEK_FOOTER)
     length = seek_table_size(footer, size, source.name, limits)
     start = size - length
     return parse_seek_table(source.read_range(start, length), start, source.name, limits)
 
 
-def _read_index(source: Source, frames: Frames, limits: Limits) -> Index:
+def _read_index(source: ByteSource, frames: FrameOffsets, limits: Limits) -> BundleIndex:
     offset, length, raw_size = frames.offsets[-1], frames.lengths[-1], frames.raws[-1]
     place = Place(source.name, offset)
     raw = decode(source.read_range(offset, length), place, limits, raw_size)
@@ -54,7 +54,7 @@ def _read_index(source: Source, frames: Frames, limits: Limits) -> Index:
     return parse_index(raw[found[0].start : -1], place, limits, frames)
 
 
-def _container(source: Source, index: Index, frames: Frames, limits: Limits) -> Container:
+def _container(source: ByteSource, index: BundleIndex, frames: FrameOffsets, limits: Limits) -> Container:
     place = Place(source.name, frames.offsets[-1])
     blobs = blob_places(index, place, limits, frames)
     story = [StoryFrame(row.frame, row.first_event) for row in index.story.frames]

@@ -20,7 +20,7 @@ from replaykit.bundle.bundle_format import (
 )
 from replaykit.bundle.container import Container
 from replaykit.bundle.content_tables import BlobPlace, StoryFrame
-from replaykit.bundle.index import Frames, build_index, seek_table
+from replaykit.bundle.index import FrameOffsets, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
@@ -57,7 +57,7 @@ class _Writing:
         self._version = version
         self._file = file
         self._offset = 0
-        self._frames = Frames(array("Q"), array("Q"), array("Q"))
+        self._frames = FrameOffsets(array("Q"), array("Q"), array("Q"))
         self._blobs: dict[str, BlobPlace] = {}
         self._story: list[StoryFrame] = []
         self._put(Preamble("sealed", version).pack(), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 
 
 class TailSource:
@@ -11,7 +11,7 @@ class TailSource:
     In nine runs of ten they hold seek table, index, story and everything but pictures: one read in all.
     """
 
-    def __init__(self, source: Source, length: int) -> None:
+    def __init__(self, source: ByteSource, length: int) -> None:
         self.name = source.name
         self._source = source
         self._tail = source.read_suffix(length)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import zstandard
 
 from replaykit.bundle.bundle_format import PREAMBLE_SIZE, SKIPPABLE_MAGIC_TAIL, ZSTD_MAGIC, Limits, Place
-from replaykit.bundle.byte_source import Source
+from replaykit.bundle.byte_source import ByteSource
 
 LIBZSTD = ".".join(str(part) for part in zstandard.ZSTD_VERSION)
 """Version of the library that writes; sealed bytes depend on it."""
@@ -28,7 +28,7 @@ _KEPT_WINDOW = 1 << 20
 _ZEROS = bytes(_BUFFER)
 
 
-class Span(NamedTuple):
+class FrameSpan(NamedTuple):
     """A whole frame in a file."""
 
     offset: int
@@ -145,7 +145,7 @@ def content_size(head: bytes, place: Place, limits: Limits) -> int:
     return size
 
 
-def whole_frames(source: Source, limits: Limits) -> Iterator[Span]:
+def whole_frames(source: ByteSource, limits: Limits) -> Iterator[FrameSpan]:
     """Yield the frames after the preamble until the file ends, within a frame or with zeros only.
 
     Linear in the size of the file. Raises BundleDamaged and LimitExceeded where no frame starts.
@@ -162,14 +162,14 @@ def whole_frames(source: Source, limits: Limits) -> Iterator[Span]:
 class _Walk:
     # Frames are found by their block headers: no call of zstd says where a frame ends.
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: ByteSource, limits: Limits) -> None:
         self._source = source
         self._size = source.size()
         self._limits = limits
         self._start = 0
         self._buffer = b""
 
-    def span(self, offset: int) -> Span | None:
+    def span(self, offset: int) -> FrameSpan | None:
         """Return the frame at `offset`; None if the file ends before the frame does.
 
         Raises BundleDamaged and LimitExceeded for bytes that no frame starts with.
@@ -195,19 +195,19 @@ class _Walk:
             offset += len(chunk)
         return offset == self._size
 
-    def _skippable_span(self, offset: int, head: bytes) -> Span | None:
+    def _skippable_span(self, offset: int, head: bytes) -> FrameSpan | None:
         length = _SKIPPABLE_HEADER + int.from_bytes(head[4:8], "little")
         whole = len(head) >= _SKIPPABLE_HEADER and offset + length <= self._size
-        return Span(offset, length, True) if whole else None
+        return FrameSpan(offset, length, True) if whole else None
 
-    def _data_span(self, offset: int, head: bytes) -> Span | None:
+    def _data_span(self, offset: int, head: bytes) -> FrameSpan | None:
         place = Place(self._source.name, offset)
         header = _header_size(head, place)
         if len(head) < header:
             return None
         most = bound(content_size(head, place, self._limits))
         end = self._end_of_blocks(offset + header, offset + most, place)
-        return None if end is None else Span(offset, end - offset, False)
+        return None if end is None else FrameSpan(offset, end - offset, False)
 
     def _end_of_blocks(self, position: int, most: int, place: Place) -> int | None:
         last = False

@@ -10,7 +10,7 @@ from replaykit.cli.console import notice
 from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import UsageError
 from replaykit.grading.judges.clients.transports import Transports
-from replaykit.interop.harbor.harbor_tasks import Wanted, generate
+from replaykit.interop.harbor.harbor_tasks import HarborOptions, generate
 from replaykit.interop.harbor.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.table import safe
 from replaykit.trajectory.counted import counted
@@ -149,7 +149,7 @@ def generate_tasks(
     ids = tuple(one.strip() for one in (task_ids or "").split(",") if one.strip())
     if task_ids is not None and not ids:
         raise UsageError(what="--task-ids names no task")
-    wanted = Wanted(
+    wanted = HarborOptions(
         limit=limit,
         ids=ids,
         overwrite=overwrite,

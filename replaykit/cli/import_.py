@@ -16,7 +16,7 @@ from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.interop.har.har_joined import join_har
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import MISSING, Imported, import_runs
+from replaykit.interop.importing import MISSING, ImportResult, import_runs
 from replaykit.interop.registry import matrix
 from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.wordings import check_wordings
@@ -175,7 +175,7 @@ class Pace:
         self._total = total
         self._tick = self._stack.enter_context(progress("import", total))
 
-    def tell(self, one: Imported) -> None:
+    def tell(self, one: ImportResult) -> None:
         """Say what became of a run, and how far the import is."""
         _tell(one)
         self._done += 1
@@ -211,7 +211,7 @@ def _join(
     _tell(join_har(paths[0], into, output, options=options, force=force))
 
 
-def _tell(one: Imported) -> None:
+def _tell(one: ImportResult) -> None:
     if one.error is not None:
         tell_failure(one.error)
     elif one.state == "kept":
@@ -227,7 +227,7 @@ def tell_failure(error: ReplaykitError) -> None:
     click.echo("failed: " + harmless(error.message).replace("\n", "\n  "), err=True)
 
 
-def _exit(ctx: click.Context, done: list[Imported]) -> None:
+def _exit(ctx: click.Context, done: list[ImportResult]) -> None:
     failed = sum(one.state == "failed" for one in done)
     kept = sum(one.state == "kept" for one in done)
     were = f", {kept} left as they were" if kept else ""

@@ -18,7 +18,7 @@ from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
 from replaykit.grading.judge_attacks import attack_judges, plan_attacks, run_attacks, susceptibility_code
 from replaykit.grading.judge_run import (
-    Planned,
+    PlannedJudge,
     foreign_tapes,
     plan_judges,
     recorded_usage,
@@ -312,7 +312,7 @@ def _how(
     return find_bundles(bundles), how
 
 
-def _row(one: Planned) -> dict[str, Any]:
+def _row(one: PlannedJudge) -> dict[str, Any]:
     found = one.plan
     return {
         "source": one.source, "judge": one.judge, "model": one.model, "missing": len(found.missing),
@@ -320,7 +320,7 @@ def _row(one: Planned) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | None) -> None:
+def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices | None) -> None:
     rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
     click.echo("\n".join(table([list(_row(planned[0])), *rows])))
     click.echo("\n" + "\n".join(table(list(_totals(planned, at)))) + "\n")
@@ -338,7 +338,7 @@ def _print_plan(planned: list[Planned], usage: tuple[int, Any], at: Prices | Non
         click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
 
 
-def _totals(planned: list[Planned], at: Prices | None) -> Iterator[list[str]]:
+def _totals(planned: list[PlannedJudge], at: Prices | None) -> Iterator[list[str]]:
     """Yield head and rows of what each judge would ask: calls at most, pictures and tokens as far as known.
 
     Requests of later rounds are not known before the replies to the first; they count as calls alone.

@@ -24,12 +24,12 @@ from replaykit.recorder.agent_runs import (
     record_command,
     record_person,
 )
-from replaykit.recorder.evidence_pages import Evidence, as_evidence
+from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import load_user
 from replaykit.recorder.settings import refuse_selectors
 from replaykit.recorder.suite_runs import (
-    Choice,
     SuiteResult,
+    TaskChoice,
     choose,
     is_stopped_by_person,
     level_of,
@@ -217,7 +217,7 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     which is kept, and the suite: exit 130.
     """
     url, argv = _url_or_command(url, argv)
-    wanted = Wanted(**{name: said.pop(name) for name in Wanted.__struct_fields__})
+    wanted = SuiteOptions(**{name: said.pop(name) for name in SuiteOptions.__struct_fields__})
     actor = Actor(url=url, argv=argv, agent=said.pop("agent"), cdp=said.pop("cdp"))
     actor.check()
     if wanted.suite_file is not None:
@@ -257,7 +257,7 @@ class Actor(Struct, frozen=True, kw_only=True):
             raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class SuiteOptions(Struct, frozen=True, kw_only=True):
     """What is said of a suite run."""
 
     suite_file: str | None
@@ -274,11 +274,11 @@ class Wanted(Struct, frozen=True, kw_only=True):
         if said:
             raise UsageError(what=f"--{said[0].replace('_', '-')} belongs to --suite FILE")
 
-    def choice(self) -> Choice:
+    def choice(self) -> TaskChoice:
         """Return which tasks are recorded."""
         if self.seed is not None and self.per_level is None:
             raise UsageError(what="--seed belongs to --per-level N")
-        return Choice(
+        return TaskChoice(
             level=self.level,
             ids=tuple(id.strip() for id in (self.task_ids or "").split(",") if id.strip()),
             per_level=self.per_level,
@@ -299,7 +299,7 @@ def _record(actor: Actor, output: Path | None, task_file: str | None, **options:
 
 
 def _record_suite(
-    wanted: Wanted, actor: Actor, output: Path | None, task_file: str | None, **options: Any
+    wanted: SuiteOptions, actor: Actor, output: Path | None, task_file: str | None, **options: Any
 ) -> int:
     if actor.url or actor.cdp or task_file or output is None or output.is_file():
         raise UsageError(what="--suite FILE goes with -o FOLDER and --agent or -- COMMAND, without --task")
@@ -409,7 +409,7 @@ def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:
     raise UsageError(what=f"{task_file} holds {len(suite.tasks)} tasks: pick one with #ID, of {known}")
 
 
-def _evidence(said: str, task_file: str | None, sites: Sites) -> Evidence:
+def _evidence(said: str, task_file: str | None, sites: Sites) -> EvidencePages:
     if said != "suite":
         evidence = as_evidence(said)
     elif task_file is None:

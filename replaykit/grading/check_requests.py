@@ -11,7 +11,7 @@ from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_hearing import desk_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.live_replies import Slots
-from replaykit.grading.judges.request_plan import Plan, plan_of
+from replaykit.grading.judges.request_plan import RequestPlan, plan_of
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.options import GradeOptions
@@ -23,7 +23,7 @@ CHECKS = "checks"
 """Name under which checks stand among judges."""
 
 
-def plan_checks(bundle: Bundle, task: Task, options: GradeOptions) -> tuple[str, Plan] | None:
+def plan_checks(bundle: Bundle, task: Task, options: GradeOptions) -> tuple[str, RequestPlan] | None:
     """Return model and plan of what the checks of a run ask; None where they ask nothing.
 
     What they ask may depend on replies that are missing.
@@ -32,7 +32,7 @@ def plan_checks(bundle: Bundle, task: Task, options: GradeOptions) -> tuple[str,
     if not replies.asked:
         return None
     missing = replies.missing
-    return replies.asked[0].request.model, plan_of(missing) if missing else Plan()
+    return replies.asked[0].request.model, plan_of(missing) if missing else RequestPlan()
 
 
 async def ask_for_checks(

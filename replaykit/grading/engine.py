@@ -18,7 +18,7 @@ from replaykit.grading.verdict import Duplicate, Report, Verdict
 from replaykit.grading.workers.chunks import Chunks
 from replaykit.grading.workers.shards import Shards
 from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, names_of
-from replaykit.grading.workers.worker_messages import Graded, Item, Result
+from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkItem
 from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def grade_alone(source: str, options: GradeOptions) -> Row:
     """Grade one bundle; what goes wrong is raised, as `open_bundle` and `grade` do."""
     from replaykit.grading.workers.worker import grade_bundle
 
-    return next(_stored([grade_bundle(Item(source=source), options)], None))
+    return next(_stored([grade_bundle(WorkItem(source=source), options)], None))
 
 
 def report_of(rows: Sequence[Row], **said: Any) -> Report:
@@ -170,12 +170,12 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
     return distinct(bundles_in(sources))
 
 
-def _items(names: Iterable[str], shards: Shards | None) -> Iterator[Item]:
+def _items(names: Iterable[str], shards: Shards | None) -> Iterator[WorkItem]:
     for name in names:
-        yield Item(source=name, known=shards.key(name) if shards else None)
+        yield WorkItem(source=name, known=shards.key(name) if shards else None)
 
 
-def _sendable(items: Iterable[Item]) -> Iterator[Item]:
+def _sendable(items: Iterable[WorkItem]) -> Iterator[WorkItem]:
     """Pass items on. Raises EngineError for a name that no message to a worker can hold."""
     for item in items:
         if item.source.encode(errors="replace").decode() != item.source:
@@ -187,7 +187,7 @@ def _sendable(items: Iterable[Item]) -> Iterator[Item]:
 # Who hands out work loads no grader, and who grades loads no pools of processes.
 
 
-def _here(items: Iterable[Item], options: GradeOptions) -> Iterator[list[Result]]:
+def _here(items: Iterable[WorkItem], options: GradeOptions) -> Iterator[list[Result]]:
     from replaykit.grading.workers.worker import grade_item
 
     for item in items:
@@ -215,9 +215,9 @@ def _crewed(
 def _stored(results: Sequence[Result], shards: Shards | None) -> Iterator[Row]:
     """Yield the rows of a chunk, written first where they are new."""
     if shards is not None:
-        shards.write(result.row for result in results if isinstance(result, Graded))
+        shards.write(result.row for result in results if isinstance(result, GradedRow))
     for result in results:
-        if isinstance(result, Graded):
+        if isinstance(result, GradedRow):
             yield result.row
         elif shards is not None:
             yield shards.row(result.source)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources
 from replaykit.grading.agreement import difference_p, rounded, share
-from replaykit.grading.judge_run import Case, Planned, cases_of
+from replaykit.grading.judge_run import JudgedBundle, PlannedJudge, cases_of
 from replaykit.grading.judges.attacks import AGAIN, Attack, attacks_tape
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.clients.transports import Transports
@@ -91,7 +91,7 @@ class _Trial(NamedTuple):
     origins: Mapping[str, int]
 
 
-def plan_attacks(sources: Sources, options: GradeOptions, attacks: Sequence[Attack]) -> list[Planned]:
+def plan_attacks(sources: Sources, options: GradeOptions, attacks: Sequence[Attack]) -> list[PlannedJudge]:
     """Return what the judges would ask under each attack that no tape answers; nothing is sent.
 
     A request of several attacks counts for the first of them.
@@ -112,7 +112,9 @@ def plan_attacks(sources: Sources, options: GradeOptions, attacks: Sequence[Atta
                     if own
                     else replace(found, missing=(), blocked=None, at_most=0, tokens=0, images=0)
                 )
-                planned.append(Planned(source=case.source, judge=named, model=settings.model, plan=fresh))
+                planned.append(
+                    PlannedJudge(source=case.source, judge=named, model=settings.model, plan=fresh)
+                )
     return planned
 
 
@@ -189,13 +191,13 @@ async def _run(
     return found
 
 
-def _desk(case: Case, client: Client) -> Desk:
+def _desk(case: JudgedBundle, client: Client) -> Desk:
     base = tape_of(case.bundle, case.panel.tape)
     path = attacks_tape(case.panel.tape)
     return Desk(case.bundle, client, path, trajectory=case.bundle.digest, also=base)
 
 
-def _known(case: Case) -> Tape | None:
+def _known(case: JudgedBundle) -> Tape | None:
     """Return the replies to attacks and those to the judge as it is, for requests that stay the same."""
     base, own = tape_of(case.bundle, case.panel.tape), read_tape(attacks_tape(case.panel.tape))
     if base is None or own is None:

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
-from replaykit.grading.judges.clients.client import Answered, BatchClient, Client, Sent
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.clients.shared_replies import SharedReplies
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import added
@@ -23,7 +23,7 @@ from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, un
 from replaykit.grading.judges.judge_hearing import desk_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judge_async
-from replaykit.grading.judges.request_plan import Plan, known_requests, plan
+from replaykit.grading.judges.request_plan import RequestPlan, known_requests, plan
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
 from replaykit.grading.model_request import ReplyFailure, Usage
@@ -40,7 +40,7 @@ Progress = Callable[[str, Judgement], None]
 """Called with (source, judgement) as judgements arrive."""
 
 
-class Planned(Struct, frozen=True, kw_only=True):
+class PlannedJudge(Struct, frozen=True, kw_only=True):
     """What one judge would ask about one bundle."""
 
     source: str
@@ -49,7 +49,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     """The judge, or `checks`."""
     model: str
     """Model that would be asked."""
-    plan: Plan
+    plan: RequestPlan
     """The requests that no tape answers."""
 
 
@@ -74,7 +74,7 @@ class Sensitivity(Struct, frozen=True, kw_only=True):
     """Verdicts that differ from those with the most pictures, where both are on the tape."""
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class JudgedBundle(Struct, frozen=True, kw_only=True):
     """One bundle, opened, with its judges."""
 
     source: str
@@ -91,7 +91,7 @@ class Case(Struct, frozen=True, kw_only=True):
         return Replay(self.bundle)
 
 
-def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[Planned]:
+def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[PlannedJudge]:
     """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing.
 
     Raises BundleError, TaskError, TapeError, JudgeError.
@@ -103,11 +103,11 @@ def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[P
         for settings in case.panel.judges:
             found = plan(settings, case.task, case.replay(), tape, case.panel.mode)
             name = settings.id or settings.protocol
-            planned.append(Planned(source=case.source, judge=name, model=settings.model, plan=found))
+            planned.append(PlannedJudge(source=case.source, judge=name, model=settings.model, plan=found))
         of_checks = plan_checks(case.bundle, case.task, options)
         if of_checks is not None:
             model, found = of_checks
-            planned.append(Planned(source=case.source, judge=CHECKS, model=model, plan=found))
+            planned.append(PlannedJudge(source=case.source, judge=CHECKS, model=model, plan=found))
     return planned
 
 
@@ -278,8 +278,8 @@ def _handed_in(
 ) -> Iterator[tuple[_Row, ReplyFailure]]:
     """Hand in one batch and record its replies; yield what failed."""
     sent = [_sent(source, asked, options) for source, asked in rows]
-    fine = [place for place, one in enumerate(sent) if isinstance(one, Sent)]
-    answers = client.ask_many([one for one in sent if isinstance(one, Sent)])
+    fine = [place for place, one in enumerate(sent) if isinstance(one, SentRequest)]
+    answers = client.ask_many([one for one in sent if isinstance(one, SentRequest)])
     found = dict(zip(fine, answers, strict=True))
     for place, row in enumerate(rows):
         one = sent[place]
@@ -288,12 +288,14 @@ def _handed_in(
             yield row, failure
 
 
-def _sent(source: str, asked: Asked, options: GradeOptions) -> Sent | ReplyFailure:
+def _sent(source: str, asked: Asked, options: GradeOptions) -> SentRequest | ReplyFailure:
     with open_bundle(source) as bundle:
         return _desk(bundle, options).sent(asked.request)
 
 
-def _recorded(row: _Row, sent: Sent, answered: Answered, options: GradeOptions) -> ReplyFailure | None:
+def _recorded(
+    row: _Row, sent: SentRequest, answered: ClientAnswer, options: GradeOptions
+) -> ReplyFailure | None:
     with open_bundle(row[0]) as bundle:
         reply = _desk(bundle, options).record(row[1], sent, answered)
     return reply if isinstance(reply, ReplyFailure) else None
@@ -308,8 +310,8 @@ def _desk(bundle: Bundle, options: GradeOptions) -> Desk:
 class _Nobody:
     """A client for desks that only record."""
 
-    def ask(self, request: object, pictures: object) -> Answered:
-        return Answered(reply=ReplyFailure(kind="client_error", message="nobody is there to be asked"))
+    def ask(self, request: object, pictures: object) -> ClientAnswer:
+        return ClientAnswer(reply=ReplyFailure(kind="client_error", message="nobody is there to be asked"))
 
 
 def _unreadable(error: BundleError) -> Judgement:
@@ -338,7 +340,7 @@ async def _judged(
     return found
 
 
-async def _judgement(case: Case, settings: JudgeSettings, client: Client, slots: Slots) -> Judgement:
+async def _judgement(case: JudgedBundle, settings: JudgeSettings, client: Client, slots: Slots) -> Judgement:
     panel = case.panel
     if panel.how == "none":
         tape = tape_of(case.bundle, panel.tape)
@@ -347,10 +349,10 @@ async def _judgement(case: Case, settings: JudgeSettings, client: Client, slots:
     return await judge_async(settings, case.task, case.replay(), desk, panel.mode, slots=slots)
 
 
-def cases_of(sources: Sources, options: GradeOptions | None) -> Iterator[Case]:
+def cases_of(sources: Sources, options: GradeOptions | None) -> Iterator[JudgedBundle]:
     """Yield each bundle with its judges; it is closed when the next one is asked for."""
     options = options or GradeOptions()
     for source in bundles_in(sources):
         with open_bundle(source) as bundle:
             task = task_for(bundle, None, options)
-            yield Case(source=source, bundle=bundle, task=task, panel=panel_of(bundle, task, options))
+            yield JudgedBundle(source=source, bundle=bundle, task=task, panel=panel_of(bundle, task, options))

@@ -15,7 +15,7 @@ from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_config import judge_name, tape_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.request_plan import known_requests
-from replaykit.grading.judges.tape.tape import Entry, Tape, request_key
+from replaykit.grading.judges.tape.tape import Tape, TapeEntry, request_key
 from replaykit.grading.judges.tape.tape_state import TapeState, tape_state
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
@@ -86,5 +86,5 @@ def _usual(tape: Tape) -> Iterator[JudgeSettings]:
         yield replace(judge_settings(judge), model=model, votes=count)
 
 
-def _model(entry: Entry) -> str:
+def _model(entry: TapeEntry) -> str:
     return f"{entry.provider}:{entry.request.get('model', '')}"

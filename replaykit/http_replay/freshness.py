@@ -14,7 +14,7 @@ from replaykit.trajectory.step import Trajectory
 _FIXED = frozenset({"script", "stylesheet", "font"})
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class PossibleChange(Struct, frozen=True, kw_only=True):
     """A request that may have changed something."""
 
     exchange: Exchange
@@ -29,7 +29,7 @@ class Freshness:
     def __init__(self, run: Trajectory) -> None:
         self._is_whole = run.channel("network") == "recorded"
         self._changes = [
-            Change(exchange=event, place=place)
+            PossibleChange(exchange=event, place=place)
             for place, event in enumerate(run.events)
             if isinstance(event, Exchange) and mutates(event)
         ]
@@ -73,7 +73,7 @@ def _touches(exchange: Exchange, since: int | None, until: int) -> bool:
     return begun <= until and (over is None or since is None or over >= since)
 
 
-def _is_later(change: Change, t: int | None, place: int, own: Exchange | None) -> bool:
+def _is_later(change: PossibleChange, t: int | None, place: int, own: Exchange | None) -> bool:
     exchange = change.exchange
     if own is not None and (exchange is own or exchange.redirect_to == own.id):
         return False

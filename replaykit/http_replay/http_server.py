@@ -15,7 +15,7 @@ from typing import Any
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import UsageError
 from replaykit.http_replay.reception import BODY_MAX, HEAD_MAX, Reception
-from replaykit.http_replay.recorded_answers import SAFE, Answers, Miss, Reply
+from replaykit.http_replay.recorded_answers import SAFE, HttpReply, Miss, RecordedAnswers
 from replaykit.http_replay.safe_headers import OWN
 
 HOST = "127.0.0.1"
@@ -30,7 +30,7 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re
 class Served:
     """A server that is up. Its counts may be read from any thread."""
 
-    def __init__(self, answers: Answers, port: int) -> None:
+    def __init__(self, answers: RecordedAnswers, port: int) -> None:
         self._answers = answers
         self._lock = threading.Lock()
         self._misses: list[Miss] = []
@@ -53,11 +53,11 @@ class Served:
         with self._lock:
             return tuple(self._answers.assumed)
 
-    def answer(self, method: str, target: str, body: bytes) -> Reply | Miss:
+    def answer(self, method: str, target: str, body: bytes) -> HttpReply | Miss:
         """Return the reply to a request and count it."""
         with self._lock:  # a bundle is not for several threads
             found = self._answers.answer(method, target, body)
-            if isinstance(found, Reply):
+            if isinstance(found, HttpReply):
                 self.answered += 1
             else:
                 self.missed += 1
@@ -76,7 +76,7 @@ def serve(
     or asked for elsewhere. The bundle must stay open, and be read by nobody else meanwhile.
     Raises UsageError.
     """
-    answers = Answers(bundle, site, states)
+    answers = RecordedAnswers(bundle, site, states)
     try:
         listening = socket.create_server((HOST, port), backlog=128)
     except (OSError, OverflowError) as error:

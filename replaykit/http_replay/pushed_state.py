@@ -21,7 +21,7 @@ UNREAD = object()
 """What stands for a body that is no JSON."""
 
 
-class Pushed(Struct, frozen=True, kw_only=True):
+class PushedState(Struct, frozen=True, kw_only=True):
     """One successful PUT or POST to a path."""
 
     exchange: Exchange
@@ -55,7 +55,7 @@ def canonical(value: Any) -> str | None:
         return None
 
 
-def holding(pushes: Sequence[Pushed], replies: Sequence[Replied], fresh: Freshness) -> Holding:
+def holding(pushes: Sequence[PushedState], replies: Sequence[Replied], fresh: Freshness) -> Holding:
     """Say whether a path answers GET with the last JSON that was sent to it.
 
     Every reply must be of the kind that was sent last, and an object have no fields but those sent: then a
@@ -74,7 +74,7 @@ def holding(pushes: Sequence[Pushed], replies: Sequence[Replied], fresh: Freshne
     return "likely" if all(isinstance(reply.body, dict) and reply.body for reply in replies) else "no"
 
 
-def _is_refuted(push: Pushed, reply: Replied, fresh: Freshness) -> bool:
+def _is_refuted(push: PushedState, reply: Replied, fresh: Freshness) -> bool:
     """Say whether something else was read back, where nothing else may have changed anything between."""
     if reply.exchange is None or reply.exchange.from_cache:
         return False

@@ -16,7 +16,7 @@ from replaykit.http_replay.freshness import Freshness
 from replaykit.http_replay.pushed_state import (
     LOOKED_MAX,
     Holding,
-    Pushed,
+    PushedState,
     Replied,
     canonical,
     holding,
@@ -46,7 +46,7 @@ _ANSWERED = frozenset({*_FINE, 301, 302, 303, 307, 308, 404, 410}) - {206}
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class HttpReply(Struct, frozen=True, kw_only=True):
     """What is sent back."""
 
     status: int
@@ -89,7 +89,7 @@ class _Source(Struct, frozen=True, kw_only=True):
     place: int
 
 
-class Answers:
+class RecordedAnswers:
     """The replies of one bundle for one of its sites."""
 
     def __init__(self, bundle: Bundle, site: str | None = None, states: Iterable[str] = ()) -> None:
@@ -110,20 +110,20 @@ class Answers:
         for place, event in enumerate(bundle.trajectory.events):
             self._take(place, event)
 
-    def answer(self, method: str, target: str, body: bytes = b"") -> Reply | Miss:
+    def answer(self, method: str, target: str, body: bytes = b"") -> HttpReply | Miss:
         """Return the reply to a request; `target` is a path with its query."""
         if method in SAFE:
             return self._read(method, target)
         sources = [one for one in self._sources(method, target) if self._sent(one.event, body)]
         for source in reversed(sources):
             reply = self._reply(source)
-            if isinstance(reply, Reply):
+            if isinstance(reply, HttpReply):
                 return reply
         return self._miss(
             method, target, "only requests of the run, with the same body, are answered; nothing is changed"
         )
 
-    def _read(self, method: str, target: str) -> Reply | Miss:
+    def _read(self, method: str, target: str) -> HttpReply | Miss:
         sources = [*self._sources("GET", target), *self._pushed(target)]
         if method == "HEAD":
             sources += self._sources("HEAD", target)
@@ -136,9 +136,9 @@ class Answers:
         state = self._state(path, newest)
         fault = self._fresh.fault(newest.t, newest.place, own, lambda one: self._pushes(one, path, state))
         reply = fault or self._reply(newest)
-        if newest.kind == "pushed" and isinstance(reply, Reply) and self._holding(path) == "likely":
+        if newest.kind == "pushed" and isinstance(reply, HttpReply) and self._holding(path) == "likely":
             self.assumed[path] = None
-        return reply if isinstance(reply, Reply) else self._miss(method, target, reply)
+        return reply if isinstance(reply, HttpReply) else self._miss(method, target, reply)
 
     def _take(self, place: int, event: object) -> None:
         kind: Literal["probe", "exchange"]
@@ -184,7 +184,7 @@ class Answers:
             sent = [one.event for one in self._sent_to(path)][-LOOKED_MAX:]
             got = [one.event for one in self._sources("GET", path) if one.event.status in _FINE][-LOOKED_MAX:]
             self._held[path] = holding(
-                [Pushed(exchange=event, sent=self._json(event.post)) for event in sent],
+                [PushedState(exchange=event, sent=self._json(event.post)) for event in sent],
                 [Replied(exchange=_exchange(event), body=self._json(event.body)) for event in got],
                 self._fresh,
             )
@@ -213,29 +213,29 @@ class Answers:
         post = exchange.post
         return digest == (post.sha256 or "unknown" if isinstance(post, Omitted) else post)
 
-    def _reply(self, source: _Source) -> Reply | str:
+    def _reply(self, source: _Source) -> HttpReply | str:
         event = source.event
         if source.kind == "pushed":
             body = self._body(event.post)
             headers: tuple[tuple[str, str], ...] = (("Content-Type", "application/json"),)
-            return body if isinstance(body, str) else Reply(status=200, headers=headers, body=body)
+            return body if isinstance(body, str) else HttpReply(status=200, headers=headers, body=body)
         is_bare = event.status in (204, 205) or 300 <= event.status < 400 or event.method == "HEAD"
         body = b"" if is_bare and event.body is None else self._body(event.body)
         if isinstance(body, str):
             return body
         if isinstance(event, Probe):
-            return Reply(
+            return HttpReply(
                 status=event.status or 0, headers=(("Content-Type", event.mime or "text/plain"),), body=body
             )
         return self._exchanged(event, body)
 
-    def _exchanged(self, exchange: Exchange, body: bytes) -> Reply | str:
+    def _exchanged(self, exchange: Exchange, body: bytes) -> HttpReply | str:
         status = exchange.status or 0
         to = destination(exchange, self.site) if 300 <= status < 400 else None
         if 300 <= status < 400 and to is None:
             return "it leads away from the site, where nothing is answered"
         headers = tuple(recorded(exchange, exchange.mime or "application/octet-stream"))
-        return Reply(status=status, headers=headers, body=body, to=to)
+        return HttpReply(status=status, headers=headers, body=body, to=to)
 
     def _body(self, blob: Any) -> bytes | str:
         """Return a body, or why there is none."""

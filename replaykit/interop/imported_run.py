@@ -27,7 +27,7 @@ from replaykit.interop.password_masking import fitted, is_worth_finding, masked,
 from replaykit.interop.picture_bytes import PICTURES, picture_type
 from replaykit.interop.repaired_values import Unfit, mended
 from replaykit.interop.screen_grid import on_screen
-from replaykit.interop.source_files import Folder, Source, SourceLimits
+from replaykit.interop.source_files import Folder, SourceFiles, SourceLimits
 from replaykit.interop.unread_fields import rest
 from replaykit.interop.wordings import Wordings
 from replaykit.secrets.redactor import Redactor
@@ -82,7 +82,6 @@ class Options(Struct, frozen=True, kw_only=True):
     """Declared secrets, id to value."""
     limits: SourceLimits = SourceLimits()
     """What is accepted of one run."""
-
     actions: Mapping[str, Any] = {}
     """Wordings of actions that a harness of one's own has."""
 
@@ -106,14 +105,14 @@ class Payload(NamedTuple):
 class Run:
     """One run under construction. `source`: where it is read from; `name`: what its bundle is called.
 
-    `passwords`: what an earlier reading of it found typed or given as a secret; it is hidden everywhere.
+    `secrets`: what an earlier reading of it found typed or given as a secret; it is hidden everywhere.
     """
 
-    def __init__(self, source: Source, name: str, options: Options, passwords: Iterable[str] = ()) -> None:
+    def __init__(self, source: SourceFiles, name: str, options: Options, secrets: Iterable[str] = ()) -> None:
         self.source = source
         self.name = name
         self.options = options
-        known = sorted(passwords, key=lambda one: (-len(one), one))
+        known = sorted(secrets, key=lambda one: (-len(one), one))
         looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
         self.redactor = Redactor(options.secrets, given=looks)
         #: Actions in plain words, those of `--actions` first.

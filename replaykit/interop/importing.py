@@ -22,7 +22,7 @@ from replaykit.interop.imported_run import Options, Run, remove_unfinished, writ
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.run_search import fault_of, files
-from replaykit.interop.source_files import Source, open_source
+from replaykit.interop.source_files import SourceFiles, open_source
 from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150
@@ -40,7 +40,7 @@ MISSING = "missing"
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-class Imported(Struct, frozen=True, kw_only=True):
+class ImportResult(Struct, frozen=True, kw_only=True):
     """What became of one run."""
 
     source: str
@@ -59,7 +59,7 @@ class Imported(Struct, frozen=True, kw_only=True):
 
 def import_run(
     format: str, path: str | Path, target: str | Path, *, options: Options | None = None, force: bool = False
-) -> Imported:
+) -> ImportResult:
     """Write the one run under a path as a bundle; one that exists is kept, unless told otherwise.
 
     `format`: a name of `replaykit import --list`, or `auto`. Raises InteropError, BundleError, UsageError.
@@ -84,8 +84,8 @@ def import_runs(
     force: bool = False,
     jobs: int = 1,
     on_found: Callable[[int], None] = lambda _: None,
-    on_run: Callable[[Imported], None] = lambda _: None,
-) -> list[Imported]:
+    on_run: Callable[[ImportResult], None] = lambda _: None,
+) -> list[ImportResult]:
     """Write every run under the paths into a folder; what became of each, in order.
 
     `jobs`: processes that read at the same time; `on_found` is told how many runs there are, `on_run` what
@@ -96,7 +96,7 @@ def import_runs(
     names: set[str] = set()
     found = [one for path in map(Path, paths) for one in _planned(format, path, Path(folder), options, names)]
     on_found(len(found))
-    done: list[Imported] = []
+    done: list[ImportResult] = []
     try:
         for result in _carried_out(found, options, force=force, jobs=jobs):
             done.append(result)
@@ -106,7 +106,7 @@ def import_runs(
     return done
 
 
-class Planned(NamedTuple):
+class PlannedImport(NamedTuple):
     """A run to be read: its format, where it is, and its bundle."""
 
     format: str
@@ -116,19 +116,19 @@ class Planned(NamedTuple):
 
 def _planned(
     format: str, path: Path, folder: Path, options: Options, names: set[str]
-) -> Iterator[Planned | Imported]:
+) -> Iterator[PlannedImport | ImportResult]:
     try:
         one, found = _looked(format, path, options)
     except InteropError as error:
-        yield Imported(source=str(path), path="", state="failed", error=error)
+        yield ImportResult(source=str(path), path="", state="failed", error=error)
         return
     for candidate in found:
-        yield Planned(one.name, candidate, folder / f"{_name(candidate.name, names)}.zst")
+        yield PlannedImport(one.name, candidate, folder / f"{_name(candidate.name, names)}.zst")
 
 
 def _carried_out(
-    found: list[Planned | Imported], options: Options, *, force: bool, jobs: int
-) -> Iterator[Imported]:
+    found: list[PlannedImport | ImportResult], options: Options, *, force: bool, jobs: int
+) -> Iterator[ImportResult]:
     carry_out = partial(_carry_out, options=options, force=force)
     if jobs < 2 or len(found) < 2:
         yield from map(carry_out, found)
@@ -140,7 +140,7 @@ def _carried_out(
         workers.shutdown(cancel_futures=True)
 
 
-def _context(found: list[Planned | Imported]) -> BaseContext:
+def _context(found: list[PlannedImport | ImportResult]) -> BaseContext:
     """Return how workers start: as copies of one fresh process, which has read the modules before.
 
     Copies of this process might inherit threads and locks of others.
@@ -148,23 +148,25 @@ def _context(found: list[Planned | Imported]) -> BaseContext:
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
-    formats = {one.format for one in found if isinstance(one, Planned)}
+    formats = {one.format for one in found if isinstance(one, PlannedImport)}
     context.set_forkserver_preload([__name__, *(IMPORTERS[name] for name in sorted(formats))])
     return context
 
 
-def _carry_out(one: Planned | Imported, *, options: Options, force: bool) -> Imported:
-    if isinstance(one, Imported):
+def _carry_out(one: PlannedImport | ImportResult, *, options: Options, force: bool) -> ImportResult:
+    if isinstance(one, ImportResult):
         return one
     try:
         return _import(importer(one.format), one.candidate, one.target, options, force=force)
     except ReplaykitError as error:
-        return Imported(source=_shown(one.candidate), path=str(one.target), state="failed", error=error)
+        return ImportResult(source=_shown(one.candidate), path=str(one.target), state="failed", error=error)
 
 
-def _import(one: Importer, candidate: Candidate, target: Path, options: Options, *, force: bool) -> Imported:
+def _import(
+    one: Importer, candidate: Candidate, target: Path, options: Options, *, force: bool
+) -> ImportResult:
     if os.path.lexists(target) and not force:
-        return Imported(source=_shown(candidate), path=str(target), state="kept")
+        return ImportResult(source=_shown(candidate), path=str(target), state="kept")
     if target.is_dir():
         raise BundleWriteError(source=str(target), operation="write the bundle", reason="it is a folder")
     source = open_source(one.name, candidate.root, options.limits)
@@ -174,13 +176,13 @@ def _import(one: Importer, candidate: Candidate, target: Path, options: Options,
         run, sealed = _written(one, candidate, source, options, target)
     finally:
         source.close()
-    return Imported(
+    return ImportResult(
         source=_shown(candidate), path=str(target), digest=sealed.digest, warnings=tuple(run.warnings)
     )
 
 
 def _written(
-    one: Importer, candidate: Candidate, source: Source, options: Options, target: Path
+    one: Importer, candidate: Candidate, source: SourceFiles, options: Options, target: Path
 ) -> tuple[Run, SealResult]:
     """Read a run and write it; read it again where it named a password, which may stand in other places."""
     passwords: set[str] = set()

@@ -68,7 +68,7 @@ class SourceLimits(Struct, frozen=True, kw_only=True):
     """Steps of a run."""
 
 
-class Source:
+class SourceFiles:
     """The files of one run. `name`: what errors call it, as it was given."""
 
     def __init__(self, format: str, name: str, limits: SourceLimits) -> None:
@@ -202,7 +202,7 @@ class Source:
         raise UnsafeSource(format=self.format, source=self.name, place=place, found=found, expected=expected)
 
 
-class Folder(Source):
+class Folder(SourceFiles):
     """A folder, or one file in it. Links that leave the root are refused, special files are no files."""
 
     def __init__(self, format: str, root: Path, limits: SourceLimits, name: str | None = None) -> None:
@@ -256,7 +256,7 @@ class Folder(Source):
                            f"unreadable ({error.strerror})", "a file", error)  # fmt: skip
 
 
-class Archive(Source):
+class Archive(SourceFiles):
     """A zip archive."""
 
     def __init__(self, format: str, file: Path, limits: SourceLimits, name: str | None = None) -> None:
@@ -339,7 +339,7 @@ def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
     return data
 
 
-def open_source(format: str, path: Path, limits: SourceLimits) -> Source:
+def open_source(format: str, path: Path, limits: SourceLimits) -> SourceFiles:
     """Return a folder or an archive as a source."""
     return Folder(format, path, limits) if path.is_dir() else Archive(format, path, limits)
 

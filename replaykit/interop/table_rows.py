@@ -17,7 +17,7 @@ import msgspec
 from replaykit.errors import MalformedSource, MissingExtra
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.run_search import PEEK_MAX, files, peek
-from replaykit.interop.source_files import Source, kind_of
+from replaykit.interop.source_files import SourceFiles, kind_of
 
 ENDINGS = (".parquet", ".jsonl", ".json")
 """How files of tables end."""
@@ -114,7 +114,7 @@ def _failures() -> tuple[type[BaseException], ...]:
     )
 
 
-def rows(source: Source, name: str) -> Iterator[dict[str, Any]]:
+def rows(source: SourceFiles, name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table, one at a time. Raises InteropError, MissingExtra."""
     if name.lower().endswith(".parquet"):
         yield from _checked_rows(source, name)
@@ -128,7 +128,7 @@ def rows(source: Source, name: str) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _checked_rows(source: Source, name: str) -> Iterator[dict[str, Any]]:
+def _checked_rows(source: SourceFiles, name: str) -> Iterator[dict[str, Any]]:
     found = _parquet_rows(source.path(name))
     while True:
         try:
@@ -144,7 +144,7 @@ def _checked_rows(source: Source, name: str) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def row_at(source: Source, name: str, number: int) -> dict[str, Any]:
+def row_at(source: SourceFiles, name: str, number: int) -> dict[str, Any]:
     """Return one row of a table; of Parquet it leaves its own digest. Raises InteropError, MissingExtra."""
     row = next(islice(rows(source, name), number, None), None)
     if row is None:

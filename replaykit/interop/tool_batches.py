@@ -18,7 +18,7 @@ _ARGUMENTS = ("arguments", "args", "params", "parameters", "input")
 """Keys that hold its arguments, where they do not stand beside its name."""
 
 
-class Part(NamedTuple):
+class BatchPart(NamedTuple):
     """One action of a call."""
 
     name: str
@@ -29,14 +29,14 @@ class Part(NamedTuple):
     """The arguments of the call with this action alone; what belongs to all of them is in the first."""
 
 
-def parts_of(name: str, arguments: Any) -> list[Part]:
+def parts_of(name: str, arguments: Any) -> list[BatchPart]:
     """Return the actions of a call: those of its list, else the call itself."""
     listed = arguments.get(ACTIONS) if isinstance(arguments, dict) else None
     if not isinstance(listed, list) or not any(_is_named(one) for one in listed):
-        return [Part(name, arguments, arguments)]
+        return [BatchPart(name, arguments, arguments)]
     others = {key: value for key, value in arguments.items() if key != ACTIONS}
     records = [{**(others if at == 0 else {}), ACTIONS: [one]} for at, one in enumerate(listed)]
-    return [Part(*_named(name, one), record) for one, record in zip(listed, records, strict=True)]
+    return [BatchPart(*_named(name, one), record) for one, record in zip(listed, records, strict=True)]
 
 
 def _is_named(one: Any) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from replaykit.errors import AgentError, UsageError
 from replaykit.recorder.agent_events_file import Spoken
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.live_run import LiveRun
 from replaykit.tasks.task import AgentTask
 
 TAIL_S = 0.05
@@ -38,7 +38,7 @@ class CommandEnd(Struct, frozen=True, kw_only=True):
     """Lines of its events file, or of the harness's, that could not be understood."""
 
 
-class Command:
+class AgentCommand:
     """One command, run once."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Command:
 
     async def run(
         self,
-        run: Run,
+        run: LiveRun,
         endpoint: str,
         told: AgentTask,
         folder: Path,

@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import UsageError
-from replaykit.recorder.growing_file import Line, Lines
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.growing_file import FileLine, GrowingFile
+from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import UserReply
 
 log = logging.getLogger("replaykit.recorder")
@@ -81,11 +81,11 @@ class SpokenLine(Struct, frozen=True, kw_only=True):
         return self.type != "reply" and self.role in OWN_ROLES
 
 
-class Heard(Struct, frozen=True):
+class HeardLine(Struct, frozen=True):
     """One line, and when it was read."""
 
     speaker: Speaker
-    line: Line
+    line: FileLine
     at: float
     """Ms since recording start."""
 
@@ -96,14 +96,14 @@ class Spoken:
     `listen` may be called by any thread: what it finds waits, in order, until `hear` takes it in.
     """
 
-    def __init__(self, events: Path, replies: Path, run: Run, harness: Path | None = None) -> None:
+    def __init__(self, events: Path, replies: Path, run: LiveRun, harness: Path | None = None) -> None:
         self.warnings: list[str] = []
         """Lines that could not be understood, in words."""
-        self._agent = Lines(events)
-        self._harness = Lines(harness) if harness else None
+        self._agent = GrowingFile(events)
+        self._harness = GrowingFile(harness) if harness else None
         self._replies = replies
         self._run = run
-        self._heard: deque[Heard] = deque()
+        self._heard: deque[HeardLine] = deque()
         self._lock = threading.Lock()
         self._unsaid = 0
         self._claims = 0
@@ -125,8 +125,10 @@ class Spoken:
                 self._read("harness", self._harness, is_last=is_last)
             return bool(self._heard)
 
-    def _read(self, speaker: Speaker, lines: Lines, *, is_last: bool) -> None:
-        self._heard += (Heard(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last))
+    def _read(self, speaker: Speaker, lines: GrowingFile, *, is_last: bool) -> None:
+        self._heard += (
+            HeardLine(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last)
+        )
 
     def hear(self, *, is_last: bool = False) -> None:
         """Take in all lines that are complete; the last time, an unfinished one too."""
@@ -144,7 +146,7 @@ class Spoken:
         if self._unsaid:
             self.warnings.append(f"{self._unsaid} more lines could not be understood")
 
-    def _hear_line(self, heard: Heard) -> None:
+    def _hear_line(self, heard: HeardLine) -> None:
         try:
             if heard.line.fault:
                 raise UsageError(what=heard.line.fault)
@@ -154,7 +156,7 @@ class Spoken:
             name = "events" if heard.speaker == "agent" else "harness events"
             self._warn(f"{name} file, line {heard.line.number}: {error}")
 
-    def _take(self, said: SpokenLine, heard: Heard) -> None:
+    def _take(self, said: SpokenLine, heard: HeardLine) -> None:
         known = _SAID[heard.speaker]
         handle = known.get(said.type)
         if handle is None:

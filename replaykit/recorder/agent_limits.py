@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.live_run import LiveRun
 
 SOON_S = 0.005
 """Delay of a signal that has to come in a moment."""
 
 
 @contextmanager
-def failing(run: Run) -> Iterator[None]:
+def failing(run: LiveRun) -> Iterator[None]:
     """Take what the agent raises as how its run ended: it is no failure of the recorder."""
     try:
         yield
@@ -54,7 +54,7 @@ async def within(seconds: float | None) -> AsyncIterator[None]:
 
 
 @contextmanager
-def alarm(run: Run, seconds: float | None) -> Iterator[None]:
+def alarm(run: LiveRun, seconds: float | None) -> Iterator[None]:
     """Stop an agent that blocks: when its time (s; None = no limit) or its steps are used up, at Ctrl-C."""
     # Only a signal can stop a function that blocks; Playwright hands what it raises to the blocked call.
     # Outside of the main thread there are no signals: the agent ends by itself, its run does not wait for it.
@@ -83,7 +83,7 @@ def alarm(run: Run, seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def patient(run: Run) -> Iterator[None]:
+def patient(run: LiveRun) -> Iterator[None]:
     """Let Ctrl-C wait until it tears nothing: for the agent's own code, or the loop that waits.
 
     Only where Python's own handler would raise at once; any other one knows what it does.

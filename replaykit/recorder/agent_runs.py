@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from replaykit.browser import FEATURES_OFF, NET_LOG, NO_SANDBOX, UNISOLATED, Browser, find_browser, launch
 from replaykit.errors import AgentError, MissingExtra, RecorderError
-from replaykit.recorder.agent_command import Command, refuse_named, without_secrets
+from replaykit.recorder.agent_command import AgentCommand, refuse_named, without_secrets
 from replaykit.recorder.agent_limits import alarm, failing, interrupts, within
 from replaykit.recorder.agent_traceback import place_of, trace_of
 from replaykit.recorder.browser.net_log import FLAG
@@ -358,7 +358,7 @@ async def _command(
     options: dict[str, Any],
     harness: Path | None = None,
 ) -> Recorded:
-    command = Command(argv, environ, proxied.hear)
+    command = AgentCommand(argv, environ, proxied.hear)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
         async with (
             _connected(proxied.own_endpoint) as browser,

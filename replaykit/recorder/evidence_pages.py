@@ -21,7 +21,7 @@ _URL = re.compile(r"(?:https?://|__[A-Z][A-Z0-9_]*__)\S*")
 _UNFILLED = re.compile(r"__[A-Z][A-Z0-9_]*__")
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
+class EvidencePages(Struct, frozen=True, kw_only=True):
     """What is looked at besides the pages of the task's own checks."""
 
     kind: Literal["task", "suite", "urls"] = "task"
@@ -48,26 +48,26 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return filled
 
 
-def as_evidence(said: object) -> Evidence:
+def as_evidence(said: object) -> EvidencePages:
     """Return what an option means: `task`, a suite or its tasks, addresses, or a file of addresses.
 
     Raises UsageError for what is none of these, RecorderError for a file that is no list of URLs.
     """
     match said:
-        case Evidence():
+        case EvidencePages():
             return said
         case "task":
-            return Evidence()
+            return EvidencePages()
         case "suite":
             raise UsageError(what="evidence: `suite` needs the suite itself: evidence=load_tasks(FILE)")
         case Suite():
-            return Evidence(kind="suite", tasks=said.tasks)
+            return EvidencePages(kind="suite", tasks=said.tasks)
         case str() | Path():
-            return Evidence(kind="urls", urls=load_urls(said))
+            return EvidencePages(kind="urls", urls=load_urls(said))
         case list() | tuple() if said and all(isinstance(one, Task) for one in said):
-            return Evidence(kind="suite", tasks=tuple(said))
+            return EvidencePages(kind="suite", tasks=tuple(said))
         case list() | tuple() if all(isinstance(one, str) and _URL.fullmatch(one) for one in said):
-            return Evidence(kind="urls", urls=tuple(said))
+            return EvidencePages(kind="urls", urls=tuple(said))
     raise UsageError(what=f"evidence: expected `task`, tasks, URLs or a file of URLs, got {said!r:.80}")
 
 

@@ -26,7 +26,7 @@ OPENING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK",
 """A link leads elsewhere, and a named pipe would wait for its other end."""
 
 
-class Line(Struct, frozen=True):
+class FileLine(Struct, frozen=True):
     """One line."""
 
     number: int
@@ -37,7 +37,7 @@ class Line(Struct, frozen=True):
     """Why it cannot be read, in words."""
 
 
-class Lines:
+class GrowingFile:
     """Follows one file; lines that are complete come once, in order."""
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +53,7 @@ class Lines:
         self._is_long = False
         path.touch()
 
-    def take(self, *, is_last: bool = False) -> Iterator[Line]:
+    def take(self, *, is_last: bool = False) -> Iterator[FileLine]:
         """Yield the lines that are complete; the last time, an unfinished one too."""
         for chunk in self._chunks():
             yield from self._split(chunk)
@@ -104,7 +104,7 @@ class Lines:
     def _is_same(self, about: os.stat_result) -> bool:
         return self._file == (about.st_dev, about.st_ino)
 
-    def _split(self, chunk: bytes) -> Iterator[Line]:
+    def _split(self, chunk: bytes) -> Iterator[FileLine]:
         *whole, rest = chunk.split(b"\n")
         for part in whole:
             yield self._line(part)
@@ -117,13 +117,13 @@ class Lines:
         else:
             self._rest += part
 
-    def _line(self, end: bytes) -> Line:
+    def _line(self, end: bytes) -> FileLine:
         self._keep(end)
         self.number += 1
         data, is_long = bytes(self._rest), self._is_long
         self._rest.clear()
         self._is_long = False
-        return Line(self.number, data, f"more than {LINE_MAX} bytes" if is_long else "")
+        return FileLine(self.number, data, f"more than {LINE_MAX} bytes" if is_long else "")
 
     def _blame(self, fault: str) -> None:
         if fault not in self.faults:

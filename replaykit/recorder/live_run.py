@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from replaykit.errors import UsageError
 from replaykit.recorder.browser.driver import Driver
-from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.scripted_user import User, UserReply
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.declared_actions import Said as Declared
@@ -35,7 +35,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     """An exception."""
 
 
-class Run:
+class LiveRun:
     """What an agent, or the harness around it, may say during a recording."""
 
     def __init__(self, driver: Driver, user: User | None) -> None:
@@ -74,7 +74,7 @@ class Run:
         self._driver.is_proxied = is_it
 
     @property
-    def names(self) -> Names:
+    def names(self) -> InjectedNames:
         """What this recording calls what it puts into pages."""
         return self._driver.names
 

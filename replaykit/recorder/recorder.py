@@ -32,8 +32,8 @@ from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.browser.net_log import NetLog
 from replaykit.recorder.browser.waits import CLOSING_MAX_S
 from replaykit.recorder.browser.witness_reports import has_census
-from replaykit.recorder.live_run import Run, named
-from replaykit.recorder.page.page_script import Names, PageOptions, page_script
+from replaykit.recorder.live_run import LiveRun, named
+from replaykit.recorder.page.page_script import InjectedNames, PageOptions, page_script
 from replaykit.recorder.session.declared_actions import Said as Declared
 from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
 from replaykit.recorder.session.session import Session
@@ -71,7 +71,7 @@ _T = TypeVar("_T", bound="Page | BrowserContext | Browser")
 _A = TypeVar("_A", bound="AsyncPage | AsyncContext | AsyncBrowser")
 
 
-class _Recording(Run):
+class _Recording(LiveRun):
     """What both recorders share: the file, the session's start, the seal."""
 
     def __init__(
@@ -107,7 +107,7 @@ class _Recording(Run):
 
     def _driver_options(self) -> dict[str, Any]:
         # No secret and no test data of a policy: an agent over CDP can read every script of its pages.
-        names = Names.drawn()
+        names = InjectedNames.drawn()
         page = PageOptions(mask=self._settings.mask, binding=names.binding, api=names.api)
         return {
             "opening": self._open,
@@ -143,7 +143,7 @@ class _Recording(Run):
         said_at: float | None = None,
         of: str | None = None,
     ) -> None:
-        """Note a word, as `Run.say` does. Raises UsageError outside of the recorder's block, too."""
+        """Note a word, as `LiveRun.say` does. Raises UsageError outside of the recorder's block, too."""
         self._require_open(kind)
         super().say(kind, text, approved, at, said_at, of)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import RecorderError, UsageError
-from replaykit.recorder.evidence_pages import Evidence, as_evidence
+from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import User
 from replaykit.recorder.session.session import SessionOptions
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
@@ -46,7 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Requests with the bodies that checks read, without them, or none."""
     pre_probes: Literal["auto", "on", "off"] = "auto"
     """Whether probes run before the agent's first act, too: `auto`, those of the task; `on`, all of them."""
-    evidence: Evidence = Evidence()
+    evidence: EvidencePages = EvidencePages()
     """Which pages are looked at besides those of the task's own checks; see `as_evidence` for its forms."""
     user: User | None = None
     """Who answers the agent's questions."""

@@ -69,7 +69,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the user should know."""
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class TaskChoice(Struct, frozen=True, kw_only=True):
     """Which tasks of a suite."""
 
     level: str | None = None
@@ -84,7 +84,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     """The first so many of what is left."""
 
 
-def choose(tasks: Sequence[Task], choice: Choice) -> list[Task]:
+def choose(tasks: Sequence[Task], choice: TaskChoice) -> list[Task]:
     """Return the chosen tasks in the order of the suite; none where none fits. Raises UsageError."""
     unknown = sorted(set(choice.ids) - {task.id for task in tasks})
     if unknown:

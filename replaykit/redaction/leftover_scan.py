@@ -13,7 +13,7 @@ from msgspec import Struct
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import decode
-from replaykit.secrets.redactor import Finding, Redactor, text_fields
+from replaykit.secrets.redactor import LeftSecret, Redactor, text_fields
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Unknown
 
@@ -70,7 +70,7 @@ def without_words(value: Any) -> Any:
     return [without_words(part) for part in value] if isinstance(value, list) else value
 
 
-def find(redactor: Redactor, media_type: str, payload: bytes) -> Finding | None:
+def find(redactor: Redactor, media_type: str, payload: bytes) -> LeftSecret | None:
     """Return what a payload holds: a declared secret first, else what looks like one."""
     if media_type != MEDIA_TYPE:
         return redactor.scan(payload)
@@ -99,7 +99,7 @@ def _search(texts: Iterable[tuple[str, str]], record: str, redactor: Redactor) -
             yield from _left(f"{record} at {path}", redactor.search(text))
 
 
-def _left(place: str, found: Finding | None) -> Iterator[Left]:
+def _left(place: str, found: LeftSecret | None) -> Iterator[Left]:
     if found is not None:
         yield Left(place=place, id=found.id, is_declared=found.is_declared)
 

@@ -36,7 +36,7 @@ Paintings: TypeAlias = tuple[Painting, ...] | None
 """What is painted over in a picture, none = it stays as it is; None: it is left out."""
 
 
-class Look(NamedTuple):
+class ShownPage(NamedTuple):
     """A page as one event shows it."""
 
     seen: Observation | Probe
@@ -45,17 +45,17 @@ class Look(NamedTuple):
     """Tab ordinal."""
 
 
-def looks(trajectory: Trajectory) -> Iterator[Look]:
+def looks(trajectory: Trajectory) -> Iterator[ShownPage]:
     """Yield every look at a page of the agent, by time where events have one."""
-    found: list[tuple[int, int, Look]] = []
+    found: list[tuple[int, int, ShownPage]] = []
     is_timed = trajectory.header.clock != "none"
     for place, event in enumerate(trajectory.events):
         at = (event.t or 0) if is_timed and not isinstance(event, Unknown) else 0
         if isinstance(event, Step) and event.before is not None:
             page = event.page if event.before.page is None else event.before.page
-            found.append(((event.before.t or at) if is_timed else 0, place, Look(event.before, page)))
+            found.append(((event.before.t or at) if is_timed else 0, place, ShownPage(event.before, page)))
         elif isinstance(event, Observation) or (isinstance(event, Probe) and event.in_place):
-            found.append((at, place, Look(event, event.page)))
+            found.append((at, place, ShownPage(event, event.page)))
     yield from (look for *_, look in sorted(found, key=lambda one: one[:2]))
 
 
@@ -90,7 +90,7 @@ class Pictures:
                 rulings.setdefault(id, []).append(self._rule(place, look, id))
         return {id: _joined(found) for id, found in rulings.items()}
 
-    def _rule(self, place: int, look: Look, id: Id) -> Paintings:
+    def _rule(self, place: int, look: ShownPage, id: Id) -> Paintings:
         around = {self._hidden_in(one) for one in self._around(place, look)}
         boxes = around.pop()
         if around or boxes is None:
@@ -98,7 +98,7 @@ class Pictures:
         scale = self._scale(look, id) if boxes else 1.0
         return None if scale is None else ((Painting(boxes, scale),) if boxes else ())
 
-    def _around(self, place: int, look: Look) -> Iterator[Look]:
+    def _around(self, place: int, look: ShownPage) -> Iterator[ShownPage]:
         """Yield the looks at the same tab from the picture's own snapshot to the first after the picture."""
         yield look
         shot = look.seen.shot_t if isinstance(look.seen, Observation) else None
@@ -108,7 +108,7 @@ class Pictures:
                 if shot is None or later.seen.t is None or later.seen.t >= shot:
                     return
 
-    def _hidden_in(self, look: Look) -> Hidden:
+    def _hidden_in(self, look: ShownPage) -> Hidden:
         seen = look.seen
         parts = [seen.snapshot, *(frame.snapshot for frame in seen.frames)]
         main, *frames = map(self._hidden_part, parts)
@@ -120,7 +120,7 @@ class Pictures:
             return self._hidden(snapshot)
         return None if self._is_strict else ()
 
-    def _scale(self, look: Look, id: Id) -> float | None:
+    def _scale(self, look: ShownPage, id: Id) -> float | None:
         """Return the pixels of one CSS px; None for a picture that cannot be painted."""
         viewport = look.seen.viewport if isinstance(look.seen, Observation) else None
         viewport = viewport or self._bundle.header.environment.viewport
@@ -132,7 +132,7 @@ class Pictures:
             return None
 
 
-def pictures_of(look: Look) -> Iterator[Id]:
+def pictures_of(look: ShownPage) -> Iterator[Id]:
     """Yield the pictures of a look."""
     if isinstance(look.seen, Observation):
         yield from (id for id in (look.seen.screenshot, look.seen.clean) if isinstance(id, str))

@@ -15,7 +15,7 @@ from replaykit.errors import TapeError
 from replaykit.grading.judges.judge import canonical
 from replaykit.grading.judges.tape.tape import (
     KEY_PREFIX,
-    Entry,
+    TapeEntry,
     TapeHead,
     normal_request,
     parse_tape,
@@ -55,7 +55,7 @@ def read_beside(bundle: str | Path) -> bytes | None:
         raise TapeError(source=path.name, line=0, reason=f"cannot read the tape: {error.strerror}") from error
 
 
-def _rewritten(entry: Entry, redactor: Redactor, ids: Mapping[Id, Id | None]) -> Entry:
+def _rewritten(entry: TapeEntry, redactor: Redactor, ids: Mapping[Id, Id | None]) -> TapeEntry:
     request = normal_request(_clean(entry.request, redactor, ids))
     return replace(
         entry,
@@ -66,7 +66,7 @@ def _rewritten(entry: Entry, redactor: Redactor, ids: Mapping[Id, Id | None]) ->
     )
 
 
-def _is_blind(entry: Entry, ids: Mapping[Id, Id | None]) -> bool:
+def _is_blind(entry: TapeEntry, ids: Mapping[Id, Id | None]) -> bool:
     messages = entry.request.get("messages") or ()
     blocks = [block for message in messages for block in message.get("content") or ()]
     return any(ids.get(str(block.get("sha256")), "") is None for block in blocks if isinstance(block, dict))

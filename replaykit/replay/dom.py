@@ -20,7 +20,7 @@ from replaykit.replay.selectors.prefilter import Prefilter
 from replaykit.replay.selectors.pseudo_classes import disabled
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
-from replaykit.snapshot.codec import Lines, decode_head
+from replaykit.snapshot.codec import SnapshotLines, decode_head
 from replaykit.snapshot.snapshot_format import HTML, OTHER, Head, Snapshot
 from replaykit.trajectory.redacted import MASKED
 
@@ -49,8 +49,8 @@ class Dom:
         return lines.whole()
 
     @cached_property
-    def _lines(self) -> Lines:
-        return Lines(self.data, self.head)
+    def _lines(self) -> SnapshotLines:
+        return SnapshotLines(self.data, self.head)
 
     @cached_property
     def tree(self) -> Tree:

@@ -9,10 +9,10 @@ from functools import cached_property
 
 from replaykit.replay.memo import Memo
 from replaykit.snapshot.attributes import qualified
-from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, ElementState, Snapshot
 
 _NO_ATTRIBUTES: list[str] = []
-_NO_STATE = State()
+_NO_STATE = ElementState()
 
 # ASCII white space as HTML defines it: what separates classes and tokens.
 SPACES = "\t\n\f\r "
@@ -62,7 +62,7 @@ class Tree(Memo):
         found = None if is_plain else self.attribute(row, "xml:lang")
         return self.attribute(row, "lang") if found is None else found
 
-    def state(self, row: int) -> State:
+    def state(self, row: int) -> ElementState:
         """Return the live state of an element; an empty one where nothing was recorded."""
         return self.snapshot.state.get(row, _NO_STATE)
 

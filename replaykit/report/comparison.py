@@ -21,7 +21,7 @@ SCHEMA = "replaykit.diff/1"
 Kind = Literal["regressed", "fixed", "changed"]
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class ResultChange(Struct, frozen=True, kw_only=True):
     """One result that differs."""
 
     what: str
@@ -45,7 +45,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     """Trajectory in the second."""
     kind: Kind
     """`regressed`: success, CuP or cleanness is lost; `fixed`: won, none lost; `changed`: neither."""
-    changes: tuple[Change, ...]
+    changes: tuple[ResultChange, ...]
     """What differs."""
     why: tuple[str, ...]
     """Of `trajectory suite tape mode dialect semantics validity judge ...` those that differ too."""
@@ -173,12 +173,12 @@ def _facts(verdict: Verdict) -> tuple[bool, bool, bool]:
     return verdict.success is Outcome.PASS, verdict.cup == 1, is_graded and verdict.clean
 
 
-def _changes(before: Verdict, after: Verdict) -> Iterator[Change]:
+def _changes(before: Verdict, after: Verdict) -> Iterator[ResultChange]:
     ours, theirs = dict(_results(before)), dict(_results(after))
     for what in dict.fromkeys([*ours, *theirs]):
         was, now = ours.get(what), theirs.get(what)
         if (was and was[0]) != (now and now[0]):
-            yield Change(
+            yield ResultChange(
                 what=what, before=was[0] if was else None, after=now[0] if now else None,
                 reason=now[1] if now else None,
             )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from replaykit.report.comparison import Change, Comparison, Kind, Pair, Rate
+from replaykit.report.comparison import Comparison, Kind, Pair, Rate, ResultChange
 from replaykit.report.table import safe, table
 
 _KINDS: tuple[Kind, ...] = ("regressed", "fixed", "changed")
@@ -42,7 +42,7 @@ def _changes(pair: Pair) -> Iterator[str]:
         yield f"  {safe(change.what)}: {_outcomes(change)}{reason}"
 
 
-def _outcomes(change: Change) -> str:
+def _outcomes(change: ResultChange) -> str:
     return f"{change.before or 'not there'} -> {change.after or 'not there'}"
 
 

@@ -35,7 +35,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     """Of the second."""
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class RunDiffRow(Struct, frozen=True, kw_only=True):
     """One step of either run, or the same act in both."""
 
     mark: Mark
@@ -64,7 +64,7 @@ class Parting(Struct, frozen=True, kw_only=True):
     """Steps alike from the beginning."""
     parts: bool
     """Whether any step differs."""
-    rows: tuple[Row, ...]
+    rows: tuple[RunDiffRow, ...]
     """Every step, aligned."""
     facts: tuple[Fact, ...]
     """What else differs."""
@@ -121,13 +121,13 @@ def _act(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _Ac
     return _Act(index=step.index, line=_named(render_step(step), run), details=details)
 
 
-def _rows(ours: Sequence[_Act], theirs: Sequence[_Act]) -> Iterator[Row]:
+def _rows(ours: Sequence[_Act], theirs: Sequence[_Act]) -> Iterator[RunDiffRow]:
     for kind, a, b, c, d in _opcodes([act.line for act in ours], [act.line for act in theirs]):
         if kind == "equal":
             yield from (_both(one, other) for one, other in zip(ours[a:b], theirs[c:d], strict=True))
         else:
-            yield from (Row(mark="removed", before=act.index, line=act.line) for act in ours[a:b])
-            yield from (Row(mark="new", after=act.index, line=act.line) for act in theirs[c:d])
+            yield from (RunDiffRow(mark="removed", before=act.index, line=act.line) for act in ours[a:b])
+            yield from (RunDiffRow(mark="new", after=act.index, line=act.line) for act in theirs[c:d])
 
 
 def _opcodes(ours: list[str], theirs: list[str]) -> list[tuple[str, int, int, int, int]]:
@@ -139,10 +139,10 @@ def _opcodes(ours: list[str], theirs: list[str]) -> list[tuple[str, int, int, in
     return list(SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes())
 
 
-def _both(one: _Act, other: _Act) -> Row:
+def _both(one: _Act, other: _Act) -> RunDiffRow:
     facts = tuple(_differing(one.details, other.details))
     mark: Mark = "differs" if facts else "same"
-    return Row(mark=mark, before=one.index, after=other.index, line=other.line, facts=facts)
+    return RunDiffRow(mark=mark, before=one.index, after=other.index, line=other.line, facts=facts)
 
 
 def _differing(before: dict[str, str | None], after: dict[str, str | None]) -> Iterator[Fact]:

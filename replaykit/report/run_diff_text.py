@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from replaykit.report.run_diff import Fact, Parting, Row
+from replaykit.report.run_diff import Fact, Parting, RunDiffRow
 from replaykit.report.table import safe, short
 from replaykit.trajectory.counted import counted
 
@@ -29,7 +29,7 @@ def _head(found: Parting) -> str:
     return f"the runs part after {counted(found.common, 'step')} alike"
 
 
-def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
+def _rows(rows: tuple[RunDiffRow, ...]) -> Iterator[str]:
     near = {
         place + by
         for place, row in enumerate(rows)
@@ -45,7 +45,7 @@ def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
         skipped = place not in near
 
 
-def _row(row: Row) -> Iterator[str]:
+def _row(row: RunDiffRow) -> Iterator[str]:
     numbers = [("-" if number is None else str(number)).rjust(3) for number in (row.before, row.after)]
     yield f"{_MARKS[row.mark]} {' '.join(numbers)}  {safe(short(row.line, 140))}"
     for fact in row.facts:

@@ -43,7 +43,7 @@ element => ({
 """What an element is now. Nothing of the recording is in it."""
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class FoundElement(Struct, frozen=True, kw_only=True):
     """What became of a target."""
 
     state: Literal["found", "moved", "changed", "missing"]
@@ -56,7 +56,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """What it is now, or where."""
 
 
-def look(page: Page, element: Element) -> Found:
+def look(page: Page, element: Element) -> FoundElement:
     """Look once for an element, without waiting."""
     scope = _scope(page, element)
     place = _place(scope, element.css) if element.css else None
@@ -64,13 +64,13 @@ def look(page: Page, element: Element) -> Found:
     if place is not None and place.count() == 1:
         changed = _difference(element, place.evaluate(_DESCRIBE))
         if changed is None:
-            return Found(state="found", locator=place)
+            return FoundElement(state="found", locator=place)
     other = _namesake(scope, element)
     if other is not None:
-        return Found(state="moved", locator=other, before=element.css or "no place", after="elsewhere")
+        return FoundElement(state="moved", locator=other, before=element.css or "no place", after="elsewhere")
     if changed is not None:
-        return Found(state="changed", before=changed[0], after=changed[1])
-    return Found(state="missing", before=element.css or "no place")
+        return FoundElement(state="changed", before=changed[0], after=changed[1])
+    return FoundElement(state="missing", before=element.css or "no place")
 
 
 def _scope(page: Page, element: Element) -> Any:

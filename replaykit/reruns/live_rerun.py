@@ -18,7 +18,7 @@ from replaykit.recorder.agent_runs import BrowserChoice, Recorded, record_agent
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import Addresses, addresses
 from replaykit.reruns.rerun_diff import Rerun, compare_runs
-from replaykit.reruns.rerun_plan import Given, plan_rerun
+from replaykit.reruns.rerun_plan import RerunInputs, plan_rerun
 from replaykit.tasks.task import Task
 from replaykit.trajectory.step import AgentInfo, Header
 
@@ -58,7 +58,7 @@ def rerun(
         header = before.trajectory.header
         places = addresses(header.sites, sites=sites, url_map=url_map, allow=allow)
         files = {step: tuple(map(Path, names)) for step, names in (upload or {}).items()}
-        plan = plan_rerun(before, places, Given(secrets=secrets or {}, texts=fill or {}, files=files))
+        plan = plan_rerun(before, places, RerunInputs(secrets=secrets or {}, texts=fill or {}, files=files))
         if not plan.count:
             raise UsageError(what=f"{opened.name} has no step that could be done again")
         walk = walk_type(plan, places, patience)

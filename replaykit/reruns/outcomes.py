@@ -11,7 +11,7 @@ Became = Literal["done", "skipped", "missing", "changed", "failed", "refused", "
 attempted; `not_reached`: the walk had ended before."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class StepOutcome(Struct, frozen=True, kw_only=True):
     """What became of one step on the live page."""
 
     step: int

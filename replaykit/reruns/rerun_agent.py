@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from playwright.sync_api import Error
 
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.live_run import LiveRun
 from replaykit.replay.run_state import same_url
 from replaykit.reruns.allowed_addresses import Addresses
-from replaykit.reruns.element_lookup import Found, look
-from replaykit.reruns.outcomes import Became, Outcome
+from replaykit.reruns.element_lookup import FoundElement, look
+from replaykit.reruns.outcomes import Became, StepOutcome
 from replaykit.reruns.playwright_calls import on_element, on_page
-from replaykit.reruns.rerun_plan import Move, Plan
+from replaykit.reruns.rerun_plan import Move, RerunPlan
 from replaykit.trajectory.action import Act, Action, DragAndDrop, Element, UploadFile
 from replaykit.trajectory.exchange import Dialog
 
@@ -47,7 +47,7 @@ limit => new Promise(done => {
 class _Halt(Exception):
     """The step cannot be done; its text stands in the recording."""
 
-    def __init__(self, state: Became, why: str, found: Found | None = None) -> None:
+    def __init__(self, state: Became, why: str, found: FoundElement | None = None) -> None:
         super().__init__(why)
         self.state, self.why = state, why
         self.before = found.before if found else None
@@ -59,8 +59,8 @@ class Walk:
 
     __name__ = "rerun"
 
-    def __init__(self, plan: Plan, places: Addresses, patience: float) -> None:
-        self.outcomes: list[Outcome] = []
+    def __init__(self, plan: RerunPlan, places: Addresses, patience: float) -> None:
+        self.outcomes: list[StepOutcome] = []
         """What became of each step, up to the one where the walk ended."""
         self._plan, self._places, self._patience = plan, places, patience
         self._tabs: list[Page] = []
@@ -80,8 +80,8 @@ class Walk:
             if outcome.state not in ("done", "skipped"):
                 return
 
-    def _outcome(self, move: Move, run: Run) -> Outcome:
-        done = Outcome(step=move.step, state="done")
+    def _outcome(self, move: Move, run: LiveRun) -> StepOutcome:
+        done = StepOutcome(step=move.step, state="done")
         if move.skipped is not None:
             return replace(done, state="skipped", why=move.skipped)
         try:
@@ -92,7 +92,7 @@ class Walk:
             return replace(done, state="failed", why=error.message.splitlines()[0][:300])
         return done if moved is None else replace(done, why="moved", before=moved.before, after=moved.after)
 
-    def _move(self, move: Move, run: Any) -> Found | None:
+    def _move(self, move: Move, run: Any) -> FoundElement | None:
         """Do one step; returns the last target that was not in its place."""
         moved = None
         said = _bare(move.actions[0]) if move.actions else None
@@ -109,7 +109,7 @@ class Walk:
                 self._rest(one)
         return moved
 
-    def _act(self, action: Action, page: Page, files: Sequence[Path]) -> Found | None:
+    def _act(self, action: Action, page: Page, files: Sequence[Path]) -> FoundElement | None:
         limit = self._patience * 1000
         if action.element is None:
             if not on_page(action, page, limit):
@@ -125,7 +125,7 @@ class Walk:
         on_element(action, found.locator, self._target(page, to).locator if to else None, limit)
         return found
 
-    def _target(self, page: Page, element: Element) -> Found:
+    def _target(self, page: Page, element: Element) -> FoundElement:
         """Wait for the element, at most as long as patience lasts."""
         deadline = monotonic() + self._patience
         found = _looked(page, element)
@@ -186,11 +186,11 @@ class Walk:
             dialog.dismiss()
 
 
-def _looked(page: Page, element: Element) -> Found:
+def _looked(page: Page, element: Element) -> FoundElement:
     try:
         return look(page, element)
     except Error:  # the page went away under the look, or no such frame is there
-        return Found(state="missing", before=element.css or "no place")
+        return FoundElement(state="missing", before=element.css or "no place")
 
 
 def _bare(action: Act) -> Act:

@@ -12,8 +12,8 @@ from replaykit.errors import ReplayError
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page, State, same_url
 from replaykit.reruns.allowed_addresses import Addresses
-from replaykit.reruns.outcomes import Became, Outcome
-from replaykit.reruns.rerun_plan import Plan
+from replaykit.reruns.outcomes import Became, StepOutcome
+from replaykit.reruns.rerun_plan import RerunPlan
 from replaykit.reruns.tab_pairs import last_looks, tab_order
 from replaykit.trajectory.action import Element
 
@@ -52,7 +52,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     """Text: the first lines that are new."""
 
 
-class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RerunRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One recorded step, and what became of it."""
 
     step: int | None
@@ -80,27 +80,27 @@ class Rerun(Struct, frozen=True, kw_only=True):
     """Trajectory digest of the recorded run."""
     rerun: str
     """Trajectory digest of the new one."""
-    rows: tuple[Row, ...]
+    rows: tuple[RerunRow, ...]
     """The start, then every recorded step."""
     error: str | None = None
     """Why the new run broke off, where it did."""
 
-    def diverges_at(self, kinds: Iterable[str] = GATED) -> Row | None:
+    def diverges_at(self, kinds: Iterable[str] = GATED) -> RerunRow | None:
         """Return the first row that differs in one of these kinds."""
         wanted = set(kinds)
         return next((row for row in self.rows if any(d.kind in wanted for d in row.differences)), None)
 
 
 def compare_runs(
-    before: Replay, after: Replay, plan: Plan, outcomes: Iterable[Outcome], places: Addresses
-) -> tuple[Row, ...]:
+    before: Replay, after: Replay, plan: RerunPlan, outcomes: Iterable[StepOutcome], places: Addresses
+) -> tuple[RerunRow, ...]:
     """Return a row for the start and one for every step of the recorded run. Time: linear in both."""
     by_step = {outcome.step: outcome for outcome in outcomes}
     again = _states_again(after)
     rows = [_start_row(before, after, places)]
     orders = plan.tabs, tab_order(after)
     for move, state in zip(plan.moves, before, strict=True):
-        outcome = by_step.get(move.step, Outcome(step=move.step, state="not_reached"))
+        outcome = by_step.get(move.step, StepOutcome(step=move.step, state="not_reached"))
         now = again.get(move.step) if outcome.state == "done" else None
         sight = _sight(state, now, *orders) if now is not None else None
         rows.append(_row(move.line, sight, outcome, places))
@@ -134,10 +134,10 @@ def _sight(then: State, now: State, order: Sequence[int], order_now: Sequence[in
     return _Sight(then=then, now=now, pairs=tuple((was, seen) for _, was, seen in pairs if seen is not None))
 
 
-def _start_row(before: Replay, after: Replay, places: Addresses) -> Row:
+def _start_row(before: Replay, after: Replay, places: Addresses) -> RerunRow:
     then, now = _first(before), _first(after)
     pairs = ((then, now),) if then is not None and now is not None else ()
-    return Row(
+    return RerunRow(
         step=None,
         line="start",
         state="done",
@@ -155,9 +155,9 @@ def _first(replay: Replay) -> Page | None:
     return met if is_same else start
 
 
-def _row(line: str, sight: _Sight | None, outcome: Outcome, places: Addresses) -> Row:
+def _row(line: str, sight: _Sight | None, outcome: StepOutcome, places: Addresses) -> RerunRow:
     seen = tuple(_seen(sight, places)) if sight is not None else ()
-    return Row(
+    return RerunRow(
         step=outcome.step,
         line=line,
         state=outcome.state,
@@ -173,7 +173,7 @@ def _url(sight: _Sight) -> str | None:
     return page.url if page is not None else None
 
 
-def _told(outcome: Outcome) -> Iterator[Difference]:
+def _told(outcome: StepOutcome) -> Iterator[Difference]:
     if outcome.state in ("missing", "changed"):
         yield Difference(kind="target", before=outcome.before, after=outcome.after or outcome.why)
     elif outcome.state == "failed":

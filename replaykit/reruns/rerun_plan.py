@@ -53,7 +53,7 @@ class Move(Struct, frozen=True, kw_only=True):
     """Why it is not done, although there was something to do."""
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class RerunPlan(Struct, frozen=True, kw_only=True):
     """A recorded run as it is to be carried out."""
 
     start: tuple[str, ...]
@@ -69,7 +69,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         return sum(move.skipped is None for move in self.moves)
 
 
-class Given(Struct, frozen=True, kw_only=True):
+class RerunInputs(Struct, frozen=True, kw_only=True):
     """What the recording does not hold: texts that are secret, contents of files."""
 
     secrets: Mapping[str, str] = {}
@@ -80,7 +80,7 @@ class Given(Struct, frozen=True, kw_only=True):
     """Step to what is uploaded in it."""
 
 
-def plan_rerun(replay: Replay, places: Addresses, given: Given) -> Plan:
+def plan_rerun(replay: Replay, places: Addresses, given: RerunInputs) -> RerunPlan:
     """Return the plan. Raises UsageError where the run begins at an address that no root covers."""
     if len(replay.steps) > STEPS_MAX:
         raise UsageError(what=f"the run has {len(replay.steps)} steps, more than {STEPS_MAX}")
@@ -88,14 +88,14 @@ def plan_rerun(replay: Replay, places: Addresses, given: Given) -> Plan:
     if unknown:
         raise UsageError(what=f"--fill: nothing was entered in step {unknown[0]}")
     _check_files(replay, given)
-    return Plan(
+    return RerunPlan(
         start=tuple(_start(start_urls(replay).values(), places)),
         tabs=tab_order(replay),
         moves=tuple(_moves(replay, places, given)),
     )
 
 
-def _check_files(replay: Replay, given: Given) -> None:
+def _check_files(replay: Replay, given: RerunInputs) -> None:
     for number, files in given.files.items():
         step = next((step for step in replay.steps if step.index == number), None)
         meant = _uploaded(step) if step is not None else []
@@ -122,7 +122,7 @@ def _start(urls: Collection[str], places: Addresses) -> Iterator[str]:
         yield live
 
 
-def _moves(replay: Replay, places: Addresses, given: Given) -> Iterator[Move]:
+def _moves(replay: Replay, places: Addresses, given: RerunInputs) -> Iterator[Move]:
     for state in replay:
         step = state.step
         then = last_looks(state).get(step.page or 0)
@@ -152,7 +152,7 @@ def _skipped(step: Step) -> str | None:
     return None
 
 
-def _filled(move: Move, step: Step, places: Addresses, given: Given) -> Move:
+def _filled(move: Move, step: Step, places: Addresses, given: RerunInputs) -> Move:
     done: list[acts.Action] = []
     for action in _meant(step):
         made = _live(action, step.index, places, given)
@@ -170,7 +170,7 @@ def _meant(step: Step) -> list[acts.Action]:
     return meant or [step.action]
 
 
-def _live(action: acts.Action, step: int, places: Addresses, given: Given) -> acts.Action | str:
+def _live(action: acts.Action, step: int, places: Addresses, given: RerunInputs) -> acts.Action | str:
     """Return the action as it is carried out now; a text where it cannot be."""
     if isinstance(action, acts.Unknown):
         return f"a kind of act that is not known: {action.name[:80]!r}"
@@ -186,7 +186,7 @@ def _live(action: acts.Action, step: int, places: Addresses, given: Given) -> ac
     return action
 
 
-def _entry(action: acts.Action, given: Given) -> acts.Action | str:
+def _entry(action: acts.Action, given: RerunInputs) -> acts.Action | str:
     """Return an act that enters text, with the values of declared secrets."""
     assert isinstance(action, _ENTRIES)
     value = _HIDDEN.sub(lambda found: given.secrets.get(found[2] or "", found[0]), action.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from replaykit.report.table import safe, short
-from replaykit.reruns.rerun_diff import Difference, Rerun, Row
+from replaykit.reruns.rerun_diff import Difference, Rerun, RerunRow
 from replaykit.trajectory.counted import counted
 
 _WORDS = {
@@ -20,7 +20,7 @@ def rerun_text(found: Rerun, kinds: Collection[str]) -> str:
     return "\n".join([*lines, "", _summary(found, kinds)]) + "\n"
 
 
-def _row(row: Row, kinds: Collection[str]) -> Iterator[str]:
+def _row(row: RerunRow, kinds: Collection[str]) -> Iterator[str]:
     mark = "!" if any(one.kind in kinds for one in row.differences) else "~" if row.differences else " "
     number = "-" if row.step is None else str(row.step)
     line = safe(short(row.line, 100)) + (f"  {safe(short(row.url, 120))}" if row.url else "")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page, State
-from replaykit.trajectory.exchange import Tab
+from replaykit.trajectory.exchange import TabChange
 from replaykit.trajectory.observation import Observation
 
 
 def tab_order(replay: Replay) -> tuple[int, ...]:
     """Return the ordinals of a run's tabs: those of the start, then each as it was opened."""
-    opened = (tab.page for tab in replay.trajectory.of_type(Tab) if tab.state == "opened")
+    opened = (tab.page for tab in replay.trajectory.of_type(TabChange) if tab.state == "opened")
     found = [*start_urls(replay), *(page for page in opened if page is not None)]
     return tuple(dict.fromkeys(found))
 

@@ -68,7 +68,7 @@ KNOWN_MAX = 256
 """Longest text whose outcome is kept: pages say the same again and again, characters."""
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class LeftSecret(Struct, frozen=True, kw_only=True):
     """A secret that is still there. The value is never named."""
 
     id: str
@@ -167,25 +167,25 @@ class Redactor:
         rewrite = self._rewriter(kind)
         return data if rewrite is None else self._payload(data, rewrite)
 
-    def scan(self, data: bytes) -> Finding | None:
+    def scan(self, data: bytes) -> LeftSecret | None:
         """Return what a payload still holds: a declared secret first, else what looks like one."""
         return self.search(data.decode("utf-8", "surrogateescape"))
 
-    def search(self, text: str) -> Finding | None:
+    def search(self, text: str) -> LeftSecret | None:
         """Return what a text still holds, likewise."""
         match = self._secrets.search(text) if self._secrets else None
         if match is not None and match.lastindex is not None:
-            return Finding(id=self._ids[match.lastindex - 1], is_declared=True, offset=match.start())
+            return LeftSecret(id=self._ids[match.lastindex - 1], is_declared=True, offset=match.start())
         return next(self._left(text), None)
 
-    def _left(self, text: str) -> Iterator[Finding]:
+    def _left(self, text: str) -> Iterator[LeftSecret]:
         for name, look in self._given:
             for start, _ in _matches(look, text):
-                yield Finding(id=name, is_declared=False, offset=start)
+                yield LeftSecret(id=name, is_declared=False, offset=start)
         for name, look in self._looks:
             for found in look.finditer(text):
                 if self._looked(name, found) != found.group():
-                    yield Finding(id=name, is_declared=False, offset=found.start())
+                    yield LeftSecret(id=name, is_declared=False, offset=found.start())
 
     def _asked(self, text: str) -> str:
         """Hide what somebody asked for: declared values, then what matches a given pattern."""

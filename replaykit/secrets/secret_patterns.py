@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from replaykit.errors import UsageError
-from replaykit.tasks.regex_matcher import Matcher, Refused, matcher
+from replaykit.tasks.regex_matcher import Matcher, RegexRefused, matcher
 from replaykit.tasks.regexes import regex_fault
 
 HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"})
@@ -135,7 +135,7 @@ def _in_window(look: Look, text: str, first: int, last: int) -> Iterator[tuple[i
         for at, stop in look.spans(text, first, last):
             yield at, stop
             at = stop
-    except Refused:
+    except RegexRefused:
         yield at, last
 
 

@@ -44,10 +44,10 @@ def decode(data: bytes) -> Snapshot:
 
     Raises SnapshotInvalid, with the place, for anything that the format does not allow.
     """
-    return Lines(data).whole()
+    return SnapshotLines(data).whole()
 
 
-class Lines:
+class SnapshotLines:
     """The four lines of a snapshot, decoded each, before the tokens become rows. Raises SnapshotInvalid."""
 
     def __init__(self, data: bytes, head: Head | None = None) -> None:

@@ -100,7 +100,7 @@ class Inner(msgspec.Struct, frozen=True, kw_only=True):
     """Name, public id, system id."""
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ElementState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Live state of one element; what is absent equals what the attributes say."""
 
     value: str | None = None
@@ -158,7 +158,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Per element number: its row."""
     attributes: dict[int, list[str]]
     """Per element row that has any: name, value, name, value, ..."""
-    state: dict[int, State]
+    state: dict[int, ElementState]
     """Per element row that has any: live state."""
     inner: dict[int, Inner]
     """Per document row but 0: the document inside a frame."""

@@ -25,9 +25,9 @@ from replaykit.snapshot.snapshot_format import (
     SHADOW,
     STARTS,
     TEXT,
+    ElementState,
     Inner,
     Snapshot,
-    State,
     Tokens,
     refuse,
 )
@@ -45,7 +45,7 @@ _COMMON = {f"<{tag}": (HTML, sys.intern(tag)) for tag in _TAGS.split()}
 # What the token before asks for, whatever comes.
 _WAITING = ("inner", "omit")
 
-_Object = TypeVar("_Object", Inner, State)
+_Object = TypeVar("_Object", Inner, ElementState)
 
 # What `Rows` reads; the columns `scope` and `number` follow from it.
 _READ = sorted(set(Snapshot.__struct_fields__) - {"head", "style", "box", "scope", "number"})
@@ -64,7 +64,7 @@ class Rows:
         self.parent = [-1]
         self.nodes: list[int] = []
         self.attributes: dict[int, list[str]] = {}
-        self.state: dict[int, State] = {}
+        self.state: dict[int, ElementState] = {}
         self.inner: dict[int, Inner] = {}
         self.namespace: dict[int, str] = {}
         self.omitted: dict[int, int] = {}
@@ -242,7 +242,7 @@ class Rows:
         if self.after == "inner":
             self.inner[self.stack[-1]] = self._convert(token, Inner)
         elif self.after in ("tag", "named"):
-            self.state[self.stack[-1]] = self._convert(token, State)
+            self.state[self.stack[-1]] = self._convert(token, ElementState)
         else:
             self._refuse("state that follows no element")
         self.after = ""

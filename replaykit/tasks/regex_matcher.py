@@ -33,7 +33,7 @@ _QUICK_SPAN = 4096
 _FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.UNICODE
 
 
-class Refused(Exception):
+class RegexRefused(Exception):
     """An expression or a text that is not safe to try."""
 
 
@@ -56,14 +56,14 @@ class Matcher:
     """A compiled expression."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        """Raises `re.error` for what is none, and `Refused` for what is too large or refers to groups."""
+        """Raises `re.error` for what is none, `RegexRefused` for what is too large or refers to groups."""
         self._plain = re.compile(pattern, flags)
         parsed = parser.parse(pattern, flags)
         self._powers, self._is_plain = _powers(parsed)
         self._program = _Program(parsed, parsed.state.flags)
 
     def search(self, text: str) -> tuple[int, int] | None:
-        """Return the first match as start and end. Raises `Refused` where it would take too long."""
+        """Return the first match as start and end. Raises `RegexRefused` where it would take too long."""
         if self._is_quick(text):
             found = self._plain.search(text)
             return found.span() if found else None
@@ -84,7 +84,7 @@ class Matcher:
     def spans(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the matches between two places; what follows the last one is not looked at.
 
-        Raises `Refused`, after the matches found until then, where all of them take too many steps.
+        Raises `RegexRefused`, after the matches found until then, where all of them take too many steps.
         """
         if self._is_plain and (self._powers == 1 or (self._powers == 2 and last - first <= _QUICK_SPAN)):
             yield from (found.span() for found in self._plain.finditer(text, first, last))
@@ -123,7 +123,7 @@ class _Steps:
     def take(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise Refused(f"it would take more than {self.most} steps on this text")
+            raise RegexRefused(f"it would take more than {self.most} steps on this text")
 
 
 class _Program:
@@ -198,7 +198,7 @@ class _Program:
     def _add(self, one: _Op) -> int:
         self.ops.append(one)
         if len(self.ops) > SIZE_MAX:
-            raise Refused(f"it has more than {SIZE_MAX} places, counted repeats written out")
+            raise RegexRefused(f"it has more than {SIZE_MAX} places, counted repeats written out")
         return len(self.ops) - 1
 
     def _all(self, items: Any, following: int, flags: int) -> int:
@@ -254,7 +254,7 @@ class _Program:
             return self._add(_Op("atom", _Program(value, flags), following))
         if kind is getattr(op, "POSSESSIVE_REPEAT", None):
             return self._add(_Op("atom", _Program([(op.MAX_REPEAT, value)], flags), following))
-        raise Refused("it refers back to a group")
+        raise RegexRefused("it refers back to a group")
 
 
 _PLACES = {

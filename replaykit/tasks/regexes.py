@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import NamedTuple
 
-from replaykit.tasks.regex_matcher import Refused, matcher
+from replaykit.tasks.regex_matcher import RegexRefused, matcher
 
 REGEX_MAX = 1000
 """Characters of a regular expression."""
@@ -44,7 +44,7 @@ def regex_fault(pattern: str) -> tuple[str, str] | None:
 def _too_large(pattern: str) -> str | None:
     try:
         matcher(pattern)
-    except Refused as refused:
+    except RegexRefused as refused:
         return str(refused)
     return None
 

@@ -48,7 +48,7 @@ NODE_TESTS = ("node", "text", "comment")
 """Tests for kinds of nodes."""
 
 
-class Value(Struct, frozen=True, tag=True):
+class XPathValue(Struct, frozen=True, tag=True):
     """A text or a number."""
 
     value: str | float
@@ -75,7 +75,7 @@ class Operation(Struct, frozen=True, tag=True):
     """Second operand."""
 
 
-class Step(Struct, frozen=True):
+class XPathStep(Struct, frozen=True):
     """`axis::test[predicates]`."""
 
     axis: str
@@ -91,7 +91,7 @@ class Path(Struct, frozen=True, tag=True):
 
     is_absolute: bool
     """Begins at the document."""
-    steps: tuple[Step, ...]
+    steps: tuple[XPathStep, ...]
     """In order."""
     start: XPath | None = None
     """What yields the nodes to begin with, instead."""
@@ -99,7 +99,7 @@ class Path(Struct, frozen=True, tag=True):
     """What the nodes of `start` must fulfil."""
 
 
-XPath: TypeAlias = Value | Function | Operation | Path
+XPath: TypeAlias = XPathValue | Function | Operation | Path
 """A parsed expression."""
 
 
@@ -123,7 +123,7 @@ _TOKEN = re.compile(
     r"""\s*(?:("[^"]*"|'[^']*')|(\d+(?:\.\d*)?|\.\d+)|([A-Za-z_][\w.-]*)|(::|//|\.\.|!=|<=|>=|[/.@()\[\],|=<>*]))""",
     re.ASCII,
 )
-_DESCEND = Step("descendant-or-self", "node()")
+_DESCEND = XPathStep("descendant-or-self", "node()")
 # What may stand before a name or a star that is an operand; after anything else it is an operator (3.7).
 _BEFORE_OPERAND = ("", "@", "::", "(", "[", ",", "and", "or", "/", "//", "|", "=", "!=", "<", "<=", ">", ">=")
 
@@ -192,9 +192,9 @@ class _Parser:
     def _operand(self) -> XPath:
         token = self.token
         if token[:1] in ("'", '"'):
-            return Value(self.advance()[1:-1])
+            return XPathValue(self.advance()[1:-1])
         if token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()):
-            return Value(float(self.advance()))
+            return XPathValue(float(self.advance()))
         if token == "(":
             return self._filtered(self._group())
         if self.following == "(" and token not in NODE_TESTS and token[:1].isalpha():
@@ -241,17 +241,17 @@ class _Parser:
     def _is_step(self) -> bool:
         return self.token in (".", "..", "@", "*") or self.token[:1].isalpha() or self.token[:1] == "_"
 
-    def _more_steps(self) -> tuple[Step, ...]:
-        steps: list[Step] = []
+    def _more_steps(self) -> tuple[XPathStep, ...]:
+        steps: list[XPathStep] = []
         while self.token in ("/", "//"):
             if self.advance() == "//":
                 steps.append(_DESCEND)
             steps.append(self._step())
         return tuple(steps)
 
-    def _step(self) -> Step:
+    def _step(self) -> XPathStep:
         if self.token in (".", ".."):
-            return Step("self" if self.advance() == "." else "parent", "node()")
+            return XPathStep("self" if self.advance() == "." else "parent", "node()")
         axis = "child"
         if self.token == "@":
             self.advance()
@@ -261,7 +261,7 @@ class _Parser:
             self.advance()
         if axis not in AXES:
             raise self.unsupported(f"no axis {axis!r}")
-        return Step(axis, self._test(), self._predicates())
+        return XPathStep(axis, self._test(), self._predicates())
 
     def _test(self) -> str:
         if not (self.token == "*" or self.token[:1].isalpha() or self.token[:1] == "_"):

@@ -30,7 +30,7 @@ class Names(Record, frozen=True, kw_only=True):
     """`placeholder` attribute."""
 
 
-class Node(Record, frozen=True, kw_only=True):
+class NodeRef(Record, frozen=True, kw_only=True):
     """Where an element stands in a snapshot."""
 
     snapshot: Id
@@ -81,7 +81,7 @@ class Element(Record, frozen=True, kw_only=True):
     """Bounding box, CSS px of the viewport."""
     point: Point | None = None
     """Where the pointer met it, CSS px of the viewport."""
-    node: Node | None = None
+    node: NodeRef | None = None
     """Its place in the snapshot taken before the act; absent = not in it."""
     via: Via | None = None
     """The innermost target, if another element."""

@@ -8,7 +8,7 @@ from replaykit.trajectory.observation import Moment, Read
 from replaykit.trajectory.scalars import VOLATILE, Blob, Json, Ms, N, Word
 
 
-class Tab(Moment, frozen=True, kw_only=True, tag="tab"):
+class TabChange(Moment, frozen=True, kw_only=True, tag="tab"):
     """A tab opened, closed or crashed."""
 
     state: Word

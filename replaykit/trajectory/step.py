@@ -20,7 +20,7 @@ from replaykit.trajectory.exchange import (
     Navigation,
     Rest,
     Script,
-    Tab,
+    TabChange,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
 from replaykit.trajectory.proof import Proof
@@ -268,7 +268,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 
 Event: TypeAlias = (
-    Step | Observation | Tab | Navigation | Dialog | Console | Script | Download
+    Step | Observation | TabChange | Navigation | Dialog | Console | Script | Download
     | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
 )  # fmt: skip
 """Every event but the header, told apart by `type`."""

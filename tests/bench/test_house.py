@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.house import (
+    PACKAGE,
     code_lines,
     comments,
     crumbs,
@@ -15,6 +16,13 @@ from bench.house import (
     read,
     table,
 )
+
+SAME_CLASS = {"Check", "Finding", "Policy", "Segment"}
+"""Classes that may stand twice; only ever shorter. `replaykit.Check` and `.Policy` are protocols for plugins, and the
+fields of an action and of a task file have these names, too."""
+
+SAME_STEM = {"changes", "judge", "labels", "quantities", "verdict"}
+"""Files that may have the name of another; only ever shorter."""
 
 FILES = {
     "__init__.py": "",
@@ -57,6 +65,12 @@ def test_names_that_stand_twice_are_named_with_their_homes(tmp_path: Path) -> No
     modules = read(package(tmp_path))
     assert doubled_classes(modules) == {"Page": ["own.pages", "own.rooms.walls"]}
     assert doubled_stems(modules) == {"pages": ["own.pages", "own.rooms.pages"]}
+
+
+def test_no_further_class_or_file_has_the_name_of_another() -> None:
+    modules = read(PACKAGE)
+    assert set(doubled_classes(modules)) == SAME_CLASS
+    assert set(doubled_stems(modules)) == SAME_STEM
 
 
 def test_folders_count_scripts(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import BundleError, DigestMismatch
 from replaykit.trajectory import action, exchange, observation, step
-from replaykit.trajectory.action import Click, Element, Fill, Node, Unknown
+from replaykit.trajectory.action import Click, Element, Fill, NodeRef, Unknown
 from replaykit.trajectory.exchange import (
     Console,
     Dialog,
@@ -33,7 +33,7 @@ from replaykit.trajectory.exchange import (
     Gap,
     Message,
     Navigation,
-    Tab,
+    TabChange,
 )
 from replaykit.trajectory.observation import Frame, Observation, Read, Stale, TabView
 from replaykit.trajectory.scalars import Omitted
@@ -97,7 +97,7 @@ def run(root: str = ROOT, t: int = 0, scale: int = 1) -> Run:
     first, second, last = (put(page(title, root)) for title in ("first", "second", "last"))
     tabs = (TabView(page=0, url=f"{root}/", active=True),)
     look = Observation(t=at(100), page=0, seq=4, role="before", url=f"{root}/", tabs=tabs, snapshot=first)
-    button = Element(tag="button", name="Buy", node=Node(snapshot=first, number=3))
+    button = Element(tag="button", name="Buy", node=NodeRef(snapshot=first, number=3))
     events = [
         Observation(t=at(50), page=0, role="start", url=f"{root}/", snapshot=first, screenshot=shot),
         Step(t=at(100), page=0, seq=5, index=0, action=Click(element=button, point=(1, 2)), before=look,
@@ -192,7 +192,7 @@ INTERIM: list[Event] = [
     Exchange(id=90, method="GET", url="/favicon.ico", actor="probe"),
     Console(level="log", text="loaded in 12 ms"),
     Gap(channel="snapshots", why="timeout"),
-    Tab(state="opened", page=1),
+    TabChange(state="opened", page=1),
     Probe(id="p0", phase="post"),
     Unknown(name="weather", raw='{"type":"weather","sun":true}'),
 ]
@@ -242,7 +242,7 @@ def test_a_look_from_before_the_act_does_not_count(why: str, folder: Path, expec
         made = run()
         at = index(made.events, Step)
         act, snapshot = made.events[at], id_of(page(title))
-        element = replace(act.action.element, node=Node(snapshot=snapshot, number=len(title)))
+        element = replace(act.action.element, node=NodeRef(snapshot=snapshot, number=len(title)))
         stale = Stale(ms=9, mutations=1) if why == "mutations" else None
         seen = replace(act.before, snapshot=snapshot, stale=stale, t=act.t - (why == "time"))
         act = replace(act, before=seen, action=replace(act.action, element=element))

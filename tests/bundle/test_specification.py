@@ -29,7 +29,7 @@ from replaykit.bundle.bundle_format import (
     is_media_type,
 )
 from replaykit.bundle.content_tables import BlobPlace
-from replaykit.bundle.index import Index
+from replaykit.bundle.index import BundleIndex
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
 from replaykit.bundle.story_lines import ACTION_TAGS, EVENT_TAGS
@@ -207,7 +207,7 @@ def test_journal_levels() -> None:
 
 def test_the_index_has_the_fields_of_its_table(hands) -> None:
     rows = {quoted(row[0])[0]: row[1] for row in table("1.4")}
-    assert list(rows) == list(Index.__struct_fields__)
+    assert list(rows) == list(BundleIndex.__struct_fields__)
     page = BlobPlace("text/html", 1, 0, 5)
     written = json.loads(hands.story_index([b"{}"], {"0" * 64: page}, [(2, 0)]))
     assert list(written) == list(rows)

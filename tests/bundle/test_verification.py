@@ -11,7 +11,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import references, verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import SourceError
-from replaykit.trajectory.action import Click, Element, Node
+from replaykit.trajectory.action import Click, Element, NodeRef
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.scalars import Omitted
@@ -73,7 +73,7 @@ def test_a_missing_blob_is_a_finding(tmp_path: Path) -> None:
 
 def test_references() -> None:
     ids = [letter * 64 for letter in "123456789abcde"]
-    element = Element(tag="a", node=Node(snapshot=ids[0], number=3))
+    element = Element(tag="a", node=NodeRef(snapshot=ids[0], number=3))
     before = Observation(
         role="before", snapshot=ids[1], screenshot=ids[2], clean=ids[3], a11y=ids[4], sheets=(ids[5], None),
         frames=(Frame(snapshot=ids[6]), Frame(why="closed")),

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import ModelReply
 from replaykit.grading.options import GradeOptions
@@ -128,11 +128,11 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], list[
             def close(self) -> None:
                 pass
 
-            def ask_many(self, sent: Any) -> list[Answered]:
+            def ask_many(self, sent: Any) -> list[ClientAnswer]:
                 stages = [one.request.stage for one in sent]
                 handed_in.append(stages)
                 made = {"stop_reason": "end_turn", "model": "m", "origin": "synthetic"}
-                return [Answered(reply=ModelReply(text=texts[stage], **made)) for stage in stages]
+                return [ClientAnswer(reply=ModelReply(text=texts[stage], **made)) for stage in stages]
 
         monkeypatch.setattr("replaykit.grading.judge_run.Transports", Batches)
         return handed_in

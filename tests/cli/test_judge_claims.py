@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, seal
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.model_request import ModelReply
 from replaykit.trajectory.exchange import Message
@@ -56,9 +56,9 @@ class ByHand:
     def __init__(self, **options: Any) -> None:
         pass
 
-    def ask(self, request: Any, pictures: Any) -> Answered:
+    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
         text = json.dumps(SAID[request.stage])
-        return Answered(
+        return ClientAnswer(
             reply=ModelReply(text=text, stop_reason="end_turn", model="by hand", origin="synthetic")
         )
 

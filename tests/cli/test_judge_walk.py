@@ -15,7 +15,7 @@ import yaml
 
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
-from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import ModelReply, TextPart
@@ -50,13 +50,13 @@ class ByHand:
     def __init__(self, **options: Any) -> None:
         pass
 
-    def ask(self, request: Any, pictures: Any) -> Answered:
+    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
         is_answered = any("84.50" in part.text for part in request.content if isinstance(part, TextPart))
         is_taken_in = not is_answered and len(pictures) > 1
         words = "The orders are shown.\nSUCCESS" if is_taken_in else "No total is reported.\nNOT SUCCESS"
         text = "The order of the teapot is open, its total is that of the response.\nSUCCESS"
         reply = text if is_answered else words
-        return Answered(
+        return ClientAnswer(
             reply=ModelReply(text=reply, stop_reason="end_turn", model="by hand", origin="synthetic")
         )
 
@@ -67,7 +67,7 @@ class ByHand:
 class Confessed(AnthropicClient):
     """Asks a server on loopback, behind which is no model, and says so."""
 
-    def ask(self, request: Any, pictures: Any) -> Answered:
+    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
         answered = super().ask(request, pictures)
         assert isinstance(answered.reply, ModelReply), answered.reply
         return msgspec.structs.replace(

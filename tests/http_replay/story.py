@@ -8,7 +8,7 @@ from typing import Any
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, seal
-from replaykit.http_replay.recorded_answers import Answers, Miss, Reply
+from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Header, Probe
 
@@ -62,6 +62,6 @@ class Story:
         seal(folder / "run.zst")
         return folder / "run.zst"
 
-    def ask(self, folder: Path, method: str, target: str, body: bytes = b"", **how: Any) -> Reply | Miss:
+    def ask(self, folder: Path, method: str, target: str, body: bytes = b"", **how: Any) -> HttpReply | Miss:
         with open_bundle(self.written(folder)) as bundle:
-            return Answers(bundle, **how).answer(method, target, body)
+            return RecordedAnswers(bundle, **how).answer(method, target, body)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.http_replay.http_server import serve
-from replaykit.http_replay.recorded_answers import Answers, Miss, Reply
+from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
 
 from .story import Story
 
@@ -115,9 +115,9 @@ def test_what_is_served_is_what_the_live_server_says_or_nothing(kind: str) -> No
                 else [("POST" if m == "PUT" else m, v) for m, v in acts]
             )
             with open_bundle(lived(app, fair).written(Path(tempfile.mkdtemp(dir=folder)))) as bundle:
-                answers = Answers(bundle)
+                answers = RecordedAnswers(bundle)
                 found = answers.answer("GET", PATH)
-            if isinstance(found, Reply) and not answers.assumed:
+            if isinstance(found, HttpReply) and not answers.assumed:
                 assert json.loads(found.body) == json.loads(asked(app, "GET"))
 
         holds()
@@ -210,13 +210,13 @@ def test_a_path_that_is_named_is_no_assumption(story: Story, tmp_path: Path) -> 
     story.said("POST", PATH, 20, sent=b'{"a": 2}')
     with open_bundle(story.written(tmp_path)) as bundle:
         for states, assumed in (([], [PATH]), ([PATH], [])):
-            answers = Answers(bundle, states=states)
+            answers = RecordedAnswers(bundle, states=states)
             assert body_of(answers.answer("GET", PATH)) == {"a": 2}
             assert list(answers.assumed) == assumed
 
 
-def body_of(found: Reply | Miss) -> Any:
-    assert isinstance(found, Reply), str(found)
+def body_of(found: HttpReply | Miss) -> Any:
+    assert isinstance(found, HttpReply), str(found)
     return json.loads(found.body)
 
 

@@ -25,7 +25,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.http_replay.http_server import Served, serve
 from replaykit.http_replay.reception import BODY_MAX
-from replaykit.http_replay.recorded_answers import Answers, Miss, Reply
+from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 
@@ -118,12 +118,12 @@ def story() -> Story:
     return Story()
 
 
-def body_of(found: Reply | Miss) -> bytes:
-    assert isinstance(found, Reply), str(found)
+def body_of(found: HttpReply | Miss) -> bytes:
+    assert isinstance(found, HttpReply), str(found)
     return found.body
 
 
-def why(found: Reply | Miss) -> str:
+def why(found: HttpReply | Miss) -> str:
     assert isinstance(found, Miss)
     return found.why
 
@@ -196,7 +196,7 @@ def test_a_state_path_that_is_named_is_read_back_whatever_was_asked(story: Story
 def test_only_the_same_change_is_answered(story: Story, tmp_path: Path) -> None:
     story.said("POST", "/api/acts", 20, b'{"id": 1}', sent=b'{"act": "buy"}')
     with open_bundle(story.written(tmp_path)) as bundle:
-        answers = Answers(bundle)
+        answers = RecordedAnswers(bundle)
         assert body_of(answers.answer("POST", "/api/acts", b'{"act": "buy"}')) == b'{"id": 1}'
         for body in (b"", b'{"act": "sell"}'):
             assert isinstance(answers.answer("POST", "/api/acts", body), Miss)
@@ -206,7 +206,7 @@ def test_only_the_same_change_is_answered(story: Story, tmp_path: Path) -> None:
 def test_the_order_of_a_query_does_not_count_and_its_values_do(story: Story, tmp_path: Path) -> None:
     story.said("GET", "/api/items?page=2&sort=name", 10, b"[]")
     with open_bundle(story.written(tmp_path)) as bundle:
-        answers = Answers(bundle)
+        answers = RecordedAnswers(bundle)
         assert body_of(answers.answer("GET", "/api/items?sort=name&page=2")) == b"[]"
         for target in ("/api/items", "/api/items?page=3&sort=name", "/api/items?page=2&page=2&sort=name"):
             assert isinstance(answers.answer("GET", target), Miss)
@@ -222,7 +222,7 @@ def test_a_recorded_absence_is_answered(story: Story, tmp_path: Path) -> None:
     story.said("DELETE", "/api/items/4", 10)
     story.said("GET", "/api/items/4", 20, b"{}", status=404)
     found = story.ask(tmp_path, "GET", "/api/items/4")
-    assert isinstance(found, Reply)
+    assert isinstance(found, HttpReply)
     assert found.status == 404
 
 
@@ -235,17 +235,17 @@ def test_several_sites_have_to_be_told_apart(tmp_path: Path) -> None:
     with open_bundle(RECORDED / "book-visit--unasked.zst") as bundle:
         for site in (None, "shop"):
             with pytest.raises(UsageError, match="booking, crm"):
-                Answers(bundle, site)
-        assert Answers(bundle, "booking").site.name == "booking"
+                RecordedAnswers(bundle, site)
+        assert RecordedAnswers(bundle, "booking").site.name == "booking"
 
 
 @given(st.text(max_size=40), st.binary(max_size=10), st.sampled_from(["GET", "HEAD", "PUT", "POST"]))
 def test_any_request_is_answered_or_missed_in_words(target: str, body: bytes, method: str) -> None:
     found = ANSWERS.answer(method, "/" + target, body)
-    assert isinstance(found, Reply) or str(found).isprintable()
+    assert isinstance(found, HttpReply) or str(found).isprintable()
 
 
-ANSWERS = Answers(open_bundle(RECORDED / "order-total--good.zst"))
+ANSWERS = RecordedAnswers(open_bundle(RECORDED / "order-total--good.zst"))
 
 
 # The door.

@@ -11,7 +11,7 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import Imported, import_run
+from replaykit.interop.importing import ImportResult, import_run
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 
@@ -24,7 +24,7 @@ def imported(tmp_path: Path, request: pytest.FixtureRequest) -> Importing:
 
     def run(format: str, path: Path, **options: Any) -> Bundle:
         target = tmp_path / "out" / f"{len(list(tmp_path.glob('out/*')))}.zst"
-        done: Imported = import_run(format, path, target, options=Options(**options))
+        done: ImportResult = import_run(format, path, target, options=Options(**options))
         bundle = open_bundle(target)
         request.addfinalizer(bundle.close)
         assert bundle.digest == done.digest

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.interop.clawbench.clawbench_events import Event, Gestures, Target
+from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, EventTarget, Gestures
 from replaykit.interop.importing import import_runs
 from replaykit.trajectory.action import Click, Fill, Scroll, SelectOption
 from replaykit.trajectory.exchange import Exchange, Imported
@@ -74,8 +74,8 @@ def test_a_run_that_the_benchmark_leaves_out_is_left_out(
 
 
 def events(*said: tuple[str, Any], tag: str = "INPUT", id: str = "a") -> list[Any]:
-    target = Target(tagName=tag, id=id, xpath=f"/{id}")
-    return [(Event(type=type, value=value, target=target, url="http://x.test/"), {"type": type, "value": value}) for type, value in said]  # fmt: skip
+    target = EventTarget(tagName=tag, id=id, xpath=f"/{id}")
+    return [(ClawbenchEvent(type=type, value=value, target=target, url="http://x.test/"), {"type": type, "value": value}) for type, value in said]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from replaykit.errors import MalformedSource
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import CheckResult
 from replaykit.interop.har.har_files import har_of
-from replaykit.interop.importing import Imported, import_runs
+from replaykit.interop.importing import ImportResult, import_runs
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.completeness import END
 from replaykit.trajectory.exchange import Exchange
@@ -242,7 +242,7 @@ def test_a_run_that_broke_off_is_told_among_whole_ones(
     assert says in str(done[1].error)
 
 
-def one_of(done: list[Imported]) -> Imported:
+def one_of(done: list[ImportResult]) -> ImportResult:
     (found,) = done
     assert found.error is None, found.error
     return found

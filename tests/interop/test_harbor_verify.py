@@ -22,7 +22,7 @@ from replaykit.cli.main import run
 from replaykit.errors import TaskError, UnknownTask, UsageError
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure, TextPart
-from replaykit.interop.harbor.harbor_tasks import TEST, Reference, Wanted, WebTask, files_of, generate
+from replaykit.interop.harbor.harbor_tasks import TEST, HarborOptions, Reference, WebTask, files_of, generate
 from replaykit.interop.harbor.harbor_verify import Order, verify_trial
 from replaykit.interop.harbor.verifier_file import verifier
 from tests.interop.samples import png, write
@@ -247,7 +247,7 @@ def tasks(tmp_path: Path) -> Path:
     return write(tmp_path, "tasks.jsonl", "\n".join(json.dumps(one) for one in [TASK, *others]) + "\n")
 
 
-ANY = Wanted(is_unpinned=True)
+ANY = HarborOptions(is_unpinned=True)
 
 
 def test_task_folders(tasks: Path, tmp_path: Path) -> None:
@@ -279,27 +279,27 @@ def test_folders_that_exist_stay_unless_told_otherwise(tasks: Path, tmp_path: Pa
     (folder / "own.txt").write_text("mine")
     generate(tasks, tmp_path / "out", ANY)
     assert (folder / "own.txt").exists()
-    generate(tasks, tmp_path / "out", Wanted(is_unpinned=True, overwrite=True))
+    generate(tasks, tmp_path / "out", HarborOptions(is_unpinned=True, overwrite=True))
     assert not (folder / "own.txt").exists() and (folder / "task.toml").exists()
 
 
 @pytest.mark.parametrize("named", ["Apple--1", "apple--1", "webvoyager-apple--1"])
 def test_tasks_by_any_of_their_names(named: str, tasks: Path, tmp_path: Path) -> None:
-    written, _ = generate(tasks, tmp_path / "out", Wanted(is_unpinned=True, ids=(named,)))
+    written, _ = generate(tasks, tmp_path / "out", HarborOptions(is_unpinned=True, ids=(named,)))
     assert [folder.name for folder in written] == ["webvoyager-apple--1"]
 
 
 def test_limits(tasks: Path, tmp_path: Path) -> None:
-    assert generate(tasks, tmp_path / "out", Wanted(is_unpinned=True, limit=0)) == ([], [])
+    assert generate(tasks, tmp_path / "out", HarborOptions(is_unpinned=True, limit=0)) == ([], [])
     with pytest.raises(UsageError, match="expected 0 or more"):
-        generate(tasks, tmp_path / "out", Wanted(is_unpinned=True, limit=-1))
+        generate(tasks, tmp_path / "out", HarborOptions(is_unpinned=True, limit=-1))
     with pytest.raises(UnknownTask):
-        generate(tasks, tmp_path / "out", Wanted(is_unpinned=True, ids=("Apple--9",)))
+        generate(tasks, tmp_path / "out", HarborOptions(is_unpinned=True, ids=("Apple--9",)))
 
 
 def test_another_file_than_the_pinned_one_is_refused(tasks: Path, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="none of the pinned files"):
-        generate(tasks, tmp_path / "out", Wanted())
+        generate(tasks, tmp_path / "out", HarborOptions())
     assert run(["harbor", "generate", str(tasks), "-o", str(tmp_path / "out")]) == 3
     assert (
         run(["harbor", "generate", str(tasks), "-o", str(tmp_path / "out"), "--unpinned", "--limit", "1"])
@@ -341,12 +341,12 @@ def test_the_test_script_leaves_a_reward_without_a_verifier(tmp_path: Path) -> N
 
 
 def test_the_public_files(public: Callable[[str], Path], tmp_path: Path) -> None:
-    written, _ = generate(public("webvoyager/WebVoyager_data.jsonl"), tmp_path / "out", Wanted())
+    written, _ = generate(public("webvoyager/WebVoyager_data.jsonl"), tmp_path / "out", HarborOptions())
     assert len(written) == 643
     told = [tomllib.loads((folder / "task.toml").read_text())["metadata"] for folder in written]
     assert sum(one["reference_type"] == "golden" for one in told) == 143
     assert sum(one["reference_type"] == "possible" for one in told) == 500
-    gaia, _ = generate(public("webvoyager/GAIA_web.jsonl"), tmp_path / "gaia", Wanted(has_kernel=True))
+    gaia, _ = generate(public("webvoyager/GAIA_web.jsonl"), tmp_path / "gaia", HarborOptions(has_kernel=True))
     assert len(gaia) == 90 and (gaia[0] / "environment/kernel.json").exists()
 
 
@@ -391,17 +391,17 @@ def tasks_file(folder: Path, *ids: str) -> Path:
 def test_tasks_of_one_folder_are_refused_by_name(tmp_path: Path, ids: tuple[str, ...], words: str) -> None:
     file, out = tasks_file(tmp_path, "fine", *ids), tmp_path / "out"
     with pytest.raises(TaskError, match=re.escape(words)):
-        generate(file, out, Wanted(is_unpinned=True))
+        generate(file, out, HarborOptions(is_unpinned=True))
     assert not out.exists()
-    written, _ = generate(file, out, Wanted(is_unpinned=True, limit=2))
+    written, _ = generate(file, out, HarborOptions(is_unpinned=True, limit=2))
     assert len(written) == 2
 
 
 def test_a_raw_id_chooses_one_of_two_tasks_with_one_folder(tmp_path: Path) -> None:
     file = tasks_file(tmp_path, "a b", "A-b")
-    written, _ = generate(file, tmp_path / "one", Wanted(is_unpinned=True, ids=("A-b",)))
+    written, _ = generate(file, tmp_path / "one", HarborOptions(is_unpinned=True, ids=("A-b",)))
     assert len(written) == 1
     truth = json.loads((written[0] / "tests/ground_truth.json").read_text())
     assert truth["id"] == "A-b"
     with pytest.raises(TaskError, match="one folder, webvoyager-a-b"):
-        generate(file, tmp_path / "two", Wanted(is_unpinned=True, ids=("webvoyager-a-b",)))
+        generate(file, tmp_path / "two", HarborOptions(is_unpinned=True, ids=("webvoyager-a-b",)))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.interop.importing import import_run, import_runs
-from replaykit.interop.rrweb.rrweb_dom import Broken, Tree
+from replaykit.interop.rrweb.rrweb_dom import BrokenTree, RrwebTree
 from replaykit.replay.player import Replay
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import TEXT, Snapshot
@@ -261,8 +261,8 @@ def test_what_is_custom_is_kept(tmp_path: Path, imported: Importing) -> None:
 
 
 def test_a_full_snapshot_with_an_id_twice_is_no_page() -> None:
-    with pytest.raises(Broken, match="node 2 twice"):
-        Tree({"type": 0, "id": 1, "childNodes": [element(2, "a"), element(2, "b")]})
+    with pytest.raises(BrokenTree, match="node 2 twice"):
+        RrwebTree({"type": 0, "id": 1, "childNodes": [element(2, "a"), element(2, "b")]})
 
 
 def test_files_of_other_tools_are_none_of_it(tmp_path: Path) -> None:

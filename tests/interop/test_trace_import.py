@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from replaykit.errors import MalformedSource, UnsupportedVersion
-from replaykit.interop.playwright_trace.trace_snapshots import Broken, Frames, build
+from replaykit.interop.playwright_trace.trace_snapshots import BrokenSnapshot, FrameSnapshots, build
 from replaykit.interop.playwright_trace.trace_versions import upgrade
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import Unknown, tag_of
-from replaykit.trajectory.exchange import Console, Dialog, Exchange, Tab
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
 from tests.interop.samples import PAGE_HTML, trace, trace_events, write
@@ -70,7 +70,7 @@ def test_a_typed_password_is_nowhere(tmp_path: Path, imported: Importing) -> Non
 
 def test_what_the_browser_did_is_kept(tmp_path: Path, imported: Importing) -> None:
     run = imported("playwright-trace", trace(tmp_path)).trajectory
-    (dialog,), (line,), (tab,) = run.of_type(Dialog), run.of_type(Console), run.of_type(Tab)
+    (dialog,), (line,), (tab,) = run.of_type(Dialog), run.of_type(Console), run.of_type(TabChange)
     assert (dialog.kind, dialog.message, dialog.accepted, dialog.t) == ("confirm", "Sure?", True, 92)
     assert (line.level, line.text, line.source) == ("warning", "careful", "http://shop.test/:3")
     assert (tab.state, tab.page) == ("opened", 0)
@@ -121,21 +121,21 @@ def test_an_archive_without_a_trace(tmp_path: Path, imported: Importing) -> None
 
 
 def test_references_that_multiply_are_bounded() -> None:
-    frames = Frames()
+    frames = FrameSnapshots()
     html: Any = ["HTML", {}, ["BODY", {}, *["x"] * 10]]
     frames.add("f", html)
     frames.add("f", ["HTML", {}, ["BODY", {}, *[[[1, 10]]] * 10]])
     for _ in range(11):
         frames.add("f", ["HTML", {}, ["BODY", {}, *[[[1, 0]]] * 10]])
-    with pytest.raises(Broken, match="more than"):
+    with pytest.raises(BrokenSnapshot, match="more than"):
         build(frames, "f", 12, url="", call="", keeps_secrets=False)
 
 
 @pytest.mark.parametrize("html", [None, "text", [], {}, [[1, 2]], [["x"]], [[0, 0]], [[0, 5]], 7])
 def test_what_is_no_tree_is_left_out(html: Any) -> None:
-    frames = Frames()
+    frames = FrameSnapshots()
     frames.add("f", html)
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenSnapshot):
         build(frames, "f", 0, url="", call="", keeps_secrets=False)
 
 
@@ -143,13 +143,13 @@ def test_a_deep_page_costs_no_stack() -> None:
     html: Any = "bottom"
     for _ in range(20_000):
         html = ["DIV", {}, html]
-    frames = Frames()
+    frames = FrameSnapshots()
     frames.add("f", ["HTML", {}, html])
     assert Dom(build(frames, "f", 0, url="", call="", keeps_secrets=False).data).select("div div") is not None
 
 
 def test_only_passwords_are_masked() -> None:
-    frames = Frames()
+    frames = FrameSnapshots()
     frames.add("f", PAGE_HTML)
     made = build(frames, "f", 0, url="http://x.test/", call="", keeps_secrets=False)
     assert made.passwords == ("hunter22secret",) and b"hunter22secret" not in made.data

@@ -12,7 +12,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.interop.exporting import export_run
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import UploadFile, tag_of
-from replaykit.trajectory.exchange import Dialog, Exchange, Tab
+from replaykit.trajectory.exchange import Dialog, Exchange, TabChange
 from replaykit.trajectory.step import Trajectory
 from tests.interop.conftest import Importing
 from tests.interop.samples import PAGE_HTML, call, entry, shown, trace
@@ -73,7 +73,7 @@ def test_dialogs_were_objects_that_events_named(
     first, second = run.of_type(Dialog)
     assert (first.kind, first.message, first.default, first.accepted) == ("prompt", "Who?", "me", True)
     assert (first.input, second.kind, second.accepted) == ("Ann", "unknown", None)
-    assert [(one.state, one.page) for one in run.of_type(Tab)] == [("closed", 0)]
+    assert [(one.state, one.page) for one in run.of_type(TabChange)] == [("closed", 0)]
     assert run.channel("dialogs") == "recorded"
 
 
@@ -213,7 +213,7 @@ def test_dialogs_tabs_and_lost_bodies_come_back(tmp_path: Path, imported: Import
 
 def facts(run: Trajectory) -> list[tuple[Any, ...]]:
     dialogs = [(one.page, one.kind, one.message, one.accepted) for one in run.of_type(Dialog)]
-    return [*dialogs, *((one.page, one.state) for one in run.of_type(Tab))]
+    return [*dialogs, *((one.page, one.state) for one in run.of_type(TabChange))]
 
 
 def test_an_export_tells_what_it_did_not_have_whole(tmp_path: Path, imported: Importing) -> None:

@@ -17,7 +17,7 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.replay.player import Replay
 from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Click, Fill, Goto, tag_of
-from replaykit.trajectory.exchange import Console, Dialog, Exchange, Tab
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, TabChange
 from tests.interop.conftest import Importing
 from tests.interop.samples import trace, unpacked
 
@@ -74,7 +74,7 @@ def test_pages_dialogs_consoles_and_requests(release: str, imported: Importing) 
     (dialog,) = run.of_type(Dialog)
     assert (dialog.kind, dialog.message, dialog.accepted, dialog.page) == ("confirm", "Sure?", True, 0)
     assert [one.text for one in run.of_type(Console)] == ["hello", "bought", "hello", "hello"]
-    assert [one.state for one in run.of_type(Tab)] == ["opened"]
+    assert [one.state for one in run.of_type(TabChange)] == ["opened"]
     asked = run.of_type(Exchange)
     assert [one.url for one in asked] == ["http://shop.test/", "http://shop.test/two", "http://shop.test/"]
     assert [one.t for one in asked] == sorted(one.t or 0 for one in asked)

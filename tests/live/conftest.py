@@ -35,7 +35,7 @@ from replaykit.recorder.page.page_script import (
 )
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.snapshot.codec import decode
-from replaykit.snapshot.snapshot_format import Snapshot, State
+from replaykit.snapshot.snapshot_format import ElementState, Snapshot
 from tests.live.lent import Lent
 
 WAIT_S = 60.0
@@ -129,8 +129,8 @@ class Taken:
     def attributes(self, name: str) -> dict[str, str]:
         return _attributes(self.snapshot.attributes[self.snapshot.nodes[self.number(name)]])
 
-    def state(self, name: str) -> State:
-        return self.snapshot.state.get(self.snapshot.nodes[self.number(name)], State())
+    def state(self, name: str) -> ElementState:
+        return self.snapshot.state.get(self.snapshot.nodes[self.number(name)], ElementState())
 
     def palette(self, name: str) -> str | None:
         """The palette entry of an element; None where an ancestor is not rendered."""

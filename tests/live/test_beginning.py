@@ -13,7 +13,7 @@ import pytest
 from replaykit.errors import Unsupported
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.selectors.page_beginning import end_of
-from replaykit.snapshot.codec import Lines
+from replaykit.snapshot.codec import SnapshotLines
 
 sys.path.insert(0, str(Path(__file__).parent))
 from awkward import PAGES
@@ -27,7 +27,7 @@ SEEDS = range(100, 148)
 
 def cut_pages(dom: Dom) -> list[Node]:
     """Return each element that has lines of its own, on a page that ends with it."""
-    lines, found = Lines(dom.data), []
+    lines, found = SnapshotLines(dom.data), []
     starts = [at for at, token in enumerate(lines.tokens) if isinstance(token, str) and token[:1] in "<%&^"]
     for number, start in enumerate(starts):
         page = Dom(dom.data)

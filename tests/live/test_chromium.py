@@ -19,7 +19,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.offline_page import chromium as tier
 from replaykit.replay.offline_page.chromium import Chromium, Rebuilt
 from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, blueprint, blueprint_of
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.testing.pages import snapshot
 from replaykit.trajectory.redacted import MASKED
@@ -227,10 +227,10 @@ def test_texts_that_show_otherwise_than_recorded_are_refused(
     rebuilt = built(offline, answer["push"])
     for selector in ("#left", "#last"):
         with pytest.raises(Unsupported, match="innerText is not recorded"):
-            rebuilt.read(Wanted(locator="x", selector=selector))
+            rebuilt.read(PageQuestion(locator="x", selector=selector))
     with pytest.raises(Unsupported, match="outerText is not recorded"):
-        rebuilt.read(Wanted(locator="document.querySelector('#last').outerText"))
-    assert rebuilt.read(Wanted(locator="document.querySelector('#left').textContent")).value == "small"
+        rebuilt.read(PageQuestion(locator="document.querySelector('#last').outerText"))
+    assert rebuilt.read(PageQuestion(locator="document.querySelector('#left').textContent")).value == "small"
     assert not offline.run(lambda: rebuilt.is_drawn)
     rebuilt.close()
 
@@ -330,8 +330,8 @@ def test_a_hostile_page_reaches_nobody_and_runs_nothing(
     assert heard == []
     assert offline.run(lambda: page.page.evaluate("() => window.ran")) is None
     assert offline.run(lambda: page.page.url) == origin + "/"
-    assert page.read(Wanted(locator="document.getElementById('long').title.length")).value == 5_000_000
-    assert page.read(Wanted(locator="document.getElementById('last').textContent.length")).value == 7
+    assert page.read(PageQuestion(locator="document.getElementById('long').title.length")).value == 5_000_000
+    assert page.read(PageQuestion(locator="document.getElementById('last').textContent.length")).value == 7
     page.close()
 
 
@@ -363,7 +363,7 @@ def test_the_listener_would_hear_somebody(listener: tuple[str, list[bytes]]) -> 
 def test_locators_are_answered_with_their_kinds(
     offline: Chromium, lists: Rebuilt, locator: str, kind: str, value: Any
 ) -> None:
-    read = lists.read(Wanted(locator=locator))
+    read = lists.read(PageQuestion(locator=locator))
     assert (read.locator, read.kind, read.value) == (locator, kind, value)
 
 
@@ -385,7 +385,7 @@ def lists(offline: Chromium) -> Rebuilt:
 )  # fmt: skip
 def test_what_no_recording_holds_is_refused_not_guessed(lists: Rebuilt, locator: str) -> None:
     with pytest.raises(Unsupported, match="is not recorded"):
-        lists.read(Wanted(locator=locator))
+        lists.read(PageQuestion(locator=locator))
 
 
 def test_what_shows_is_refused_where_neither_styles_nor_sheets_were_recorded(offline: Chromium) -> None:
@@ -396,9 +396,9 @@ def test_what_shows_is_refused_where_neither_styles_nor_sheets_were_recorded(off
         head = {**msgspec.json.decode(data[0]), "styles": [], "flags": ["no_box", "no_style"]}
         bare = b"\n".join([msgspec.json.encode(head), data[1], b"[]", *data[3:]])
         page = offline.open(blueprint(Dom(bare)))
-        assert page.read(Wanted(locator="document.body.textContent")).value == "seengone"
+        assert page.read(PageQuestion(locator="document.body.textContent")).value == "seengone"
         try:
-            shown[link[:5]] = str(page.read(Wanted(locator="document.body.innerText")).value)
+            shown[link[:5]] = str(page.read(PageQuestion(locator="document.body.innerText")).value)
         except Unsupported as fault:
             shown[link[:5]] = fault.fields["reason"]
         page.close()
@@ -410,17 +410,17 @@ def test_a_locator_without_end_and_one_of_endless_words_are_refused(
 ) -> None:
     monkeypatch.setattr(tier, "READ_MAX_MS", 300)
     with pytest.raises(LocatorLimit):
-        lists.read(Wanted(locator="(() => { for (;;); })()"))
+        lists.read(PageQuestion(locator="(() => { for (;;); })()"))
     with pytest.raises(LocatorLimit):
-        lists.read(Wanted(locator="'x'.repeat(3e6)"))
-    assert lists.read(Wanted(locator="document.title")).value == "T"
+        lists.read(PageQuestion(locator="'x'.repeat(3e6)"))
+    assert lists.read(PageQuestion(locator="document.title")).value == "T"
 
 
 def test_a_page_without_a_web_address_answers_nothing(offline: Chromium) -> None:
     page = offline.open(blueprint(Dom(snapshot("<p>x</p>", url="about:blank"))))
     assert page.plan.url == STAND_IN
     with pytest.raises(Unsupported, match="no server has its address"):
-        page.read(Wanted(locator="document.URL"))
+        page.read(PageQuestion(locator="document.URL"))
     page.close()
 
 

@@ -17,7 +17,7 @@ from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import BrowserChoice, record_command
 from replaykit.recorder.recorder import Recorder
-from replaykit.trajectory.exchange import Gap, Tab
+from replaykit.trajectory.exchange import Gap, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.live.drivers import errand
 from tests.live.errands import ANSWER, ERRAND, TASK, act, apart, held, prove, saved
@@ -77,7 +77,7 @@ def test_errand_whose_recorder_came_late(opened: Opened, tmp_path: Path) -> None
         errand.from_order(page, run)
     opened.saved()
     trajectory = prove(tmp_path / "run.zst", ERRAND[3:])
-    tabs = [tab for tab in trajectory.of_type(Tab) if tab.state == "opened"]
+    tabs = [tab for tab in trajectory.of_type(TabChange) if tab.state == "opened"]
     assert sorted(tab.url or "" for tab in tabs) == [
         f"{opened.url}/help",
         f"{opened.url}/orders?q=Ines&status=",

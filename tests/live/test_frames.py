@@ -25,7 +25,7 @@ from replaykit.replay.offline_page.chromium_tier import Oracle
 from replaykit.replay.offline_page.fidelity import fidelity
 from replaykit.replay.offline_page.offline_page import OfflinePage
 from replaykit.replay.offline_page.page_payload import blueprint_of
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page as Seen
 from replaykit.tasks.task import Task, decode_task
@@ -769,7 +769,7 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
         with Oracle(replay, offline, is_first=True) as oracle:
             assert replay.final is not None
             for locator, said in zip(asked, told, strict=True):
-                read = oracle.read(replay.final, Wanted(locator=locator))
+                read = oracle.read(replay.final, PageQuestion(locator=locator))
                 assert (read.threw.name if read.threw is not None else read.value) == said
             for locator in (
                 "document.querySelector('#pay').contentWindow.length",
@@ -779,7 +779,7 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
                 "document.querySelector('iframe').contentDocument.defaultView.app",
             ):
                 with pytest.raises(Unsupported, match="is not recorded"):
-                    oracle.read(replay.final, Wanted(locator=locator))
+                    oracle.read(replay.final, PageQuestion(locator=locator))
 
 
 def test_offline_frames_hold_what_they_held(

@@ -51,7 +51,7 @@ from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import Snapshot
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
-from replaykit.trajectory.exchange import Console, Gap, Tab
+from replaykit.trajectory.exchange import Console, Gap, TabChange
 from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
@@ -195,7 +195,7 @@ def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_pat
     run = held(out)
     assert acts(run)[:2] == USED
     assert acts(run)[-2:] == USED
-    assert [tab.page for tab in run.of_type(Tab) if tab.state == "crashed"] == [0]
+    assert [tab.page for tab in run.of_type(TabChange) if tab.state == "crashed"] == [0]
     assert ended(run) == (("answered", "agent") if goes_on else ("crashed", "browser"))
     gaps = [("actions", "document.crashed"), ("actions", "crashed")]
     assert [(gap.channel, gap.why) for gap in run.of_type(Gap)] == gaps
@@ -335,7 +335,7 @@ def test_recorder_attached_twice(context: BrowserContext, form: str, tmp_path: P
     run = record(tmp_path / "run.zst", context, form, do)
     assert acts(run)[:2] == acts(run)[-2:] == USED
     assert [tag for tag, _ in acts(run)].count("fill") == 2
-    assert len([tab for tab in run.of_type(Tab) if tab.state == "opened"]) == 2
+    assert len([tab for tab in run.of_type(TabChange) if tab.state == "opened"]) == 2
 
 
 def test_recorder_attached_to_what_it_cannot_record(context: BrowserContext, tmp_path: Path) -> None:
@@ -628,7 +628,7 @@ def test_page_that_goes_away_while_it_is_read(context: BrowserContext, site: Sit
     run = record(tmp_path / "run.zst", context, opener, do)
     opened = [step for step in run.steps if step.page == 0 and isinstance(step.action, Click)]
     assert [act(step)[2] for step in opened] == ["Open"] * rounds
-    tabs = run.of_type(Tab)
+    tabs = run.of_type(TabChange)
     assert [tab.state for tab in tabs if tab.page].count("opened") == rounds
     assert [tab.state for tab in tabs if tab.page].count("closed") == rounds
     missed = {gap.page for gap in run.of_type(Gap) if gap.channel == "actions"}

@@ -17,7 +17,7 @@ from replaykit.snapshot.codec import decode
 from replaykit.tasks.checks import PageCheck
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Action, Click, Fill, Goto, Press, SelectOption, tag_of
-from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation, Tab
+from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation, TabChange
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Probe, Step, Trajectory
 
@@ -232,10 +232,10 @@ def test_popup_is_a_tab_with_its_opener(tmp_path: Path, context: BrowserContext,
         opened.value.close()
 
     trajectory = record(tmp_path / "run.zst", context, start, act)
-    states = [(tab.state, tab.page) for tab in trajectory.of_type(Tab)]
+    states = [(tab.state, tab.page) for tab in trajectory.of_type(TabChange)]
     assert ("opened", 1) in states
     assert ("closed", 1) in states
-    (opened,) = [tab for tab in trajectory.of_type(Tab) if (tab.state, tab.page) == ("opened", 1)]
+    (opened,) = [tab for tab in trajectory.of_type(TabChange) if (tab.state, tab.page) == ("opened", 1)]
     assert opened.opener == 0
     assert any(one.page == 1 and one.url == start + "other" for one in looks(trajectory, "after"))
 

@@ -54,7 +54,7 @@ def _serve(listening: socket.socket) -> None:
 
 
 def _talk(line: socket.socket) -> None:
-    frames, head = websocket_frames.Frames(), b""
+    frames, head = websocket_frames.WebSocketReader(), b""
     with line:
         while b"\r\n\r\n" not in head:
             head += line.recv(4096)

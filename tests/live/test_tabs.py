@@ -16,13 +16,13 @@ from replaykit.grading.grader import grade
 from replaykit.grading.verdict import PolicyOutcome, PolicyResult
 from replaykit.recorder.agent_runs import record_agent, record_command
 from replaykit.recorder.browser import driver as drivers
-from replaykit.recorder.browser.cdp_tab import Tab as Watched
-from replaykit.recorder.browser.command_effects import Refused
+from replaykit.recorder.browser.cdp_tab import CdpTab as Watched
+from replaykit.recorder.browser.command_effects import CommandRefused
 from replaykit.recorder.browser.instrumentation import arm
 from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, tag_of
-from replaykit.trajectory.exchange import Gap, Navigation, Tab
+from replaykit.trajectory.exchange import Gap, Navigation, TabChange
 from replaykit.trajectory.step import Trajectory
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def visits(trajectory: Trajectory) -> list[tuple[int | None, str]]:
 def lost(tab: Watched, *arguments: Any, **options: Any) -> Any:
     """Arm nothing: what a tab is left with that is gone too soon."""
     yield from ()
-    raise Refused("gone")
+    raise CommandRefused("gone")
 
 
 async def glance(page: AsyncPage, told: Any, run: Any) -> None:
@@ -172,7 +172,7 @@ def test_tab_that_an_agent_closes_at_once_was_seen(looked: Trajectory) -> None:
 def test_tab_that_is_soon_gone_is_a_visit(record: Record, tmp_path: Path) -> None:
     trajectory = record(PASSING)
     assert (1, "away") in visits(trajectory)
-    assert [tab.state for tab in trajectory.of_type(Tab) if tab.page == 1] == ["opened", "closed"]
+    assert [tab.state for tab in trajectory.of_type(TabChange) if tab.page == 1] == ["opened", "closed"]
     assert [tag_of(step.action) for step in trajectory.steps][:1] == ["new_tab"]
     found = graded(tmp_path / "run.zst")
     assert found["stay"].outcome is PolicyOutcome.VIOLATED

@@ -80,7 +80,7 @@ class Driver:
         until = self.now + ms
         while due := sorted(pause for pause in self.pauses if pause[0] <= until):
             self.pauses.remove(due[0])
-            self.feed(m.Reply(at=due[0][0], id=due[0][1]))
+            self.feed(m.CommandReply(at=due[0][0], id=due[0][1]))
         self.now = until
         return self
 
@@ -123,7 +123,9 @@ class Driver:
             settled=purpose == "rest",
             **{"url": "http://shop.test/", "title": "Shop", **more},
         )
-        self.feed(m.Pushed(at=self.now, page=page, document=document, frame=frame, source=source, push=push))
+        self.feed(
+            m.SnapshotPushed(at=self.now, page=page, document=document, frame=frame, source=source, push=push)
+        )
         return seq
 
     def seq(self, page: int, document: int) -> int:
@@ -196,7 +198,7 @@ class Driver:
         name = getattr(command, "what", type(command).__name__)
         error = self.errors.get(name)
         value = None if error else self._value(command, name)
-        self.feed(m.Reply(at=self.now, id=command.id, value=value, error=error))
+        self.feed(m.CommandReply(at=self.now, id=command.id, value=value, error=error))
 
     def _value(self, command: Any, name: str) -> Any:
         if name in self.replies:
@@ -220,7 +222,7 @@ class Driver:
                 return [Prep(source=source) for source in command.args]
             case m.Screenshot():
                 return (Blob.of(PIXMAP, PICTURE), 1.0, self.now)
-            case m.Body():
+            case m.FetchBody():
                 return b"<p>body</p>"
             case m.Http():
                 return (200, "application/json", b'{"ok":true}')

@@ -17,7 +17,7 @@ from replaykit.trajectory.action import (
     Goto,
     Hover,
     MouseClick,
-    Node,
+    NodeRef,
     Press,
     Reload,
     Scroll,
@@ -151,6 +151,6 @@ def test_what_is_compatible(said: Action, seen: Action, compatible: bool) -> Non
 
 
 def test_nodes_of_one_snapshot_decide() -> None:
-    one, other = (Element(node=Node(snapshot="a" * 64, number=number)) for number in (1, 2))
+    one, other = (Element(node=NodeRef(snapshot="a" * 64, number=number)) for number in (1, 2))
     assert is_compatible(Click(element=one), Click(element=one))
     assert not is_compatible(Click(element=one), Click(element=other))

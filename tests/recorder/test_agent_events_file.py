@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replaykit.recorder.agent_events_file import WARNINGS_MAX, Spoken
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.growing_file import LINE_MAX
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import User, UserRule
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input, Said, StepEnter, StepExit
@@ -50,7 +50,7 @@ class Talk:
         clock = Clock(wall=lambda: 1000.0, ticks=lambda: 0.0)
         driver = Driver(lambda _: self.ear, lambda _: None, "", clock=clock)
         driver.begin(Environment())
-        self.run = Run(driver, user)
+        self.run = LiveRun(driver, user)
         self.events, self.replies = folder / "events.jsonl", folder / "replies.jsonl"
         self.harness = folder / "harness.jsonl" if has_harness else None
         self.spoken = Spoken(self.events, self.replies, self.run, self.harness)

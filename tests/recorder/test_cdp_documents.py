@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.cdp_documents import Documents
+from replaykit.recorder.browser.cdp_documents import LiveDocuments
 from replaykit.recorder.page.page_script import PageClose, PageOpen
 
 HERE = ((), 1)
@@ -21,7 +21,7 @@ class Hands:
 
     def __init__(self, acted_at: float = inf, *, is_armed: bool = True) -> None:
         self.gaps: list[str] = []
-        self.documents = Documents(self.gaps.append, is_armed=lambda via: is_armed)
+        self.documents = LiveDocuments(self.gaps.append, is_armed=lambda via: is_armed)
         self.documents.acted_at = lambda: acted_at
 
     def commit(self, frame: str = "M", at: float = 0) -> None:

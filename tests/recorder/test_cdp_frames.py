@@ -4,34 +4,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, Frames
+from replaykit.recorder.browser.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, FrameTree
 from replaykit.recorder.session.driver_messages import MAIN
 
 
 @pytest.fixture
-def frames() -> Frames:
+def frames() -> FrameTree:
     """Main frame M with A, B and in B the frame C."""
-    made = Frames()
+    made = FrameTree()
     made.begin("M")
     for frame, parent in (("A", "M"), ("B", "M"), ("C", "B")):
         made.attach(frame, parent)
     return made
 
 
-def test_places_are_those_among_siblings_in_order_of_coming(frames: Frames) -> None:
+def test_places_are_those_among_siblings_in_order_of_coming(frames: FrameTree) -> None:
     assert [frames.path(name) for name in ("M", "A", "B", "C", "unknown", None)] == [
         (), (0,), (1,), (1, 0), (), (),
     ]  # fmt: skip
     assert not frames.knows("unknown")
 
 
-def test_a_document_knows_better_where_its_frames_stand(frames: Frames) -> None:
+def test_a_document_knows_better_where_its_frames_stand(frames: FrameTree) -> None:
     frames.attach("D", "M")
     frames.place("D", "M", (0,))
     assert [frames.path(name) for name in ("A", "B", "C", "D")] == [(1,), (2,), (2, 0), (0,)]
 
 
-def test_a_document_counts_frames_from_itself(frames: Frames) -> None:
+def test_a_document_counts_frames_from_itself(frames: FrameTree) -> None:
     frames.attach("D", "C")
     frames.place("D", "M", (4, 0, 7))
     assert frames.path("D") == (4, 0, 7)
@@ -40,14 +40,14 @@ def test_a_document_counts_frames_from_itself(frames: Frames) -> None:
     assert frames.path("D") == (1, 2, 1)
 
 
-def test_a_frame_cannot_stand_in_itself(frames: Frames) -> None:
+def test_a_frame_cannot_stand_in_itself(frames: FrameTree) -> None:
     frames.place("A", "A", (0,))
     frames.place("B", "C", (0,))
     frames.place("C", "B", (0,))
     assert len(frames.path("C")) <= 4
 
 
-def test_who_goes_takes_what_is_inside_along(frames: Frames) -> None:
+def test_who_goes_takes_what_is_inside_along(frames: FrameTree) -> None:
     frames.speakers |= {"A": 0, "C": 2}
     frames.owned |= {"A", "C"}
     assert frames.detach("B") == ["C"]
@@ -55,7 +55,7 @@ def test_who_goes_takes_what_is_inside_along(frames: Frames) -> None:
     assert not frames.knows("C")
 
 
-def test_the_outermost_document_that_can_read_a_frame_speaks_for_it(frames: Frames) -> None:
+def test_the_outermost_document_that_can_read_a_frame_speaks_for_it(frames: FrameTree) -> None:
     assert frames.speaker("C") == "M"
     frames.speakers["B"] = 0
     assert frames.speaker("C") == "B"
@@ -63,7 +63,7 @@ def test_the_outermost_document_that_can_read_a_frame_speaks_for_it(frames: Fram
     assert frames.source("M", 5) == MAIN
 
 
-def test_another_document_is_another_source(frames: Frames) -> None:
+def test_another_document_is_another_source(frames: FrameTree) -> None:
     assert [frames.renew("A"), frames.renew("A"), frames.renew("B")] == [0, 1, 0]
     frames.begin("M")
     assert not frames.knows("A")
@@ -72,7 +72,7 @@ def test_another_document_is_another_source(frames: Frames) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("adpr"), st.sampled_from("MABCDE"), st.sampled_from("MABCDE"))))
 def test_no_order_of_events_loops_or_gives_two_frames_one_slot(events: list[tuple[str, str, str]]) -> None:
-    frames = Frames()
+    frames = FrameTree()
     frames.begin("M")
     for kind, one, other in events:
         if kind == "a" and frames.knows(other):

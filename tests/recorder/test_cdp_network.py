@@ -7,21 +7,28 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import Failed, Finished, Framed, Input, Requested, Responded
+from replaykit.recorder.session.driver_messages import (
+    Failed,
+    Finished,
+    Input,
+    Requested,
+    Responded,
+    WebSocketMessage,
+)
 
 EPOCH = 1_000.0
 URL = "http://shop.test/a"
 
 
-def tab(actor: str = "agent") -> Tab:
-    made = Tab(0, Clock(wall=lambda: EPOCH, ticks=lambda: 0.0), actor=actor)
+def tab(actor: str = "agent") -> CdpTab:
+    made = CdpTab(0, Clock(wall=lambda: EPOCH, ticks=lambda: 0.0), actor=actor)
     made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "about:blank"}})
     return made
 
 
-def hear(tab: Tab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
+def hear(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
     return [item for method, params in events for item in tab.translate(f"Network.{method}", params)]
 
 
@@ -200,8 +207,14 @@ def test_socket_tells_its_messages() -> None:
         ("webSocketFrameSent", frame(base64.b64encode(b"1234").decode(), 2)),
         ("webSocketClosed", {"requestId": "1", "timestamp": 50.3}),
     )
-    assert [type(item) for item in found] == [Requested, Responded, Framed, Framed, Finished]
-    told = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, Framed)]
+    assert [type(item) for item in found] == [
+        Requested,
+        Responded,
+        WebSocketMessage,
+        WebSocketMessage,
+        Finished,
+    ]
+    told = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, WebSocketMessage)]
     assert told == [(False, "héllo", 6), (True, None, 4)]
 
 
@@ -226,11 +239,11 @@ FRAME = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "pa
 WORKER = {"sessionId": "W", "targetInfo": {"type": "worker", "targetId": "T", "parentFrameId": "F"}}
 
 
-def below(page: Tab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
+def below(page: CdpTab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
     return [item for method, params in events for item in page.translate(f"Network.{method}", params, via)]
 
 
-def with_targets() -> Tab:
+def with_targets() -> CdpTab:
     page = tab()
     for params in (FRAME, WORKER):
         list(page.translate("Target.attachedToTarget", params))

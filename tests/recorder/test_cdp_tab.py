@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replaykit.recorder.browser.cdp_frames import TARGETS_MAX
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import BINDING, WORLD, PageNode
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
@@ -16,13 +16,13 @@ from replaykit.recorder.session.driver_messages import (
     ConsoleLine,
     DialogClosed,
     DialogOpened,
-    Downloaded,
+    DownloadChanged,
     FrameLeft,
     FrameOwned,
     Input,
     Navigated,
     PageMessage,
-    Pushed,
+    SnapshotPushed,
 )
 
 EPOCH_MS = 1_000_000.0
@@ -30,13 +30,13 @@ PAGE = "http://shop.test/"
 TREE = {"frame": {"id": "M", "loaderId": "L0", "url": "about:blank"}}
 
 
-def seated(tree: dict[str, Any] = TREE, **options: Any) -> Tab:
-    tab = Tab(0, Clock(wall=lambda: EPOCH_MS / 1000, ticks=lambda: 0.0), **options)
+def seated(tree: dict[str, Any] = TREE, **options: Any) -> CdpTab:
+    tab = CdpTab(0, Clock(wall=lambda: EPOCH_MS / 1000, ticks=lambda: 0.0), **options)
     tab.seat(tree)
     return tab
 
 
-def hear(tab: Tab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
+def hear(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
     return [item for method, params in events for item in tab.translate(method, params)]
 
 
@@ -130,7 +130,7 @@ def test_push_tells_the_viewport() -> None:
     }
     tab = seated()
     (pushed,) = hear(tab, world(1), said(1, push))
-    assert isinstance(pushed, Pushed)
+    assert isinstance(pushed, SnapshotPushed)
     assert tab.viewport == (800, 600)
 
 
@@ -275,11 +275,11 @@ FRAME = {"sessionId": "S", "targetInfo": ABOUT}
 HELLO = {"k": "open", "seq": 0, "at": EPOCH_MS, "role": "frame"}
 
 
-def below(tab: Tab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
+def below(tab: CdpTab, *events: tuple[str, dict[str, Any]], via: tuple[str, ...] = ("S",)) -> list[Input]:
     return [item for method, params in events for item in tab.translate(method, params, via)]
 
 
-def with_frame(**options: Any) -> Tab:
+def with_frame(**options: Any) -> CdpTab:
     """A tab with a frame A in a process of its own, session S, whose script has spoken."""
     tab = seated(**options)
     tab.is_watched = True
@@ -307,7 +307,7 @@ def test_frame_says_where_those_inside_of_it_stand() -> None:
     push = {"k": "push", "seq": 1, "at": EPOCH_MS, "purpose": "rest", "snapshot": "", "viewport": [3, 4]}
     inner = {"number": 1, "path": [5], "id": "B"}
     (pushed,) = below(tab, said(1, {**push, "frames": [inner]}))
-    assert isinstance(pushed, Pushed)
+    assert isinstance(pushed, SnapshotPushed)
     assert pushed.source == ("A", 0)
     assert tab.frame("B") == (0, 5)
     assert tab.viewport is None
@@ -389,7 +389,7 @@ def test_frame_that_goes_soon_may_have_asked_for_something_before(
     url: str, after: float, gaps: list[tuple[str, str, int]]
 ) -> None:
     ticks = [0.0]
-    tab = Tab(0, Clock(wall=lambda: 1000.0, ticks=lambda: ticks[0]), is_doubled=True)
+    tab = CdpTab(0, Clock(wall=lambda: 1000.0, ticks=lambda: ticks[0]), is_doubled=True)
     tab.seat(TREE)
     tab.is_watched = True
     hear(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "url": url}}))
@@ -529,8 +529,8 @@ def test_download_is_told_at_its_start_and_at_its_end() -> None:
         ("Page.downloadProgress", {"guid": "g", "state": "inProgress", "receivedBytes": 3, "totalBytes": 9}),
         ("Page.downloadProgress", {"guid": "g", "state": "completed", "receivedBytes": 9, "totalBytes": 9}),
     )
-    assert isinstance(begun, Downloaded)
-    assert isinstance(done, Downloaded)
+    assert isinstance(begun, DownloadChanged)
+    assert isinstance(done, DownloadChanged)
     assert (begun.state, begun.suggested, begun.size) == ("started", "r.csv", None)
     assert (done.state, done.suggested, done.size) == ("completed", "r.csv", 9)
 

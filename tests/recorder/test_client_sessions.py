@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S
-from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.client_sessions import Switchboard
 from replaykit.recorder.proxy.hidden_parts import NO_CONTEXT, NO_OBJECT, NO_SESSION
 from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER
@@ -31,7 +31,7 @@ class Line:
         self.parted: list[int] = []
         self.board = Switchboard(
             lambda client, data: self.sent.setdefault(client, []).append(json.loads(data)),
-            Names("w0rld", "b1nd"),
+            InjectedNames("w0rld", "b1nd"),
             before=lambda method, params: self.heard.append(method),
             late=self.late.append,
             scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.closed_shadow_roots import ELEMENTS_MAX, ROOTS_MAX, reveal
-from replaykit.recorder.browser.command_effects import Job, Refused, Send
+from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Job
 from replaykit.recorder.page.page_script import WORLD
 from replaykit.recorder.session.clock import Clock
 
 
-def tab() -> Tab:
-    made = Tab(0, Clock())
+def tab() -> CdpTab:
+    made = CdpTab(0, Clock())
     made.seat({"frame": {"id": "M", "url": "http://shop.test/"}})
     context = {"id": 2, "name": WORLD, "auxData": {"frameId": "M", "isDefault": False}}
     made.note("Runtime.executionContextCreated", {"context": context})
@@ -31,20 +31,20 @@ class Browser:
         self.about = about
         self.root = {"nodeType": 9, "backendNodeId": 0, "children": list(roots)}
         self.stuck = stuck
-        self.asked: list[Send] = []
+        self.asked: list[CallMethod] = []
 
-    def run(self, one: Tab) -> Job:
+    def run(self, one: CdpTab) -> Job:
         job = Job(reveal(one))
         effect = job.step()
         while effect is not None:
-            assert isinstance(effect, Send)
+            assert isinstance(effect, CallMethod)
             self.asked.append(effect)
             answer = self.answer(effect)
-            is_refused = isinstance(answer, Refused)
+            is_refused = isinstance(answer, CommandRefused)
             effect = job.step(refused=answer) if is_refused else job.step(answer)
         return job
 
-    def answer(self, effect: Send) -> Any:
+    def answer(self, effect: CallMethod) -> Any:
         match effect.method:
             case "Runtime.evaluate":
                 return {"result": {"value": self.about}}
@@ -52,7 +52,11 @@ class Browser:
                 return {"root": self.root}
             case "DOM.resolveNode":
                 number = effect.params["backendNodeId"]
-                return Refused("failed") if number == self.stuck else {"object": {"objectId": str(number)}}
+                return (
+                    CommandRefused("failed")
+                    if number == self.stuck
+                    else {"object": {"objectId": str(number)}}
+                )
         return {"result": {}}
 
     def shown(self) -> list[str]:

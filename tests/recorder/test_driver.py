@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.command_effects import Job, Refused, Send, Tell, Together
+from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Job, Tell, Together
 from replaykit.recorder.browser.driver import PROBE, Driver
 from replaykit.recorder.browser.instrumentation import Armed
 from replaykit.recorder.browser.target_registry import STRANGERS_MAX, URLS_MAX
@@ -275,13 +275,13 @@ def test_request_to_a_target_is_answered_once(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
     heard: list[Any] = []
-    call = Send(tab=tab, method="Page.enable", via=("S",))
+    call = CallMethod(tab=tab, method="Page.enable", via=("S",))
     first, sent = bench.driver.relayed(call, lambda answer, refused: heard.append((answer, refused)))
     assert (sent.method, sent.via, sent.params["sessionId"]) == (SEND, (), "S")
     reply = wrapped("S", {"id": first, "result": {"x": 1}})
     bench.driver.happened(tab, reply)
     bench.driver.happened(tab, reply)
-    bench.driver.give_up(tab, first, Refused("timeout"))
+    bench.driver.give_up(tab, first, CommandRefused("timeout"))
     assert heard == [({"x": 1}, None)]
 
 
@@ -289,11 +289,11 @@ def test_request_to_a_target_that_goes_is_refused(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
     words: list[str] = []
-    call = Send(tab=tab, method="Page.enable", via=("S",))
+    call = CallMethod(tab=tab, method="Page.enable", via=("S",))
     bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
     bench.driver.happened(tab, {"method": "Target.detachedFromTarget", "params": {"sessionId": "S"}})
     number, _ = bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
-    bench.driver.give_up(tab, number, Refused("timeout"))
+    bench.driver.give_up(tab, number, CommandRefused("timeout"))
     assert words == ["failed", "timeout"]
 
 
@@ -301,7 +301,7 @@ def test_request_to_a_target_of_a_tab_that_goes_is_refused(bench: Bench) -> None
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
     words: list[str] = []
-    call = Send(tab=tab, method="Page.enable", via=("S",))
+    call = CallMethod(tab=tab, method="Page.enable", via=("S",))
     bench.driver.relayed(call, lambda answer, refused: words.append(str(refused)))
     bench.driver.gone(tab)
     assert words == ["gone"]
@@ -330,7 +330,7 @@ def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_says_so(bench: Bench
     job = Job(arming)
     effect = job.step()
     while effect is not None:
-        effect = job.step(refused=Refused("failed"))
+        effect = job.step(refused=CommandRefused("failed"))
     assert bench.gaps == [("actions", "target.unarmed"), ("network", "target.unarmed")]
     assert bench.core.heard[-1] == FrameLeft(at=0, page=0, source=("F", 0), why="unarmed")
 
@@ -372,7 +372,7 @@ def armed_by(bench: Bench, job: Job, effect: Any) -> None:
     answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
     effect = job.step(answers)
     while effect is not None:
-        effect = job.step(refused=Refused("failed"))
+        effect = job.step(refused=CommandRefused("failed"))
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last
     event = wrapped("P", {"method": "Page.navigatedWithinDocument", "params": moved})
     assert whole.driver.browser_said(event) is tab
     assert isinstance(whole.core.heard[-1], Navigated)
-    call = Send(tab=tab, method="Page.enable")
+    call = CallMethod(tab=tab, method="Page.enable")
     _, sent = whole.driver.relayed(call, lambda answer, refused: None)
     assert isinstance(sent, Tell)
     whole.driver.browser_said(told(last, "T"))
@@ -409,7 +409,7 @@ def test_page_that_goes_before_it_is_reached_is_told_with_its_addresses(whole: B
     whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
     whole.driver.browser_said(told("targetDestroyed", "T"))
     assert whole.core.heard == []
-    assert job.step(refused=Refused("failed")) is None
+    assert job.step(refused=CommandRefused("failed")) is None
     (missed,) = whole.core.heard
     assert isinstance(missed, TabMissed)
     assert [url for _, url in missed.urls] == ["about:blank", "http://away.test/"]
@@ -431,7 +431,7 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
         whole.driver.browser_said(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
     whole.driver.browser_said(told("targetDestroyed", "T"))
     while effect is not None:
-        effect = job.step(refused=Refused("gone"))
+        effect = job.step(refused=CommandRefused("gone"))
     assert [type(item) for item in whole.core.heard] == [TabOpened, kind]
     assert whole.driver.has_crashed == is_crash
 
@@ -442,7 +442,7 @@ def test_page_that_cannot_be_reached_is_told_when_it_goes_or_at_the_end(
 ) -> None:
     whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
-    job.step(refused=Refused("timeout"))
+    job.step(refused=CommandRefused("timeout"))
     whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
     assert whole.core.heard == []
     if last is not None:

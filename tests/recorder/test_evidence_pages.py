@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.errors import RecorderError, UsageError
 from replaykit.recorder.agent_command import without_secrets
-from replaykit.recorder.evidence_pages import FILE_MAX, Evidence, as_evidence, load_urls
+from replaykit.recorder.evidence_pages import FILE_MAX, EvidencePages, as_evidence, load_urls
 from replaykit.recorder.settings import as_settings, probe_plan, stored_options
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task
@@ -34,7 +34,7 @@ def urls(evidence: Any, own: Task | None = OWN, **options: Any) -> list[str]:
 
 def test_by_default_it_is_the_task_s_own_pages() -> None:
     assert urls("task") == ["http://shop.test/own"]
-    assert as_settings({}).evidence == Evidence() == as_evidence("task")
+    assert as_settings({}).evidence == EvidencePages() == as_evidence("task")
 
 
 @pytest.mark.parametrize("suite", [Suite(tasks=(OWN, NEAR, FAR)), [OWN, NEAR, FAR]], ids=["suite", "tasks"])

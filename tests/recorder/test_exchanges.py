@@ -61,7 +61,7 @@ def test_which_bodies_are_kept(driver, resource: str, mime: str, is_kept: bool) 
 @pytest.mark.parametrize("status", [204, 304])
 def test_what_has_no_body_is_not_asked(driver, status: int) -> None:
     load(driver, status=status)
-    assert driver.commands(m.Body) == []
+    assert driver.commands(m.FetchBody) == []
 
 
 @pytest.mark.parametrize(
@@ -213,4 +213,4 @@ def test_modes(new_driver, mode: str, count: int) -> None:
     driver.feed(m.Responded(at=2, request="9", status=200), m.Finished(at=3, request="9"))
     exchanges = driver.of(Exchange)
     assert [e.body for e in exchanges] == [Omitted(why="off")] * count
-    assert driver.commands(m.Body) == []
+    assert driver.commands(m.FetchBody) == []

@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Effect, Job, Refused, Send, Sleep, Together
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import (
+    CallMethod,
+    CommandRefused,
+    Effect,
+    Job,
+    Sleep,
+    Together,
+)
 from replaykit.recorder.browser.frames_and_workers import arm_target, own, send_frames, snapshot, stir
 from replaykit.recorder.browser.instrumentation import following
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
@@ -19,9 +26,9 @@ PUSH = json.dumps({"k": "push", "seq": 1, "at": 0, "purpose": "final", "snapshot
 CLOCK = Clock(wall=lambda: 1000.0, ticks=lambda: 0.0)
 
 
-def page(*, speaks: bool = True) -> Tab:
+def page(*, speaks: bool = True) -> CdpTab:
     """A page M with a frame F in a process of its own, session S."""
-    made = Tab(0, CLOCK)
+    made = CdpTab(0, CLOCK)
     made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
     about = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "parentFrameId": "M"}}
     hear(made, "Target.attachedToTarget", about)
@@ -34,12 +41,12 @@ def page(*, speaks: bool = True) -> Tab:
     return made
 
 
-def hear(tab: Tab, method: str, params: dict[str, Any], via: tuple[str, ...] = ()) -> None:
+def hear(tab: CdpTab, method: str, params: dict[str, Any], via: tuple[str, ...] = ()) -> None:
     assert list(tab.translate(method, params, via)) == []
 
 
 def carry(
-    carried: Generator[Effect, Any, Any], answer: Callable[[Send], Any]
+    carried: Generator[Effect, Any, Any], answer: Callable[[CallMethod], Any]
 ) -> tuple[Job, list[tuple[tuple[str, ...], str]]]:
     """Carry out; return the job, and what was asked of whom."""
     job, asked = Job(carried), []
@@ -50,19 +57,19 @@ def carry(
             effect = job.step()
             continue
         sends = effect.sends if isinstance(effect, Together) else (effect,)
-        assert all(isinstance(send, Send) for send in sends)
+        assert all(isinstance(send, CallMethod) for send in sends)
         asked += [(send.via, send.params.get("expression") or send.method) for send in sends]
         try:
             answers = [answer(send) for send in sends]
             result = answers if isinstance(effect, Together) else answers[0]
-        except Refused as refused:
+        except CommandRefused as refused:
             effect = job.step(refused=refused)
         else:
             effect = job.step(result)
     return job, asked
 
 
-def plain(effect: Send) -> Any:
+def plain(effect: CallMethod) -> Any:
     if effect.method == "Page.getFrameTree":
         return {"frameTree": {"frame": {"id": "F", "parentId": "M", "loaderId": "L1"}}}
     if effect.method == "DOM.getFrameOwner":
@@ -103,9 +110,9 @@ def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str |
     target = tab.targets["S",]
     target.is_held = True
 
-    def answer(effect: Send) -> Any:
+    def answer(effect: CallMethod) -> Any:
         if effect.method == fails:
-            raise Refused("timeout")
+            raise CommandRefused("timeout")
         return plain(effect)
 
     _, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
@@ -117,7 +124,7 @@ def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str |
 
 @pytest.mark.parametrize("holds", [False, True])
 def test_what_lies_below_waits_as_its_tab_does(holds: bool) -> None:
-    assert following(Tab(0, CLOCK, holds=holds))["waitForDebuggerOnStart"] is holds
+    assert following(CdpTab(0, CLOCK, holds=holds))["waitForDebuggerOnStart"] is holds
 
 
 def test_worker_is_only_listened_to() -> None:
@@ -131,8 +138,8 @@ def test_worker_is_only_listened_to() -> None:
 
 
 def test_target_that_refuses_is_known_to_have() -> None:
-    def refuses(effect: Send) -> Any:
-        raise Refused("failed")
+    def refuses(effect: CallMethod) -> Any:
+        raise CommandRefused("failed")
 
     tab = page()
     target = tab.targets["S",]
@@ -144,9 +151,9 @@ def test_target_that_went_away_meanwhile_has_refused_nothing() -> None:
     tab = page()
     target = tab.targets["S",]
 
-    def goes(effect: Send) -> Any:
+    def goes(effect: CallMethod) -> Any:
         tab.targets.clear()
-        raise Refused("failed")
+        raise CommandRefused("failed")
 
     carry(arm_target(tab, target, "script", CLOCK, has_network=True), goes)
     assert not target.is_refused
@@ -157,7 +164,7 @@ def test_what_a_hostile_page_says_of_itself_does_no_harm() -> None:
     for value in (None, 5, ["x", "y", "z"], [1.0, "complete"], [1.0, "complete", 7]):
         target = tab.targets["S",]
 
-        def answer(effect: Send, value: Any = value) -> Any:
+        def answer(effect: CallMethod, value: Any = value) -> Any:
             return {"result": {"value": value}} if "expression" in effect.params else plain(effect)
 
         job, _ = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
@@ -188,9 +195,9 @@ def test_frames_send_what_they_show_before_their_page_does() -> None:
 
 
 def test_stuck_frame_does_not_hold_its_page_up() -> None:
-    def answer(effect: Send) -> Any:
+    def answer(effect: CallMethod) -> Any:
         if effect.via:
-            raise Refused("timeout")
+            raise CommandRefused("timeout")
         return plain(effect)
 
     tab = page()
@@ -207,7 +214,7 @@ def test_page_waits_for_frames_that_are_being_armed_but_not_for_ever() -> None:
 
 
 def test_page_without_frames_is_asked_as_ever() -> None:
-    tab = Tab(0, CLOCK)
+    tab = CdpTab(0, CLOCK)
     tab.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
     hear(
         tab,

@@ -26,7 +26,7 @@ from replaykit.secrets.secret_patterns import (
 )
 from replaykit.snapshot.codec import decode
 from replaykit.tasks import regex_matcher
-from replaykit.trajectory.action import Click, Element, Fill, Names, Node, ToolCall
+from replaykit.trajectory.action import Click, Element, Fill, Names, NodeRef, ToolCall
 from replaykit.trajectory.exchange import Console, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read
 from replaykit.trajectory.step import Header, Probe, Step
@@ -128,7 +128,7 @@ def step(secret: str) -> Step:
         names=Names(label=secret),
         attributes={"data-x": secret, "hunter22": "x"},
         css="#a",
-        node=Node(snapshot=DIGEST, number=3),
+        node=NodeRef(snapshot=DIGEST, number=3),
     )
     return Step(
         index=0,

@@ -11,7 +11,7 @@ from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Click, CloseTab, Element, tag_of
-from replaykit.trajectory.exchange import Console, Dialog, Download, Gap, Navigation, Tab
+from replaykit.trajectory.exchange import Console, Dialog, Download, Gap, Navigation, TabChange
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Probe
 
@@ -89,7 +89,7 @@ def test_pre_probes_come_before_the_start_observation(new_driver) -> None:
     assert [probe.id for probe in driver.of(Probe)] == ["p0"]
     driver.open()
     kinds = [type(event) for event in driver.events[1:]]
-    assert kinds == [Probe, exchange.Tab, Observation]
+    assert kinds == [Probe, exchange.TabChange, Observation]
     assert driver.session.is_ready
 
 
@@ -151,7 +151,7 @@ def test_a_browser_that_goes_away_leaves_last_looks(driver) -> None:
     (final,), (seen,) = driver.looks("final"), driver.looks()
     assert (final.from_last, final.snapshot, final.of) == (True, seen.snapshot, None)
     assert [type(a) for a in driver.actions] == [Click]
-    assert [tab.cause for tab in driver.of(exchange.Tab)] == ["unknown", "unknown"]
+    assert [tab.cause for tab in driver.of(exchange.TabChange)] == ["unknown", "unknown"]
 
 
 def test_last_words_of_a_page_are_its_final(driver) -> None:
@@ -189,12 +189,12 @@ def test_a_popup_that_closes_itself_is_the_pages(driver) -> None:
     driver.click(BUTTON, 4000, page=1)
     driver.feed(m.TabClosed(at=4200, page=1)).wait(2000)
     assert CloseTab not in [type(a) for a in driver.actions]
-    assert driver.of(exchange.Tab)[-1].cause == "page"
+    assert driver.of(exchange.TabChange)[-1].cause == "page"
 
 
 def test_a_crash_is_a_gap(driver) -> None:
     driver.feed(m.TabCrashed(at=5000, page=0)).end("crashed", cause="browser")
-    assert [tab.state for tab in driver.of(exchange.Tab)] == ["opened", "crashed"]
+    assert [tab.state for tab in driver.of(exchange.TabChange)] == ["opened", "crashed"]
     assert ("actions", "crashed") in [(gap.channel, gap.why) for gap in driver.of(Gap)]
     assert driver.events[-1].cause == "browser"
 
@@ -231,7 +231,7 @@ def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(dri
     assert [(one.t, one.url, one.ambiguous) for one in driver.of(Navigation)] == [
         (1700, "http://x.test/", True)
     ]
-    tabs = [(tab.state, tab.t, tab.cause) for tab in driver.of(Tab) if tab.page == 1]
+    tabs = [(tab.state, tab.t, tab.cause) for tab in driver.of(TabChange) if tab.page == 1]
     assert tabs == [("opened", 1600, "agent"), ("closed", 1800, "agent")]
     assert [tag_of(action) for action in driver.actions] == ["click", "new_tab", "close_tab", "click"]
 
@@ -249,7 +249,7 @@ def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) 
 def test_a_tab_that_is_still_there_unheard_is_looked_at_by_nobody(driver) -> None:
     driver.feed(m.TabMissed(at=100, page=1, opener=0)).end()
     assert [seen.page for seen in driver.looks("final")] == [0]
-    assert [tab.state for tab in driver.of(Tab) if tab.page == 1] == ["opened"]
+    assert [tab.state for tab in driver.of(TabChange) if tab.page == 1] == ["opened"]
 
 
 def test_tabs_that_were_there_are_no_acts(driver) -> None:
@@ -288,8 +288,8 @@ def test_console_lines_are_bounded(driver, monkeypatch) -> None:
 def test_a_download_is_one_event(driver) -> None:
     begun = {"page": 0, "guid": "g", "url": "http://x/a.csv", "suggested": "a.csv"}
     driver.click(BUTTON, 1000)
-    driver.feed(m.Downloaded(at=1100, state="started", **begun))
-    driver.feed(m.Downloaded(at=1400, state="completed", size=12, **begun)).wait(1000)
+    driver.feed(m.DownloadChanged(at=1100, state="started", **begun))
+    driver.feed(m.DownloadChanged(at=1400, state="completed", size=12, **begun)).wait(1000)
     (download,) = driver.of(Download)
     assert (download.t, download.state, download.size, download.suggested, download.step) == (
         1100,

@@ -55,8 +55,8 @@ def test_a_click_that_navigates(driver) -> None:
     driver.outputs.clear()
     driver.feed(m.Finished(at=1700, request="12", encoded_size=11))
     (body,) = driver.outputs
-    assert isinstance(body, m.Body) and body.request == "12"
-    driver.feed(m.Reply(at=1710, id=body.id, value=b"<p>paid</p>"))
+    assert isinstance(body, m.FetchBody) and body.request == "12"
+    driver.feed(m.CommandReply(at=1710, id=body.id, value=b"<p>paid</p>"))
     (exchange,) = driver.of(Exchange)
     assert (exchange.id, exchange.step, exchange.status) == (0, 0, 200)
     assert driver.blobs[exchange.body] == b"<p>paid</p>"
@@ -65,7 +65,9 @@ def test_a_click_that_navigates(driver) -> None:
     driver.push("rest", "paid", at=2050, url=where["url"])
     (shot,) = driver.outputs
     assert isinstance(shot, m.Screenshot)
-    driver.feed(m.Reply(at=2080, id=shot.id, value=(Blob.of("image/x-portable-pixmap", b"P6"), 1.0, 2070.0)))
+    driver.feed(
+        m.CommandReply(at=2080, id=shot.id, value=(Blob.of("image/x-portable-pixmap", b"P6"), 1.0, 2070.0))
+    )
     (seen,) = driver.looks()
     assert (seen.of, seen.t, seen.settled, seen.status) == (0, 2050, True, 200)
     assert (seen.screenshot, seen.shot_t) == (blob_id(b"P6"), 2070)

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
-    CloseTab,
+    CallMethod,
+    CloseProbeTab,
+    CommandRefused,
     Effect,
     Job,
     OpenTab,
-    Refused,
-    Send,
     Sleep,
     Work,
 )
@@ -27,8 +27,8 @@ from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
-    Body,
     Close,
+    FetchBody,
     Http,
     Open,
     Pause,
@@ -52,8 +52,8 @@ class Hands:
         self.clock = Clock(wall=lambda: 1000.0, ticks=lambda: self.ms / 1000)
 
 
-def tab(hands: Hands | None = None, **options: Any) -> Tab:
-    made = Tab(0, (hands or Hands()).clock, **options)
+def tab(hands: Hands | None = None, **options: Any) -> CdpTab:
+    made = CdpTab(0, (hands or Hands()).clock, **options)
     made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
     for number, name in ((1, ""), (2, WORLD)):
         about = {"isDefault": name == "", "frameId": "M"}
@@ -63,14 +63,14 @@ def tab(hands: Hands | None = None, **options: Any) -> Tab:
     return made
 
 
-def carry(command: Command, answer: Answer, *tabs: Tab, hands: Hands | None = None) -> Job:
+def carry(command: Command, answer: Answer, *tabs: CdpTab, hands: Hands | None = None) -> Job:
     """Carry a command out; `answer` performs the effects."""
     job = Job(Commands({one.page: one for one in tabs}, (hands or Hands()).clock).start(command))
     effect = job.step()
     while effect is not None:
         try:
             result = answer(effect)
-        except Refused as refused:
+        except CommandRefused as refused:
             effect = job.step(refused=refused)
         else:
             effect = job.step(result)
@@ -81,7 +81,7 @@ def says(value: Any) -> Answer:
     """Every evaluation gives this value."""
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         assert effect.method == "Runtime.evaluate"
         return {"result": {"value": value}}
 
@@ -94,7 +94,7 @@ def throws(details: dict[str, Any]) -> Answer:
 
 def refuses(word: str) -> Answer:
     def answer(effect: Effect) -> Any:
-        raise Refused(word)
+        raise CommandRefused(word)
 
     return answer
 
@@ -108,10 +108,10 @@ PUSH = json.dumps({"k": "push", "seq": 1, "at": 0, "purpose": "final", "snapshot
 
 def test_snapshot() -> None:
     one = tab()
-    asked: list[Send] = []
+    asked: list[CallMethod] = []
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         asked.append(effect)
         return {"result": {"value": PUSH}}
 
@@ -162,7 +162,7 @@ def test_document_replaced_while_it_was_asked() -> None:
 
     def answer(effect: Effect) -> Any:
         one.note("Runtime.executionContextsCleared", {})
-        raise Refused("failed")
+        raise CommandRefused("failed")
 
     assert carry(ReadPage(id=1, page=0, what="snapshot", args=("rest",)), answer, one).error == "gone"
 
@@ -183,7 +183,7 @@ def test_reads() -> None:
     asked: list[str] = []
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         asked.append(effect.params["expression"])
         return {"result": {"value": next(answers)}}
 
@@ -209,7 +209,7 @@ def test_what_a_page_throws_is_a_value() -> None:
 
 def test_preparing_scripts_run_in_the_page_s_own_world() -> None:
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         assert effect.params["contextId"] == 1
         is_bad = effect.params["expression"] == "bad()"
         thrown = {"exceptionDetails": {"text": "x", "exception": {"value": "plain"}}}
@@ -234,11 +234,11 @@ def png(width: int, height: int, kind: int = 2) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + parts).decode()
 
 
-def camera(picture: str, asked: list[Send]) -> Answer:
+def camera(picture: str, asked: list[CallMethod]) -> Answer:
     def answer(effect: Effect) -> Any:
         if isinstance(effect, Work):
             return effect.run()
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         asked.append(effect)
         if effect.method in ("Runtime.evaluate", "Page.getFrameTree"):
             asked.remove(effect)
@@ -251,7 +251,7 @@ def camera(picture: str, asked: list[Send]) -> Answer:
 
 
 def test_picture_is_its_pixels() -> None:
-    asked: list[Send] = []
+    asked: list[CallMethod] = []
     job = carry(Screenshot(id=1, page=0), camera(png(3, 2), asked), tab())
     picture = Blob.of("image/x-portable-pixmap", b"P6\n3 2\n255\n" + b"\xff" * 18)
     assert job.value == (picture, 1.0, 0)
@@ -281,24 +281,24 @@ def test_capture_that_does_not_come_is_asked_for_twice() -> None:
     waits: list[float] = []
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         if effect.method == "Runtime.evaluate":
             return {"result": {"value": True}}
         waits.append(effect.timeout_ms)
-        raise Refused("timeout")
+        raise CommandRefused("timeout")
 
     assert carry(Screenshot(id=1, page=0), answer, tab()).error == "timeout"
     assert waits == [1500, 3500]
 
 
 def test_capture_that_is_refused_is_asked_for_once_more() -> None:
-    asked: list[Send] = []
+    asked: list[CallMethod] = []
     take = camera(png(3, 2), asked)
 
     def answer(effect: Effect) -> Any:
-        if isinstance(effect, Send) and effect.method == "Page.captureScreenshot" and not asked:
+        if isinstance(effect, CallMethod) and effect.method == "Page.captureScreenshot" and not asked:
             asked.append(effect)
-            raise Refused("failed")
+            raise CommandRefused("failed")
         return take(effect)
 
     assert carry(Screenshot(id=1, page=0), answer, tab()).error is None
@@ -307,7 +307,7 @@ def test_capture_that_is_refused_is_asked_for_once_more() -> None:
 
 def test_a_document_that_has_drawn_nothing_gives_no_picture() -> None:
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send) and effect.method == "Runtime.evaluate"
+        assert isinstance(effect, CallMethod) and effect.method == "Runtime.evaluate"
         return {"result": {"value": False}}
 
     assert carry(Screenshot(id=1, page=0), answer, tab()).error == "gone"
@@ -318,7 +318,7 @@ def test_a_picture_after_which_another_document_is_told_of_is_not_kept() -> None
     take = camera(png(3, 2), asked)
 
     def answer(effect: Effect) -> Any:
-        if isinstance(effect, Send) and effect.method == "Page.getFrameTree":
+        if isinstance(effect, CallMethod) and effect.method == "Page.getFrameTree":
             one.document += 1
         return take(effect)
 
@@ -336,7 +336,7 @@ def test_capture_of_a_page_that_leaves_is_gone() -> None:
 
     def answer(effect: Effect) -> Any:
         list(one.translate("Page.frameStartedNavigating", started))
-        raise Refused("failed")
+        raise CommandRefused("failed")
 
     assert carry(Screenshot(id=1, page=0), answer, one).error == "gone"
 
@@ -355,13 +355,13 @@ def test_body(reply: dict[str, Any], body: bytes) -> None:
     list(one.translate("Network.requestWillBeSent", sent))
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         assert effect.params == {"requestId": "7"}
         return reply
 
-    assert carry(Body(id=1, request="7"), answer, one).value == body
-    assert carry(Body(id=1, request="7"), refuses("failed"), one).error == "gone"
-    assert carry(Body(id=1, request="8"), never, one).error == "gone"
+    assert carry(FetchBody(id=1, request="7"), answer, one).value == body
+    assert carry(FetchBody(id=1, request="7"), refuses("failed"), one).error == "gone"
+    assert carry(FetchBody(id=1, request="8"), never, one).error == "gone"
 
 
 def _asking(reply: dict[str, Any]) -> Job:
@@ -371,7 +371,7 @@ def _asking(reply: dict[str, Any]) -> Job:
     list(one.translate("Network.requestWillBeSent", sent))
 
     def answer(effect: Effect) -> Any:
-        assert isinstance(effect, Send)
+        assert isinstance(effect, CallMethod)
         assert (effect.method, effect.params) == ("Network.getRequestPostData", {"requestId": "7"})
         return reply
 
@@ -417,7 +417,7 @@ class Visit:
             return self.tab
         if isinstance(effect, Sleep):
             self.hands.ms += effect.ms
-        if isinstance(effect, Send) and effect.method == "Page.navigate":
+        if isinstance(effect, CallMethod) and effect.method == "Page.navigate":
             self.tab.network.documents["L1"] = (200, ("http://x.test/old",))
             return self._reply
         quiet = max(0, self.hands.ms - self._quiet_after)
@@ -445,7 +445,7 @@ def test_failed_probe_closes_its_tab() -> None:
     visit = Visit(reply={"frameId": "M", "errorText": "net::ERR_CONNECTION_REFUSED"})
     value = visit.open().value
     assert (value["error"], value["settled"]) == ("net::ERR_CONNECTION_REFUSED", False)
-    assert visit.effects[-1] == CloseTab(tab=visit.tab)
+    assert visit.effects[-1] == CloseProbeTab(tab=visit.tab)
 
 
 def test_probe_tab_is_used_again() -> None:

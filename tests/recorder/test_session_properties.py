@@ -139,7 +139,7 @@ types = st.sampled_from(
 requests = st.sampled_from(["1", "2", "2#1"])
 inputs: st.SearchStrategy[Any] = st.one_of(
     *[st.builds(m.PageMessage, at=times, page=pages, document=documents, frame=frames, event=events)] * 6,
-    *[st.builds(m.Pushed, at=times, page=pages, document=documents, frame=frames, push=pushes)] * 2,
+    *[st.builds(m.SnapshotPushed, at=times, page=pages, document=documents, frame=frames, push=pushes)] * 2,
     st.builds(m.TabOpened, at=times, page=pages, url=texts, opener=st.none() | pages, existing=st.booleans()),
     st.builds(m.TabClosed, at=times, page=pages),
     st.builds(m.TabCrashed, at=times, page=pages),
@@ -161,7 +161,9 @@ inputs: st.SearchStrategy[Any] = st.one_of(
     st.builds(m.DialogOpened, at=times, page=pages, kind=texts, message=texts),
     st.builds(m.DialogClosed, at=times, page=pages, accepted=st.booleans()),
     st.builds(m.ConsoleLine, at=times, page=pages, level=texts, text=texts),
-    st.builds(m.Downloaded, at=times, page=pages, guid=texts, url=texts, state=texts, size=st.integers()),
+    st.builds(
+        m.DownloadChanged, at=times, page=pages, guid=texts, url=texts, state=texts, size=st.integers()
+    ),
     st.builds(
         m.Requested,
         at=times,
@@ -247,7 +249,7 @@ PHRASES: tuple[list[Any], ...] = (
     [m.StepEnter(at=3.0, actions=ACTIONS[1:3]), *journey(None, "differentDocument", "started", "committed")],
     [m.StepEnter(at=3.0, actions=()), *CLICK, m.StepExit(at=300.0)],
     [m.StepExit(at=300.0)],
-    [m.Pushed(at=100.0, page=0, document=0, push=REST)],
+    [m.SnapshotPushed(at=100.0, page=0, document=0, push=REST)],
     [m.TabOpened(at=5.0, page=1, url="about:blank", opener=0)],
     [m.TabOpened(at=2000.0, page=2, url="http://shop.test/")],
     [m.TabClosed(at=2000.0, page=1)],
@@ -279,7 +281,7 @@ def right(command: Any) -> Any:
             return "back"
         case m.Screenshot():
             return (Blob.of("image/x-portable-pixmap", b"P6"), 1.0, 1.0)
-        case m.Body():
+        case m.FetchBody():
             return b'{"a":1}'
         case m.Http():
             return (200, "application/json", b"{}")
@@ -339,7 +341,7 @@ def drive(
         now += getattr(command, "ms", 1)
         value = right(command) if random.random() < 0.7 else random.choice(WRONG)
         error = random.choice(ERRORS) if value is None else None
-        take(session.feed(m.Reply(at=now, id=command.id, value=value, error=error)))
+        take(session.feed(m.CommandReply(at=now, id=command.id, value=value, error=error)))
 
     take(session.start(0.0))
     if not is_late:

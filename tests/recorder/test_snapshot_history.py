@@ -5,23 +5,31 @@ from typing import Any
 from replaykit.recorder.page.page_script import PageFrame, PageNode, PagePush
 from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.outbox import Blob
-from replaykit.recorder.session.snapshot_history import DEPTH_MAX, FRAMES_MAX, FRAMES_TOLD_MAX, Shown, Sights
+from replaykit.recorder.session.snapshot_history import (
+    DEPTH_MAX,
+    FRAMES_MAX,
+    FRAMES_TOLD_MAX,
+    PushedSnapshot,
+    Sights,
+)
 from replaykit.trajectory.observation import Frame
 
 AD: Source = ("F", 0)
 
 
-def shown(name: str, at: float, source: Source = MAIN, seq: int = 0, document: int = 0, **more: Any) -> Shown:
+def shown(
+    name: str, at: float, source: Source = MAIN, seq: int = 0, document: int = 0, **more: Any
+) -> PushedSnapshot:
     push = PagePush(seq=seq, at=at, purpose="rest", snapshot="", url=f"http://{name}/", **more)
     blob = Blob(id=f"{name}@{at:.0f}", media_type="x/y", data=b"")
-    return Shown(at=at, document=document, source=source, push=push, blob=blob)
+    return PushedSnapshot(at=at, document=document, source=source, push=push, blob=blob)
 
 
 def entry(frame: str, number: int = 3, **more: Any) -> PageFrame:
     return PageFrame(number=number, path=(0,), url="http://src/", id=frame, **more)
 
 
-def seen(sights: Sights, main: Shown, until: float = float("inf")) -> list[Any]:
+def seen(sights: Sights, main: PushedSnapshot, until: float = float("inf")) -> list[Any]:
     return [told(frame) for frame in sights.frames(main, until)[0]]
 
 
@@ -137,5 +145,5 @@ def test_before_is_by_counter_in_the_main_frame_and_by_time_elsewhere() -> None:
     assert sights.url(MAIN) is None
 
 
-def ids(*found: Shown | None) -> list[str | None]:
+def ids(*found: PushedSnapshot | None) -> list[str | None]:
     return [one.blob.id if one else None for one in found]

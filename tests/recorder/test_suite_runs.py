@@ -14,9 +14,9 @@ from replaykit.errors import NoBrowser, RecorderError, UsageError
 from replaykit.recorder.agent_runs import Recorded
 from replaykit.recorder.suite_runs import (
     LOG,
-    Choice,
     SuiteResult,
     SuiteRun,
+    TaskChoice,
     choose,
     record_suite,
     runs_of,
@@ -30,7 +30,7 @@ LEVELS = ["easy", "medium", "hard", "Easy", "hard", "easy"]
 TASKS = [Task(id=f"t{at}", intent="Act.", metadata={"level": level}) for at, level in enumerate(LEVELS)]
 
 
-def ids(choice: Choice) -> list[str]:
+def ids(choice: TaskChoice) -> list[str]:
     return [task.id for task in choose(TASKS, choice)]
 
 
@@ -46,28 +46,28 @@ def states(results: list[SuiteResult]) -> list[tuple[str, int, str]]:
 @pytest.mark.parametrize(
     ("choice", "expected"),
     [
-        (Choice(), ["t0", "t1", "t2", "t3", "t4", "t5"]),
-        (Choice(level="EASY"), ["t0", "t3", "t5"]),
-        (Choice(level="easy", limit=2), ["t0", "t3"]),
-        (Choice(ids=("t4", "t1")), ["t1", "t4"]),
-        (Choice(ids=("t4", "t1"), level="hard"), ["t4"]),
-        (Choice(level="impossible"), []),
+        (TaskChoice(), ["t0", "t1", "t2", "t3", "t4", "t5"]),
+        (TaskChoice(level="EASY"), ["t0", "t3", "t5"]),
+        (TaskChoice(level="easy", limit=2), ["t0", "t3"]),
+        (TaskChoice(ids=("t4", "t1")), ["t1", "t4"]),
+        (TaskChoice(ids=("t4", "t1"), level="hard"), ["t4"]),
+        (TaskChoice(level="impossible"), []),
     ],
 )
-def test_tasks_are_chosen_in_the_order_of_the_suite(choice: Choice, expected: list[str]) -> None:
+def test_tasks_are_chosen_in_the_order_of_the_suite(choice: TaskChoice, expected: list[str]) -> None:
     assert ids(choice) == expected
 
 
 def test_a_sample_takes_as_many_of_every_level_and_the_same_for_the_same_seed() -> None:
-    chosen = ids(Choice(per_level=1, seed=7))
-    assert chosen == ids(Choice(per_level=1, seed=7))
+    chosen = ids(TaskChoice(per_level=1, seed=7))
+    assert chosen == ids(TaskChoice(per_level=1, seed=7))
     assert sorted(LEVELS[int(id[1:])] for id in chosen) == sorted({*LEVELS})
-    assert len({tuple(ids(Choice(per_level=1, seed=seed))) for seed in range(20)}) > 1
+    assert len({tuple(ids(TaskChoice(per_level=1, seed=seed))) for seed in range(20)}) > 1
 
 
 def test_an_unknown_task_is_told_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"no task nope; the suite begins t0, t1"):
-        choose(TASKS, Choice(ids=("t1", "nope")))
+        choose(TASKS, TaskChoice(ids=("t1", "nope")))
 
 
 def test_every_task_is_tried_once_before_any_is_tried_again(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.session.navigation.tab_history import History
+from replaykit.recorder.session.navigation.tab_history import TabHistory
 
 MOVED = "historyDifferentDocument"
 NEW = "differentDocument"
 
 
-def followed(*events: tuple[str, str | None]) -> History:
-    history = History()
+def followed(*events: tuple[str, str | None]) -> TabHistory:
+    history = TabHistory()
     history.read(["start"], 0)
     for url, kind in events:
         history.committed(url, kind)

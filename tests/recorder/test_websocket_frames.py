@@ -14,8 +14,8 @@ from replaykit.recorder.proxy.websocket_frames import (
     PING,
     TEXT,
     BadFrame,
-    Frame,
-    Frames,
+    WebSocketFrame,
+    WebSocketReader,
     accept,
     frame,
     unmasked,
@@ -45,14 +45,17 @@ def test_handshake_of_the_standard() -> None:
 )
 def test_messages_come_whole_in_any_pieces(messages: list[tuple[int, bytes]], size: int) -> None:
     data = b"".join(sent(payload, kind) for kind, payload in messages)
-    frames = Frames()
+    frames = WebSocketReader()
     found = [one for at in range(0, len(data), size) for one in frames.feed(data[at : at + size])]
-    assert found == [Frame(kind, payload) for kind, payload in messages]
+    assert found == [WebSocketFrame(kind, payload) for kind, payload in messages]
 
 
 def test_parts_are_joined_around_a_control_frame() -> None:
     data = sent(b"one ", TEXT, is_last=False) + sent(b"?", PING) + sent(b"two", 0)
-    assert list(Frames().feed(data)) == [Frame(PING, b"?"), Frame(TEXT, b"one two")]
+    assert list(WebSocketReader().feed(data)) == [
+        WebSocketFrame(PING, b"?"),
+        WebSocketFrame(TEXT, b"one two"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_parts_are_joined_around_a_control_frame() -> None:
 )
 def test_what_is_no_frame_or_too_long_is_refused(data: bytes) -> None:
     with pytest.raises(BadFrame):
-        list(Frames(limit=1000).feed(data))
+        list(WebSocketReader(limit=1000).feed(data))
 
 
 @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))

@@ -23,7 +23,7 @@ def opened(driver, *texts: str | None, received: tuple[str, ...] = ()) -> None:
     for is_sent, all_of in ((True, texts), (False, received)):
         for text in all_of:
             size = 3 if text is None else len(text.encode())
-            driver.feed(m.Framed(at=120, request="1", is_sent=is_sent, text=text, size=size))
+            driver.feed(m.WebSocketMessage(at=120, request="1", is_sent=is_sent, text=text, size=size))
 
 
 def over(driver) -> Exchange:

@@ -23,7 +23,7 @@ from replaykit.redaction.bundle_redaction import redact
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_patterns import LOOK_MIN, LOOKS
 from replaykit.testing import snapshot, trajectory
-from replaykit.trajectory.action import Click, Element, Node, ToolCall, Unknown
+from replaykit.trajectory.action import Click, Element, NodeRef, ToolCall, Unknown
 from replaykit.trajectory.exchange import Exchange, Message
 from replaykit.trajectory.observation import Frame, Observation, Read
 from replaykit.trajectory.scalars import Omitted
@@ -61,7 +61,7 @@ def events(path: Path) -> tuple[Any, ...]:
 
 def step(secret: str, page: str, inner: str, css: str) -> Step:
     element = Element(
-        css="#a", text=f"a {secret}", attributes={"data-x": secret}, node=Node(snapshot=page, number=2)
+        css="#a", text=f"a {secret}", attributes={"data-x": secret}, node=NodeRef(snapshot=page, number=2)
     )
     frames = (Frame(snapshot=inner, url=f"http://x.test/?{secret}"), Frame(why="unreadable"))
     before = Observation(role="before", title=secret, snapshot=page, frames=frames, sheets=(css, None))
@@ -131,7 +131,7 @@ def test_every_reference_leads_to_the_new_payload(tmp_path: Path) -> None:
     redact(source, out, secrets={"PW": SECRET})
     acted, after, exchange, *_, probe, _ = events(out)
     page, inner = acted.before.snapshot, acted.before.frames[0].snapshot
-    assert acted.action.element.node == Node(snapshot=page, number=2)
+    assert acted.action.element.node == NodeRef(snapshot=page, number=2)
     assert after.snapshot == probe.snapshot == page
     assert inner == events(source)[0].before.frames[0].snapshot
     assert page != events(source)[0].before.snapshot

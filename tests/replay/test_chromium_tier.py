@@ -16,7 +16,7 @@ from replaykit.replay.offline_page import chromium_tier as tier
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.replay.offline_page.chromium_tier import FAILED, NO_BROWSER, Oracle, oracle_of, version_of
 from replaykit.replay.offline_page.page_payload import Blueprint
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
@@ -32,7 +32,7 @@ class FakePage:
         self.plan = plan
         self.log = log
 
-    def read(self, wanted: Wanted) -> Read:
+    def read(self, wanted: PageQuestion) -> Read:
         self.log.append("read")
         if wanted.locator == "length":
             return Read(locator=wanted.locator, kind="number", value=len(self.plan.tokens))
@@ -73,8 +73,8 @@ def test_a_page_is_built_once_and_closed_at_the_end(tmp_path: Path) -> None:
         replay = Replay(bundle)
         assert replay.final is not None
         with Oracle(replay, chromium) as oracle:
-            oracle.read(replay.final, Wanted(locator="a"))
-            oracle.read(replay.final, Wanted(locator="b"))
+            oracle.read(replay.final, PageQuestion(locator="a"))
+            oracle.read(replay.final, PageQuestion(locator="b"))
             assert oracle.version == "Chrome/1.2.3"
     assert chromium.log == ["open", "read", "read", "close"]
 
@@ -84,9 +84,9 @@ def test_what_changes_with_masked_words_is_no_answer(tmp_path: Path) -> None:
         replay = Replay(bundle)
         assert replay.final is not None
         with Oracle(replay, FakeChromium()) as oracle:
-            assert oracle.read(replay.final, Wanted(locator="text")).value == "seen"
+            assert oracle.read(replay.final, PageQuestion(locator="text")).value == "seen"
             with pytest.raises(Unsupported, match="masked or cut"):
-                oracle.read(replay.final, Wanted(locator="length"))
+                oracle.read(replay.final, PageQuestion(locator="length"))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_page_that_ends_the_browser_is_tried_once(tmp_path: Path) -> None:
         with Oracle(replay, Fragile()) as oracle:
             for _ in range(2):
                 with pytest.raises(Unsupported, match=FAILED):
-                    oracle.read(replay.final, Wanted(locator="a"))
+                    oracle.read(replay.final, PageQuestion(locator="a"))
     assert len(tried) == 1
 
 

@@ -9,9 +9,9 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import addresses
-from replaykit.reruns.outcomes import Outcome
-from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun, Row, compare_runs
-from replaykit.reruns.rerun_plan import Given, plan_rerun
+from replaykit.reruns.outcomes import StepOutcome
+from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun, RerunRow, compare_runs
+from replaykit.reruns.rerun_plan import RerunInputs, plan_rerun
 from replaykit.reruns.rerun_text import rerun_text
 from replaykit.testing import trajectory
 from replaykit.testing.builder import Builder
@@ -29,16 +29,16 @@ def a_run(root: str, page: str = "<p>Paid</p>", name: str = "Pay", url: str = "/
     return run.see(page, url=root + url)
 
 
-def compared(then: Builder, now: Builder, folder: Path, outcome: Outcome | None = None) -> Rerun:
+def compared(then: Builder, now: Builder, folder: Path, outcome: StepOutcome | None = None) -> Rerun:
     paths = then.write(folder / "then.zst"), now.write(folder / "now.zst")
     with open_bundle(paths[0]) as before, open_bundle(paths[1]) as after:
-        plan = plan_rerun(Replay(before), PLACES, Given())
-        outcomes = [outcome or Outcome(step=0, state="done")]
+        plan = plan_rerun(Replay(before), PLACES, RerunInputs())
+        outcomes = [outcome or StepOutcome(step=0, state="done")]
         rows = compare_runs(Replay(before), Replay(after), plan, outcomes, PLACES)
     return Rerun(recorded="sha256:a", rerun="sha256:b", rows=rows)
 
 
-def kinds(row: Row) -> list[str]:
+def kinds(row: RerunRow) -> list[str]:
     return [one.kind for one in row.differences]
 
 
@@ -81,7 +81,7 @@ def test_lines_that_are_gone_and_new_are_shown(tmp_path: Path) -> None:
 def test_a_step_that_was_not_done_says_so_and_is_not_compared(
     state: str, expected: list[str], tmp_path: Path
 ) -> None:
-    outcome = Outcome(step=0, state=state, why="it is \x1b[31mso\u202e", before="#a")  # type: ignore[arg-type]
+    outcome = StepOutcome(step=0, state=state, why="it is \x1b[31mso\u202e", before="#a")  # type: ignore[arg-type]
     found = compared(a_run(OLD), a_run(NEW, page="<p>Declined</p>"), tmp_path, outcome)
     assert kinds(found.rows[1]) == expected
     assert found.rows[1].text == "unknown"

@@ -10,7 +10,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import addresses
-from replaykit.reruns.rerun_plan import Given, Move, Plan, plan_rerun
+from replaykit.reruns.rerun_plan import Move, RerunInputs, RerunPlan, plan_rerun
 from replaykit.testing import trajectory
 from replaykit.testing.builder import Builder
 from replaykit.trajectory import action as acts
@@ -24,9 +24,9 @@ def begun() -> Builder:
     return trajectory("t1").see("<button id=a>Pay</button>", url=f"{ROOT}/", role="start")
 
 
-def planned(run: Builder, folder: Path, **given: object) -> Plan:
+def planned(run: Builder, folder: Path, **given: object) -> RerunPlan:
     with open_bundle(run.write(folder / f"{len(list(folder.glob('*')))}.zst")) as bundle:
-        return plan_rerun(Replay(bundle), PLACES, Given(**given))  # type: ignore[arg-type]
+        return plan_rerun(Replay(bundle), PLACES, RerunInputs(**given))  # type: ignore[arg-type]
 
 
 def only(run: Builder, folder: Path, **given: object) -> Move:

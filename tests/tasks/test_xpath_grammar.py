@@ -9,30 +9,30 @@ from replaykit.tasks.xpath_grammar import (
     Function,
     Operation,
     Path,
-    Step,
-    Value,
     XPath,
+    XPathStep,
+    XPathValue,
     is_xpath,
     parse,
 )
 
-DESCEND = Step("descendant-or-self", "node()")
+DESCEND = XPathStep("descendant-or-self", "node()")
 
 
 @pytest.mark.parametrize(
     ("source", "parsed"),
     [
-        ("//a", Path(True, (DESCEND, Step("child", "a")))),
+        ("//a", Path(True, (DESCEND, XPathStep("child", "a")))),
         ("/", Path(True, ())),
-        (".//@id", Path(False, (Step("self", "node()"), DESCEND, Step("attribute", "id")))),
-        ("../text()", Path(False, (Step("parent", "node()"), Step("child", "text()")))),
-        ("following::input[1]", Path(False, (Step("following", "input", (Value(1.0),)),))),
-        ("(//a)[2]", Path(False, (), Path(True, (DESCEND, Step("child", "a"))), (Value(2.0),))),
-        ("and", Path(False, (Step("child", "and"),))),
-        ("1 < 2", Operation("<", Value(1.0), Value(2.0))),
-        ("not('a') or 'b'", Operation("or", Function("not", (Value("a"),)), Value("b"))),
-        ("*[* = '*']", Path(False, (Step("child", "*", (
-            Operation("=", Path(False, (Step("child", "*"),)), Value("*")),)),))),
+        (".//@id", Path(False, (XPathStep("self", "node()"), DESCEND, XPathStep("attribute", "id")))),
+        ("../text()", Path(False, (XPathStep("parent", "node()"), XPathStep("child", "text()")))),
+        ("following::input[1]", Path(False, (XPathStep("following", "input", (XPathValue(1.0),)),))),
+        ("(//a)[2]", Path(False, (), Path(True, (DESCEND, XPathStep("child", "a"))), (XPathValue(2.0),))),
+        ("and", Path(False, (XPathStep("child", "and"),))),
+        ("1 < 2", Operation("<", XPathValue(1.0), XPathValue(2.0))),
+        ("not('a') or 'b'", Operation("or", Function("not", (XPathValue("a"),)), XPathValue("b"))),
+        ("*[* = '*']", Path(False, (XPathStep("child", "*", (
+            Operation("=", Path(False, (XPathStep("child", "*"),)), XPathValue("*")),)),))),
     ],
 )  # fmt: skip
 def test_parses(source: str, parsed: XPath) -> None:

@@ -20,11 +20,11 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.structured_answer import Difference, compare_data, is_same_text
+from replaykit.grading.checks.structured_answer import ValueDifference, compare_data, is_same_text
 from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_list, said_in_json
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
-from replaykit.grading.values.bounded_regex import Refused
+from replaykit.grading.values.bounded_regex import RegexRefused
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.network_checks import AgentResponse
@@ -80,7 +80,7 @@ def peer_response(peer: PeerResponse, answer: str) -> Ruling:
         return of_peer(_peer_accepts(peer, said), "AgentResponseEvaluator", expected, found)
     except (PeerFault, Unparsed) as fault:
         return error("peer_exception", f"AgentResponseEvaluator: {fault}", expected, found)
-    except Refused as fault:
+    except RegexRefused as fault:
         return error("unsafe_regex", str(fault), expected, found)
 
 
@@ -144,7 +144,7 @@ def _strict(check: AgentResponse, answer: str, terms: Terms) -> Ruling:
         return failed("not_an_object", _RULE, expected, found)
     try:
         difference = _difference(check, said, terms)
-    except Refused as fault:
+    except RegexRefused as fault:
         return error("unsafe_regex", str(fault), expected, found)
     return Ruling(
         outcome=Outcome.PASS if difference.matches else Outcome.FAIL,
@@ -156,25 +156,25 @@ def _strict(check: AgentResponse, answer: str, terms: Terms) -> Ruling:
     )
 
 
-def _difference(check: AgentResponse, said: Mapping[str, Any], terms: Terms) -> Difference:
+def _difference(check: AgentResponse, said: Mapping[str, Any], terms: Terms) -> ValueDifference:
     for name, wanted in (("task_type", check.expected.task_type), ("status", check.expected.status)):
         key = "performed_operation" if name == "task_type" and name not in said else name
         found = said.get(key)
         if not isinstance(found, str) or not is_same_text(wanted, found):
-            return Difference(False, "differs", f"$.{name}")
+            return ValueDifference(False, "differs", f"$.{name}")
     if check.expected.task_type != "retrieve":
-        return Difference(True)
+        return ValueDifference(True)
     wanted_data = check.expected.retrieved_data
     return _data_difference(
         check, None if wanted_data is UNSET else wanted_data, said.get("retrieved_data"), terms
     )
 
 
-def _data_difference(check: AgentResponse, wanted: Any, found: Any, terms: Terms) -> Difference:
+def _data_difference(check: AgentResponse, wanted: Any, found: Any, terms: Terms) -> ValueDifference:
     found = None if found in ("", [], {}) or found is None else found
     wanted = wanted or None
     if wanted is None or found is None:
-        return Difference(wanted is found, None if wanted is found else "null", "$.retrieved_data")
+        return ValueDifference(wanted is found, None if wanted is found else "null", "$.retrieved_data")
     values = found if isinstance(found, list) else [found]
     schema = check.results_schema if check.results_schema.get("type") == "array" else {"type": "array"}
     result = compare_data(wanted, values, schema, terms.sites, is_ordered=check.ordered)

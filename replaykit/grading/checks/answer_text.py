@@ -28,7 +28,7 @@ from replaykit.grading.checks.webarena_dialects import cleaned
 from replaykit.grading.values.markdown import unlabelled
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import only_number, shown, whole_number
-from replaykit.grading.values.typed import Comparison, compare, compare_part, said
+from replaykit.grading.values.typed import ValueComparison, compare, compare_part, said
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import StringMatch, texts
@@ -42,7 +42,7 @@ UNACHIEVABLE = "N/A"
 """Reference of tasks that cannot be done."""
 
 
-class Wanted(NamedTuple):
+class AnswerRequirement(NamedTuple):
     """One requirement of a check on the answer."""
 
     name: str
@@ -64,12 +64,12 @@ def grade_string(check: StringMatch, replay: Replay, terms: Terms) -> tuple[Grad
     )
 
 
-def requirements(check: StringMatch) -> Iterator[Wanted]:
+def requirements(check: StringMatch) -> Iterator[AnswerRequirement]:
     """Yield the atomic requirements, in the order of WebArena's files."""
     for kind in ("exact", "must_include", "must_exclude", "required_values"):
         yield from _each(kind, getattr(check, kind))
     if check.one_of:
-        yield Wanted("one_of", "one_of", OR.join(texts(check.one_of)))
+        yield AnswerRequirement("one_of", "one_of", OR.join(texts(check.one_of)))
     yield from _each("fuzzy", check.fuzzy)
 
 
@@ -106,15 +106,18 @@ def answer_evidence(trajectory: Trajectory) -> Evidence:
     )
 
 
-def _each(kind: str, given: Texts) -> Iterator[Wanted]:
+def _each(kind: str, given: Texts) -> Iterator[AnswerRequirement]:
     if isinstance(given, str) and kind != "must_include":
-        yield Wanted(kind, kind, given)
+        yield AnswerRequirement(kind, kind, given)
         return
-    yield from (Wanted(f"{kind}.{number}", kind, reference) for number, reference in enumerate(texts(given)))
+    yield from (
+        AnswerRequirement(f"{kind}.{number}", kind, reference)
+        for number, reference in enumerate(texts(given))
+    )
 
 
 def _rulings(
-    check: StringMatch, wanted: list[Wanted], replay: Replay, terms: Terms
+    check: StringMatch, wanted: list[AnswerRequirement], replay: Replay, terms: Terms
 ) -> tuple[list[Ruling], list[Ruling]]:
     answer = replay.answer
     if answer is None and not counts_as_no_answer(replay.ending):
@@ -127,7 +130,7 @@ def _rulings(
     return strict, _peer(check, wanted, answer or "", terms)
 
 
-def _strictly(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -> list[Ruling]:
+def _strictly(check: StringMatch, wanted: list[AnswerRequirement], answer: str, terms: Terms) -> list[Ruling]:
     """Rule strictly on every requirement; those that only a model can compare are one question."""
     fuzzy = next((one for one in wanted if one.kind == "fuzzy"), None)
     shared = _strict(check, fuzzy, answer, terms) if fuzzy is not None else None
@@ -137,7 +140,7 @@ def _strictly(check: StringMatch, wanted: list[Wanted], answer: str, terms: Term
     ]
 
 
-def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:
+def _strict(check: StringMatch, one: AnswerRequirement, answer: str, terms: Terms) -> Ruling:
     if one.kind != "exact" and not all(part.strip() for part in one.reference.split(OR)):
         return error("empty_reference", "a reference is a text", _text(one.reference), _text(answer))
     match one.kind:
@@ -155,7 +158,7 @@ def _strict(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Rulin
     return _strict_fuzzy(check, one, answer, terms)
 
 
-def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms) -> Comparison:
+def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms) -> ValueComparison:
     """Compare the whole answer; a value may stand in a sentence that says no other one of its kind.
 
     Not where a record of WebArena asks for the answer in a form, which a sentence has not.
@@ -218,7 +221,7 @@ def _said_number(text: str) -> Decimal | None:
     return None if said is None else said.value
 
 
-def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) -> Ruling:
+def _strict_fuzzy(check: StringMatch, one: AnswerRequirement, answer: str, terms: Terms) -> Ruling:
     if check.fuzzy == UNACHIEVABLE:
         if normal(answer) == normal(UNACHIEVABLE) and not terms.require_reason:
             return Ruling(
@@ -233,13 +236,15 @@ def _strict_fuzzy(check: StringMatch, one: Wanted, answer: str, terms: Terms) ->
     return _judged("webarena.fuzzy", ", ".join(texts(check.fuzzy)), one, answer, terms, "strict")
 
 
-def _judged(kind: Kind, reference: str, one: Wanted, answer: str, terms: Terms, mode: Mode) -> Ruling:
+def _judged(
+    kind: Kind, reference: str, one: AnswerRequirement, answer: str, terms: Terms, mode: Mode
+) -> Ruling:
     index = int(one.name.rpartition(".")[2]) if mode == "compat" and "." in one.name else 0
     wanted = request(kind, terms.intent, reference, answer, index, asking=terms.asking, mode=mode)
     return judge(terms.ask_in(mode), wanted, mode, (_text(one.reference), _text(answer)))
 
 
-def _peer(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -> list[Ruling]:
+def _peer(check: StringMatch, wanted: list[AnswerRequirement], answer: str, terms: Terms) -> list[Ruling]:
     entry = cleaned(answer, terms.dialect)  # upstream cleans the answer on entry and again in each comparison
     is_only = len(texts(check.must_include)) == 1
     rulings = [_peer_one(check, one, entry, is_only, terms) for one in wanted]
@@ -258,13 +263,13 @@ def _peer(check: StringMatch, wanted: list[Wanted], answer: str, terms: Terms) -
     ]
 
 
-def _peer_unachievable(check: StringMatch, one: Wanted, entry: str, terms: Terms) -> Ruling:
+def _peer_unachievable(check: StringMatch, one: AnswerRequirement, entry: str, terms: Terms) -> Ruling:
     if check.note is None and terms.after_fuzzy is not None:
         return error("peer_exception", "string_note is missing")
     return _judged("webarena.unachievable", check.note or "", one, entry, terms, "compat")
 
 
-def _peer_one(check: StringMatch, one: Wanted, entry: str, is_only: bool, terms: Terms) -> Ruling:
+def _peer_one(check: StringMatch, one: AnswerRequirement, entry: str, is_only: bool, terms: Terms) -> Ruling:
     dialect, reference = terms.dialect, one.reference
     expected = Value(raw=reference, normal=cleaned(reference, dialect), type="text")
     found = Value(raw=entry, normal=cleaned(entry, dialect), type="text")

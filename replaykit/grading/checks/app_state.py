@@ -21,7 +21,7 @@ from replaykit.grading.checks.requirement import (
     undecided,
 )
 from replaykit.grading.checks.run_requests import Missing
-from replaykit.grading.values.bounded_regex import Refused
+from replaykit.grading.values.bounded_regex import RegexRefused
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.values.urls import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
@@ -40,7 +40,7 @@ _NOTHING = object()
 _SUCCESS = range(200, 300)
 
 
-class State(NamedTuple):
+class StateDocument(NamedTuple):
     """One document that an exchange holds."""
 
     document: Any
@@ -119,7 +119,7 @@ def _script_evidence(script: Script, replay: Replay) -> Evidence:
     )
 
 
-def _states(check: StateHttp, replay: Replay) -> Ruling | list[State]:
+def _states(check: StateHttp, replay: Replay) -> Ruling | list[StateDocument]:
     choice = check.exchange
     try:
         if choice.phase != "run":
@@ -165,33 +165,33 @@ def _is_at(url: str, path: str) -> bool:
     return path in (parts.path, f"{parts.path}?{parts.query}")
 
 
-def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Replay) -> State:
+def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Replay) -> StateDocument:
     evidence = _evidence(exchange, place)
     if choice.which == "count":
-        return State(_NOTHING, evidence)
+        return StateDocument(_NOTHING, evidence)
     if exchange.source == "netlog":
-        return State(Missing(f"unheard:{exchange.id}"), evidence)
+        return StateDocument(Missing(f"unheard:{exchange.id}"), evidence)
     if exchange.source == "agent":
-        return State(Missing(FORGED), evidence)
+        return StateDocument(Missing(FORGED), evidence)
     if choice.part != "request" and is_unanswered(exchange):
-        return State(Missing(f"unanswered:{exchange.id}"), evidence)
+        return StateDocument(Missing(f"unanswered:{exchange.id}"), evidence)
     match choice.part:
         case "status":
-            return State(exchange.status, evidence)
+            return StateDocument(exchange.status, evidence)
         case "headers":
             if exchange.response_headers is None:
                 raise Missing(f"headers:{exchange.id}")
-            return State({name.lower(): value for name, value in exchange.response_headers}, evidence)
+            return StateDocument({name.lower(): value for name, value in exchange.response_headers}, evidence)
     blob = exchange.post if choice.part == "request" else exchange.body
-    return State(_json(blob, str(exchange.id), replay), evidence)
+    return StateDocument(_json(blob, str(exchange.id), replay), evidence)
 
 
 def _evidence(exchange: Exchange, place: int) -> Evidence:
     return Evidence(source="exchange", step=exchange.step, event=place, url=exchange.url, strength="strong")
 
 
-def _probed(choice: ExchangeChoice, replay: Replay) -> list[State]:
-    found: list[State] = []
+def _probed(choice: ExchangeChoice, replay: Replay) -> list[StateDocument]:
+    found: list[StateDocument] = []
     for page in replay.probes:
         probe = page.seen
         if not isinstance(probe, Probe) or probe.path is None or probe.phase != choice.phase:
@@ -199,7 +199,9 @@ def _probed(choice: ExchangeChoice, replay: Replay) -> list[State]:
         if _is_at(probe.path, choice.path) and (probe.status in _SUCCESS or not choice.ok):
             evidence = Evidence(source="probe", event=page.place, url=probe.path, strength="strong")
             is_status = choice.part == "status"
-            found.append(State(probe.status if is_status else _json(probe.body, probe.id, replay), evidence))
+            found.append(
+                StateDocument(probe.status if is_status else _json(probe.body, probe.id, replay), evidence)
+            )
     if not found:
         raise Missing(f"api:state:{choice.path}")
     return {"first": found[:1], "last": found[-1:]}.get(choice.which, found)
@@ -217,7 +219,7 @@ def _json(blob: Any, number: str, replay: Replay) -> Any:
 
 
 def _ruling(
-    check: StateHttp, predicate: Predicate, states: Ruling | list[State], replay: Replay, terms: Terms
+    check: StateHttp, predicate: Predicate, states: Ruling | list[StateDocument], replay: Replay, terms: Terms
 ) -> tuple[Ruling, Evidence]:
     if isinstance(states, Ruling):
         return states, Evidence()
@@ -238,7 +240,7 @@ def _ruling(
 
 
 def _of_known(
-    known: Sequence[tuple[Ruling, State]], choice: ExchangeChoice, replay: Replay
+    known: Sequence[tuple[Ruling, StateDocument]], choice: ExchangeChoice, replay: Replay
 ) -> tuple[Ruling, Evidence]:
     """Return the ruling on what is surely meant."""
     if not known:
@@ -252,7 +254,7 @@ def _of_known(
     return best[0], best[1].evidence
 
 
-def _counted(predicate: Predicate, states: Sequence[State]) -> Ruling:
+def _counted(predicate: Predicate, states: Sequence[StateDocument]) -> Ruling:
     """Compare the number of matches, once with and once without those that are unknown."""
     doubts = [state.doubt for state in states if state.doubt is not None]
     least = len(states) - len(doubts)
@@ -262,7 +264,7 @@ def _counted(predicate: Predicate, states: Sequence[State]) -> Ruling:
     return ruled[0]
 
 
-def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
+def _at(predicate: Predicate, state: StateDocument, earlier: Any) -> Ruling:
     if isinstance(state.document, Missing):
         return undecided("not_recorded", str(state.document))
     if state.document is _NOTHING:
@@ -273,7 +275,7 @@ def _at(predicate: Predicate, state: State, earlier: Any) -> Ruling:
         if predicate.op not in ("exists", "absent") and holds_mark([*nodes, *(before or ())]):
             return undecided("hidden", HIDDEN)
         return _compared(predicate, nodes, before)
-    except (PathFault, Refused) as fault:
+    except (PathFault, RegexRefused) as fault:
         return error("bad_predicate", str(fault), Value(raw=predicate.at, type="path"))
 
 

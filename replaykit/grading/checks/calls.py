@@ -28,7 +28,7 @@ _ARGUMENTS = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|(__pa
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class ParsedCall(Struct, frozen=True, kw_only=True):
     """A parsed call."""
 
     name: str
@@ -42,20 +42,20 @@ def is_call(text: str) -> bool:
     return text.startswith(PREFIX)
 
 
-def parse_call(text: str, last_url: str) -> Call | None:
+def parse_call(text: str, last_url: str) -> ParsedCall | None:
     """Parse `func:NAME('text', __page__)`, `__last_url__` replaced; None for anything else."""
     source = text.split(PREFIX)[1].replace("__last_url__", last_url)
     found = _CALL.fullmatch(source)
     arguments = _arguments(found[2]) if found else None
-    return Call(name=found[1], arguments=arguments) if found and arguments is not None else None
+    return ParsedCall(name=found[1], arguments=arguments) if found and arguments is not None else None
 
 
-def reads_page(call: Call | None) -> bool:
+def reads_page(call: ParsedCall | None) -> bool:
     """Say whether a call is one that a page answers: the page is its first argument."""
     return call is not None and call.name in PAGE_CALLS and call.arguments[:1] == (PAGE,)
 
 
-def page_read(call: Call, source: str, dom: Dom, mode: Mode) -> Read:
+def page_read(call: ParsedCall, source: str, dom: Dom, mode: Mode) -> Read:
     """Answer a call on a page; where the page does not show it, as the peer does or, strictly, with null.
 
     Raises `Unsupported` and `LocatorLimit`.
@@ -66,7 +66,7 @@ def page_read(call: Call, source: str, dom: Dom, mode: Mode) -> Read:
     return _read(source, found)
 
 
-def api_read(call: Call | None, source: str, replay: Replay, phase: str) -> Read | Ruling:
+def api_read(call: ParsedCall | None, source: str, replay: Replay, phase: str) -> Read | Ruling:
     """Answer a call that needs no page from the recorded replies of an API."""
     if call is None or call.name not in API_CALLS:
         return error("unknown_helper", f"there are {', '.join((POST_URL, *API_CALLS, *PAGE_CALLS))}")

@@ -9,7 +9,7 @@ from replaykit.tasks.state_checks import ExchangeChoice
 from replaykit.trajectory.exchange import Exchange
 
 
-class Candidate(NamedTuple):
+class CandidateExchange(NamedTuple):
     """An exchange that a check may be about."""
 
     place: int
@@ -23,11 +23,11 @@ def is_unanswered(exchange: Exchange) -> bool:
     return exchange.status is None and (exchange.error is None or "ABORTED" in exchange.error)
 
 
-def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[Candidate]:
+def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[CandidateExchange]:
     """Return what may be the first, the last or any of the exchanges chosen, in their order."""
     open_ones = [choice.ok and one.source != "netlog" and is_unanswered(one) for one in exchanges]
     found = [
-        Candidate(place, f"unanswered:{one.id}" if is_open else None)
+        CandidateExchange(place, f"unanswered:{one.id}" if is_open else None)
         for place, (one, is_open) in enumerate(zip(exchanges, open_ones, strict=True))
     ]
     known = [one for one in found if one.doubt is None]
@@ -39,13 +39,13 @@ def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[Ca
 
 
 def _beside(
-    last: int, found: Sequence[Candidate], exchanges: Sequence[Exchange], choice: ExchangeChoice
-) -> list[Candidate]:
+    last: int, found: Sequence[CandidateExchange], exchanges: Sequence[Exchange], choice: ExchangeChoice
+) -> list[CandidateExchange]:
     """Return what began before the last one, and may have been carried out after it."""
     # A reply shows the state at its time. The order in which the server took overlapping requests is unknown.
     beside = [one for one in found[:last] if choice.part == "request" or one.doubt is not None]
     return [
-        Candidate(one.place, one.doubt or f"unordered:{exchanges[one.place].id}")
+        CandidateExchange(one.place, one.doubt or f"unordered:{exchanges[one.place].id}")
         for one in beside
         if _outlasts(exchanges[one.place], exchanges[last])
     ]

@@ -19,7 +19,7 @@ from replaykit.grading.values import urls
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.check_faults import url_fault
 from replaykit.tasks.checks import UrlMatch, texts
-from replaykit.tasks.regex_matcher import Refused
+from replaykit.tasks.regex_matcher import RegexRefused
 
 
 def grade_url(
@@ -64,7 +64,7 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
         return failed("not_a_url", "url: both sides must be readable", *sides)
     try:
         matches = urls.matches(reference, found, rules, terms.sites)
-    except Refused as refused:
+    except RegexRefused as refused:
         return error("unsafe_regex", f"url: {refused}", *sides)
     return Ruling(
         outcome=Outcome.PASS if matches else Outcome.FAIL,

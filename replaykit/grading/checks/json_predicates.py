@@ -12,7 +12,7 @@ _DEPTH_MAX = 64
 
 
 def holds(op: str, node: Any, value: Any, kind: str | None = None) -> bool:
-    """Say whether one value fulfils a predicate; `kind` types both sides. Raises `Refused`."""
+    """Say whether one value fulfils a predicate; `kind` types both sides. Raises `RegexRefused`."""
     if kind is not None and op in ("equals", "not_equals"):
         matches = compare_data(value, node, {"format": kind}, {}).matches
         return matches is (op == "equals")

@@ -19,7 +19,13 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.run_requests import Missing, Request, is_complete, last_navigation, requests_of
+from replaykit.grading.checks.run_requests import (
+    Missing,
+    RunRequest,
+    is_complete,
+    last_navigation,
+    requests_of,
+)
 from replaykit.grading.checks.structured_answer import compare_data
 from replaykit.grading.checks.webarena_verified_network import PeerRule, peer_accepts
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
@@ -28,7 +34,7 @@ from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.structures import PeerFault
 from replaykit.grading.values import urls as urls
 from replaykit.grading.values.bodies import ROOT, with_decoded_texts
-from replaykit.grading.values.bounded_regex import Refused, found_in, full_match
+from replaykit.grading.values.bounded_regex import RegexRefused, found_in, full_match
 from replaykit.grading.values.jsonpath import PathFault, find
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.forgery import FORGED, is_forged
@@ -48,7 +54,7 @@ _RULE = "request: URL, method, status, and what else is named"
 class _Judged(NamedTuple):
     """What one request comes to: the field that differs, None where none does, and what is not known."""
 
-    request: Request
+    request: RunRequest
     differs: str | None
     missing: str = ""
 
@@ -67,7 +73,7 @@ def _peer(check: NetworkMatch, peer: PeerRule, replay: Replay) -> Ruling:
         return undecided("not_recorded", str(missing))
     except (PeerFault, Unparsed) as fault:
         return error("peer_exception", f"NetworkEventEvaluator: {fault}", expected)
-    except Refused as fault:
+    except RegexRefused as fault:
         return error("unsafe_regex", str(fault), expected)
     # Upstream has no word for a network that was not recorded: there, what is missing never was.
     if accepts is check.should_not_exist and not is_complete(replay):
@@ -75,7 +81,7 @@ def _peer(check: NetworkMatch, peer: PeerRule, replay: Replay) -> Ruling:
     return of_peer(accepts, "NetworkEventEvaluator", expected, None)
 
 
-def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, RunRequest | None]:
     wanted = Value(raw=_shown(check), type="request")
     if fault := next(faults_of(check), None):
         return error("bad_reference", f"request: {': '.join(fault)}", wanted), None
@@ -83,11 +89,11 @@ def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, 
         return _decided(check, replay, terms)
     except Missing as missing:
         return undecided("not_recorded", str(missing)), None
-    except (Refused, PathFault) as fault:
+    except (RegexRefused, PathFault) as fault:
         return error("unsafe_pattern", str(fault), wanted), None
 
 
-def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, RunRequest | None]:
     wants_page = check.is_navigation and check.expected.http_method.upper() == "GET"
     if wants_page and not check.should_not_exist:
         return _navigated(check, replay, terms)
@@ -106,8 +112,8 @@ def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling,
 
 
 def _absent(
-    check: NetworkMatch, chosen: Sequence[Request], replay: Replay, terms: Terms
-) -> tuple[Ruling, Request | None]:
+    check: NetworkMatch, chosen: Sequence[RunRequest], replay: Replay, terms: Terms
+) -> tuple[Ruling, RunRequest | None]:
     expected = Value(raw=_shown(check), type="request")
     judged = [_known(check, one, terms) for one in reversed(chosen)]
     made = next((one.request for one in judged if one.differs is None), None)
@@ -127,7 +133,7 @@ def _nothing(check: NetworkMatch, replay: Replay) -> Ruling:
     return failed("no_request", _RULE, Value(raw=_shown(check), type="request"))
 
 
-def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, Request | None]:
+def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, RunRequest | None]:
     """Judge the page that the run ended on: what a person sees in the address bar."""
     if replay.trajectory.channel("urls") == "absent":
         return undecided("not_recorded", "urls.incomplete"), None
@@ -147,7 +153,7 @@ def _navigated(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Rulin
 
 
 def _page_difference(
-    check: NetworkMatch, page: Navigation, request: Request | None, replay: Replay, terms: Terms
+    check: NetworkMatch, page: Navigation, request: RunRequest | None, replay: Replay, terms: Terms
 ) -> str | None:
     expected = check.expected
     wanted = expected.status() or 200
@@ -164,12 +170,12 @@ def _page_difference(
     return _named_difference(check, hop, terms) if hop is not None else _unseen(expected)
 
 
-def _hop(status: int, request: Request | None, replay: Replay) -> Request | None:
+def _hop(status: int, request: RunRequest | None, replay: Replay) -> RunRequest | None:
     """Return the request that answers for a page: in a redirect chain the hop of that status."""
     if request is None or status not in _REDIRECTS:
         return request
     by_id = {one.exchange.id: one for one in requests_of(replay)}
-    hop: Request | None = request
+    hop: RunRequest | None = request
     for _ in by_id:
         if hop is None or hop.status == status:
             break
@@ -178,13 +184,12 @@ def _hop(status: int, request: Request | None, replay: Replay) -> Request | None
 
 
 def _unseen(expected: ExpectedRequest) -> str | None:
-    is_more = expected.headers or expected.post_data or expected.response_content or expected.response_cookies
-    if is_more:
+    if expected.headers or expected.post_data or expected.response_content or expected.response_cookies:
         raise Missing("network")
     return None
 
 
-def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
+def _is_selected(check: NetworkMatch, request: RunRequest, terms: Terms) -> bool:
     expected = check.expected
     if request.exchange.method.upper() != expected.http_method.upper():
         return False
@@ -198,7 +203,7 @@ def _is_selected(check: NetworkMatch, request: Request, terms: Terms) -> bool:
     return referer is None or found is None or _is_url(check, texts_of(referer), found, terms, query="ignore")
 
 
-def _known(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
+def _known(check: NetworkMatch, request: RunRequest, terms: Terms) -> _Judged:
     """Judge one of several requests: what is not known of it need not matter."""
     try:
         return _Judged(request, _difference(check, request, terms))
@@ -206,7 +211,7 @@ def _known(check: NetworkMatch, request: Request, terms: Terms) -> _Judged:
         return _Judged(request, "unknown", str(missing))
 
 
-def _difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:
+def _difference(check: NetworkMatch, request: RunRequest, terms: Terms) -> str | None:
     if not _has_url(check, request.url, terms):
         return "url"
     if not check.should_not_exist and request.exchange.method != check.expected.http_method.upper():
@@ -223,7 +228,7 @@ def _difference(check: NetworkMatch, request: Request, terms: Terms) -> str | No
     return differs
 
 
-def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> str | None:
+def _named_difference(check: NetworkMatch, request: RunRequest, terms: Terms) -> str | None:
     """Return the first of the fields that the task names that differs."""
     expected = check.expected
     for name, wanted in (expected.headers or {}).items():
@@ -246,12 +251,12 @@ def _named_difference(check: NetworkMatch, request: Request, terms: Terms) -> st
     return None
 
 
-def _cookies(request: Request) -> dict[str, str]:
+def _cookies(request: RunRequest) -> dict[str, str]:
     request.require_cookies()
     return request.cookies
 
 
-def _nothing_of(check: NetworkMatch, field: str, request: Request) -> dict[str, Any]:
+def _nothing_of(check: NetworkMatch, field: str, request: RunRequest) -> dict[str, Any]:
     """Return no fields; raises `Missing` for a body that nobody can read and that may be forbidden."""
     body = {"post_data": request.exchange.post, "response_content": request.exchange.body}.get(field)
     if check.should_not_exist and body is not None:
@@ -306,7 +311,7 @@ def _hits(key: str, found: Mapping[str, Any]) -> list[Any]:
     return find(key, whole) or find(key, with_decoded_texts(whole))
 
 
-def _has_header(check: NetworkMatch, name: str, wanted: Any, request: Request, terms: Terms) -> bool:
+def _has_header(check: NetworkMatch, name: str, wanted: Any, request: RunRequest, terms: Terms) -> bool:
     found = request.header(name)
     if found is None:
         if name.lower() == "cookie":
@@ -380,19 +385,19 @@ def _is_url(
     return False
 
 
-def _may_be_path(host: str, path: Sequence[str], actual: urls.Url) -> bool:
+def _may_be_path(host: str, path: Sequence[str], actual: urls.UrlParts) -> bool:
     """Whether a path of which parts are hidden may be this one."""
     pairs = zip(path, actual.path, strict=False)
     is_like = len(path) == len(actual.path) and all(one == two or holds_mark(two) for one, two in pairs)
     return host == actual.host and is_like
 
 
-def _split(check: NetworkMatch, text: str, terms: Terms) -> tuple[urls.Url | None, list[tuple[str, str]]]:
+def _split(check: NetworkMatch, url: str, terms: Terms) -> tuple[urls.UrlParts | None, list[tuple[str, str]]]:
     """Return a URL without its query, and the query, decoded path segments included."""
     if not check.decode_base64_query:
-        parsed = urls.parse(text, terms.sites)
+        parsed = urls.parse(url, terms.sites)
         return parsed, list(parsed.query) if parsed is not None else []
-    head, mark, search = text.partition("?")
+    head, mark, search = url.partition("?")
     scheme, slashes, rest = head.partition("://")
     host, slash, path = rest.partition("/")
     plain, queries = decoded_path(slash + path)
@@ -470,7 +475,7 @@ def _is_ignored(name: str, check: NetworkMatch) -> bool:
     return any(found_in(pattern, name, re.IGNORECASE) for pattern in check.ignored_query_params_patterns)
 
 
-def _ruling(check: NetworkMatch, differs: str | None, request: Request | None) -> Ruling:
+def _ruling(check: NetworkMatch, differs: str | None, request: RunRequest | None) -> Ruling:
     found = f"{request.exchange.method} {request.url}: {request.status}" if request is not None else None
     return Ruling(
         outcome=Outcome.PASS if differs is None else Outcome.FAIL,
@@ -485,13 +490,9 @@ def _shown(check: NetworkMatch) -> str:
     return f"{check.expected.http_method} {' or '.join(texts(check.expected.url))}"
 
 
-def _evidence(request: Request | None) -> Evidence:
+def _evidence(request: RunRequest | None) -> Evidence:
     if request is None:
         return Evidence(source="exchange")
     return Evidence(
-        source="exchange",
-        step=request.exchange.step,
-        event=request.event,
-        url=request.url,
-        strength="strong",
+        source="exchange", step=request.exchange.step, event=request.event, url=request.url, strength="strong"
     )

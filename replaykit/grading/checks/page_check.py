@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.checks.answer_text import excludes, includes
-from replaykit.grading.checks.page_evidence import Question, Reading, ask, drawn
+from replaykit.grading.checks.page_evidence import EvidenceReading, Question, ask, drawn
 from replaykit.grading.checks.requirement import (
     OR,
     Graded,
@@ -28,7 +28,7 @@ from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Expect, PageCheck, locator_key, texts
-from replaykit.tasks.regex_matcher import Refused, matcher
+from replaykit.tasks.regex_matcher import RegexRefused, matcher
 from replaykit.tasks.regexes import regex_fault
 from replaykit.trajectory.observation import Read
 
@@ -99,7 +99,7 @@ def part_rule(reference: str, value_type: str = "auto") -> Rule:
     return lambda text: includes(reference, text, value_type)
 
 
-def fields_of(reading: Reading, *, is_selector: bool = False) -> Fields | Ruling:
+def fields_of(reading: EvidenceReading, *, is_selector: bool = False) -> Fields | Ruling:
     """Return what strict rules compare, or why there is nothing."""
     if reading.ruling is not None:
         return reading.ruling
@@ -177,7 +177,7 @@ def _pattern_rule(pattern: str) -> Rule:
     def rule_of(text: str) -> Ruling:
         try:
             hit = matcher(pattern).search(text[:_REGEX_TEXT_MAX])
-        except Refused as refused:
+        except RegexRefused as refused:
             return error("unsafe_regex", f"regex: {refused}", expected)
         found = Value(raw=text, normal=text[slice(*hit)] if hit else None, type="text")
         if hit is not None:

@@ -16,7 +16,7 @@ from replaykit.grading.verdict import Evidence
 from replaykit.replay.dom import Dom
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.offline_page.chromium_tier import Oracle
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
@@ -48,7 +48,7 @@ class Question(Struct, frozen=True, kw_only=True):
     """`pre post`: before or after the run."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class EvidenceReading(Struct, frozen=True, kw_only=True):
     """What the evidence says, or why it says nothing."""
 
     evidence: Evidence
@@ -78,7 +78,7 @@ class _Source(Struct, frozen=True, kw_only=True):
     """Visited by the agent, not looked at for the check."""
 
 
-def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Reading:
+def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> EvidenceReading:
     """Answer from the first evidence that exists; `mode` decides about pages that were not reached."""
     sources = list(_sources(replay, question, terms))
     if not sources:
@@ -93,13 +93,13 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Reading
         # One that the agent made says nothing; what another sight of the page says, counts.
         honest = [source for source in sources if not is_forged(source.page, replay)]
         if not honest:
-            return Reading(evidence=sources[0].evidence, ruling=undecided("forged", FORGED))
+            return EvidenceReading(evidence=sources[0].evidence, ruling=undecided("forged", FORGED))
         sources = honest
     live = (found for source in sources if (found := _live(source, question)) is not None)
     return next(live, None) or _static(sources, question, terms)
 
 
-def drawn(reading: Reading, oracle: Oracle | None) -> Reading:
+def drawn(reading: EvidenceReading, oracle: Oracle | None) -> EvidenceReading:
     """Return a reading of a whole page with its text as the offline Chromium draws it.
 
     Without one, and where static reading can tell and is asked first, the reading is left as it is.
@@ -111,16 +111,16 @@ def drawn(reading: Reading, oracle: Oracle | None) -> Reading:
         read = oracle.read(page, _BODY)
     except Unsupported as fault:
         why = replace(reading.evidence, note=str(fault.fields["reason"]))
-        return Reading(evidence=why, ruling=undecided("unsupported", "probe:text"))
+        return EvidenceReading(evidence=why, ruling=undecided("unsupported", "probe:text"))
     except LocatorLimit:
-        return Reading(evidence=reading.evidence, ruling=error("locator_limit", "page text"))
+        return EvidenceReading(evidence=reading.evidence, ruling=error("locator_limit", "page text"))
     if not isinstance(read.value, str):
         return reading
     seen = replace(reading.evidence, tier="chromium", browser=oracle.version)
     return replace(reading, evidence=seen, text=read.value)
 
 
-_BODY = Wanted(locator="text", selector=":root > :is(body, frameset)")
+_BODY = PageQuestion(locator="text", selector=":root > :is(body, frameset)")
 
 
 def _is_dark(dom: Dom) -> bool:
@@ -190,13 +190,15 @@ def _has_prep(page: Page, question: Question) -> bool:
     return question.prep in ran
 
 
-def _live(source: _Source, question: Question) -> Reading | None:
+def _live(source: _Source, question: Question) -> EvidenceReading | None:
     if source.is_weak or not question.locator:
         return None
     for read in source.page.reads:
         is_same = read.locator == question.locator and tuple(p.source for p in read.prep) == question.prep
         if is_same and not _is_incomplete(read):
-            return Reading(evidence=_read_as(source, question, "live"), read=read, notes=_prep_notes(read))
+            return EvidenceReading(
+                evidence=_read_as(source, question, "live"), read=read, notes=_prep_notes(read)
+            )
     return None
 
 
@@ -208,37 +210,39 @@ def _prep_notes(read: Read) -> tuple[str, ...]:
     return ("prep_threw",) if any(prep.threw is not None for prep in read.prep) else ()
 
 
-def _static(sources: list[_Source], question: Question, terms: Terms) -> Reading:
+def _static(sources: list[_Source], question: Question, terms: Terms) -> EvidenceReading:
     """Read the snapshot of the first source that has one."""
     source = next((source for source in sources if source.page.missing is None), None)
     if source is None:
         return _unread(sources[0], question)
     evidence = _read_as(source, question, "static")
     if source.is_weak and terms.require_strong:
-        return Reading(evidence=evidence, ruling=undecided("weak_evidence", f"page:{question.url}"))
+        return EvidenceReading(evidence=evidence, ruling=undecided("weak_evidence", f"page:{question.url}"))
     try:
         return _of_snapshot(source, question, evidence, terms.oracle)
     except Unsupported as fault:
         code = f"probe:{question.locator or 'text'}"
         why = replace(evidence, note=_remedy(question, terms.oracle, fault))
-        return Reading(evidence=why, ruling=undecided("unsupported", code))
+        return EvidenceReading(evidence=why, ruling=undecided("unsupported", code))
     except LocatorLimit:
-        return Reading(evidence=evidence, ruling=error("locator_limit", "locator"))
+        return EvidenceReading(evidence=evidence, ruling=error("locator_limit", "locator"))
     except SnapshotInvalid:
-        return Reading(evidence=evidence, ruling=error("snapshot_invalid", "snapshot"))
+        return EvidenceReading(evidence=evidence, ruling=error("snapshot_invalid", "snapshot"))
 
 
-def _of_snapshot(source: _Source, question: Question, evidence: Evidence, oracle: Oracle | None) -> Reading:
+def _of_snapshot(
+    source: _Source, question: Question, evidence: Evidence, oracle: Oracle | None
+) -> EvidenceReading:
     """Read without a browser, or with one: where that was asked for, and what needs one."""
     if oracle is None or not question.locator or source.page.dom is None:
         return _of_dom(source, question, evidence)
     if not oracle.is_first:
         with suppress(Unsupported):
             return _of_dom(source, question, evidence)
-    wanted = Wanted(locator=question.locator, selector=question.selector, read=question.property)
+    wanted = PageQuestion(locator=question.locator, selector=question.selector, read=question.property)
     read = oracle.read(source.page, wanted)
     seen = _read_as(source, question, "chromium")
-    return Reading(evidence=replace(seen, browser=oracle.version), read=read)
+    return EvidenceReading(evidence=replace(seen, browser=oracle.version), read=read)
 
 
 def _remedy(question: Question, oracle: Oracle | None, fault: Unsupported) -> str | None:
@@ -248,42 +252,44 @@ def _remedy(question: Question, oracle: Oracle | None, fault: Unsupported) -> st
     return str(fault.fields["reason"])
 
 
-def _of_dom(source: _Source, question: Question, evidence: Evidence) -> Reading:
+def _of_dom(source: _Source, question: Question, evidence: Evidence) -> EvidenceReading:
     dom = source.page.dom
     if dom is None:
         return _unread(source, question)
     if not question.locator and dom.snapshot.omitted:
         raise Unsupported(locator="text", reason="the snapshot leaves elements out")
     if not question.locator:
-        return Reading(evidence=evidence, dom=dom, page=source.page)
+        return EvidenceReading(evidence=evidence, dom=dom, page=source.page)
     if question.selector is not None:
         read = read_selector(question.locator, question.selector, question.property, dom)
     else:
         read = evaluate(question.locator, dom)
-    return Reading(evidence=evidence, read=read)
+    return EvidenceReading(evidence=evidence, read=read)
 
 
-def _nothing(question: Question) -> Reading:
+def _nothing(question: Question) -> EvidenceReading:
     code = "snapshot.final" if question.url == LAST else f"page:{question.url}"
     if question.url == LAST and question.prep:
         code = f"probe:{question.locator}"
-    return Reading(evidence=_asked(question), ruling=undecided("not_recorded", code))
+    return EvidenceReading(evidence=_asked(question), ruling=undecided("not_recorded", code))
 
 
-def _unread(source: _Source, question: Question) -> Reading:
+def _unread(source: _Source, question: Question) -> EvidenceReading:
     """Say what is missing of a page that was looked at but has no snapshot."""
     seen = source.page.seen
     if isinstance(seen, Probe) and seen.error is not None:
-        return Reading(
+        return EvidenceReading(
             evidence=source.evidence, ruling=error("peer_exception", "the page could not be opened")
         )
-    return Reading(
+    return EvidenceReading(
         evidence=source.evidence, ruling=undecided("not_recorded", source.page.missing or "snapshot.final")
     )
 
 
-def _not_reached(question: Question) -> Reading:
-    return Reading(evidence=_asked(question), ruling=undecided("page_not_reached", f"page:{question.url}"))
+def _not_reached(question: Question) -> EvidenceReading:
+    return EvidenceReading(
+        evidence=_asked(question), ruling=undecided("page_not_reached", f"page:{question.url}")
+    )
 
 
 def _is_reached(page: Page) -> bool:

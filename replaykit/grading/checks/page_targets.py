@@ -14,7 +14,15 @@ from replaykit.grading.checks.answer_text import excludes as excludes_strictly
 from replaykit.grading.checks.answer_text import fulfilled
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.page_check import Fields, fields_of, not_empty, part_rule, strictly
-from replaykit.grading.checks.page_evidence import LAST, Question, Reading, arrived_url, ask, drawn, final_url
+from replaykit.grading.checks.page_evidence import (
+    LAST,
+    EvidenceReading,
+    Question,
+    arrived_url,
+    ask,
+    drawn,
+    final_url,
+)
 from replaykit.grading.checks.requirement import (
     OR,
     Graded,
@@ -157,7 +165,7 @@ def _grade_target(
     target: HtmlTarget,
     wanted: list[Content],
     name: str,
-    peer: tuple[list[Ruling], Reading],
+    peer: tuple[list[Ruling], EvidenceReading],
     replay: Replay,
     terms: Terms,
     phase: str,
@@ -175,7 +183,7 @@ def _grade_target(
 
 def _strict_target(
     target: HtmlTarget, wanted: list[Content], replay: Replay, terms: Terms, phase: str
-) -> tuple[list[Ruling], Reading]:
+) -> tuple[list[Ruling], EvidenceReading]:
     reading = drawn(_target_reading(target, LAST, replay, terms, "strict", phase), terms.oracle)
     fields = fields_of(reading)
     rulings = [_strictly_one(content, fields, terms) for content in wanted]
@@ -214,7 +222,7 @@ def _judged(reference: str, found: str, terms: Terms, mode: Mode) -> Ruling:
 
 def _peer_target(
     target: HtmlTarget, wanted: list[Content], cursor: str, replay: Replay, terms: Terms, phase: str
-) -> tuple[list[Ruling], Reading]:
+) -> tuple[list[Ruling], EvidenceReading]:
     reading = _target_reading(target, cursor, replay, terms, "compat", phase)
     if reading.ruling is not None:
         return [reading.ruling] * max(len(wanted), 1), reading
@@ -313,17 +321,19 @@ def _source(dom: Dom | None) -> str:
 
 def _target_reading(
     target: HtmlTarget, cursor: str, replay: Replay, terms: Terms, mode: Mode, phase: str
-) -> Reading:
+) -> EvidenceReading:
     url = _resolved(target.url, cursor, replay, phase)
     if isinstance(url, Ruling):
-        return Reading(evidence=_nowhere(target), ruling=url)
+        return EvidenceReading(evidence=_nowhere(target), ruling=url)
     is_blank = not target.locator.strip()
     locator = target.locator.strip() if mode == "strict" or is_blank else target.locator
     if calls.is_call(locator):
         return _called(target, locator, url, replay, terms, mode, phase)
     if locator and not _is_readable(locator, terms.dialect, mode):
         reason = "bad_locator" if mode == "strict" else "peer_exception"
-        return Reading(evidence=_nowhere(target), ruling=error(reason, "a locator begins with document."))
+        return EvidenceReading(
+            evidence=_nowhere(target), ruling=error(reason, "a locator begins with document.")
+        )
     question = Question(url=url, prep=target.prep_actions, locator=locator, phase=phase)
     return ask(replay, question, terms, mode)
 
@@ -339,13 +349,13 @@ def _is_readable(locator: str, dialect: str, mode: Mode) -> bool:
 
 def _called(
     target: HtmlTarget, locator: str, url: str, replay: Replay, terms: Terms, mode: Mode, phase: str
-) -> Reading:
+) -> EvidenceReading:
     """Answer a call: from the page that it is about, or from an API's reply."""
     call = calls.parse_call(locator, "")
     if call is None or not calls.reads_page(call):
         found = calls.api_read(call, locator, replay, phase)
         ruling = found if isinstance(found, Ruling) else None
-        return Reading(
+        return EvidenceReading(
             evidence=_nowhere(target), read=None if isinstance(found, Ruling) else found, ruling=ruling
         )
     page = ask(replay, Question(url=url, prep=target.prep_actions, phase=phase), terms, mode)
@@ -353,11 +363,11 @@ def _called(
     if page.dom is None:
         return replace(page, evidence=evidence)
     try:
-        return Reading(evidence=evidence, read=calls.page_read(call, locator, page.dom, mode))
+        return EvidenceReading(evidence=evidence, read=calls.page_read(call, locator, page.dom, mode))
     except Unsupported:
-        return Reading(evidence=evidence, ruling=undecided("unsupported", f"probe:{locator}"))
+        return EvidenceReading(evidence=evidence, ruling=undecided("unsupported", f"probe:{locator}"))
     except LocatorLimit:
-        return Reading(evidence=evidence, ruling=error("locator_limit", "locator"))
+        return EvidenceReading(evidence=evidence, ruling=error("locator_limit", "locator"))
 
 
 def _resolved(url: str, cursor: str, replay: Replay, phase: str) -> str | Ruling:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
-from replaykit.grading.values.typed import Comparison
+from replaykit.grading.values.typed import ValueComparison
 from replaykit.grading.values.urls import Sites
 from replaykit.grading.verdict import Evidence, Item, Outcome, Value
 from replaykit.replay.offline_page.chromium_tier import Oracle
@@ -135,7 +135,7 @@ def graded(name: str, strict: Ruling, compat: Ruling | None, mode: str, evidence
     )
 
 
-def of_comparison(comparison: Comparison) -> Ruling:
+def of_comparison(comparison: ValueComparison) -> Ruling:
     """Turn a strict comparison into a ruling."""
     is_bad = comparison.reason == "bad_reference"
     outcome = Outcome.PASS if comparison.matches else Outcome.ERROR if is_bad else Outcome.FAIL

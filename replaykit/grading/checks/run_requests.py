@@ -32,7 +32,7 @@ class Missing(Exception):
     """Evidence that the bundle does not hold; the argument is its code."""
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class RunRequest(Struct, frozen=True, kw_only=True):
     """One exchange with what checks ask of it."""
 
     exchange: Exchange
@@ -147,22 +147,24 @@ class Request(Struct, frozen=True, kw_only=True):
         return self.replay.bundle.blob(blob)
 
 
-def requests_of(replay: Replay) -> tuple[Request, ...]:
+def requests_of(replay: Replay) -> tuple[RunRequest, ...]:
     """Return the agent's requests, those of static files left out."""
-    return tuple(Request(exchange=event, event=place, replay=replay) for place, event in replay.memo(_asking))
+    return tuple(
+        RunRequest(exchange=event, event=place, replay=replay) for place, event in replay.memo(_asking)
+    )
 
 
 def _asking(replay: Replay) -> list[tuple[int, Exchange]]:
     return [(place, event) for place, event in _all(replay) if not _is_static(event.url)]
 
 
-def last_navigation(replay: Replay) -> tuple[Navigation, Request | None] | None:
+def last_navigation(replay: Replay) -> tuple[Navigation, RunRequest | None] | None:
     """Return the last page that the agent's tabs came to, with the request that brought its document."""
     pages = [one for one in replay.navigations if _is_page(one)]
     if not pages:
         return None
     last = pages[-1]
-    by_id = {one.id: Request(exchange=one, event=place, replay=replay) for place, one in _all(replay)}
+    by_id = {one.id: RunRequest(exchange=one, event=place, replay=replay) for place, one in _all(replay)}
     return last, by_id.get(last.exchange) if last.exchange is not None else None
 
 

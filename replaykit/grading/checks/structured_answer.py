@@ -29,7 +29,7 @@ _DEGREES = 1e-5
 _DEPTH_MAX = 64
 
 
-class Difference(NamedTuple):
+class ValueDifference(NamedTuple):
     """Whether two values are equal, and where they differ."""
 
     matches: bool
@@ -44,8 +44,8 @@ class Difference(NamedTuple):
 
 def compare_data(
     expected: Any, found: Any, schema: Mapping[str, Any], sites: urls.Sites, *, is_ordered: bool = False
-) -> Difference:
-    """Compare a value with what is expected, typed by a JSON Schema. Raises `Refused`."""
+) -> ValueDifference:
+    """Compare a value with what is expected, typed by a JSON Schema. Raises `RegexRefused`."""
     return _compare(expected, found, _Terms(sites, is_ordered), schema, "$", 0)
 
 
@@ -75,11 +75,11 @@ class _Terms(NamedTuple):
 
 def _compare(
     expected: Any, found: Any, terms: _Terms, schema: Mapping[str, Any], at: str, depth: int
-) -> Difference:
+) -> ValueDifference:
     if depth > _DEPTH_MAX:
-        return Difference(False, "too_deep", at)
+        return ValueDifference(False, "too_deep", at)
     if expected is None or found is None:
-        return Difference(expected is found, None if expected is found else "null", at)
+        return ValueDifference(expected is found, None if expected is found else "null", at)
     kind = schema.get("type")
     if kind == "array" and isinstance(expected, list | tuple):
         return _compare_lists(expected, _read(found, list), terms, schema.get("items", {}), at, depth)
@@ -96,11 +96,11 @@ def _read(found: Any, kind: type) -> Any:
 
 def _compare_lists(
     expected: Sequence[Any], found: Any, terms: _Terms, items: Mapping[str, Any], at: str, depth: int
-) -> Difference:
+) -> ValueDifference:
     if not isinstance(found, list | tuple):
-        return Difference(False, "not_a_list", at)
+        return ValueDifference(False, "not_a_list", at)
     if len(expected) != len(found):
-        return Difference(False, "length", at)
+        return ValueDifference(False, "length", at)
     if terms.is_ordered:
         pairs = enumerate(zip(expected, found, strict=True))
         results = [_compare(one, other, terms, items, f"{at}[{n}]", depth + 1) for n, (one, other) in pairs]
@@ -113,18 +113,18 @@ def _compare_lists(
         results += row
     notes = tuple(dict.fromkeys(note for result in results for note in result.notes))
     if best_assignment(possible) == len(expected):
-        return Difference(True, notes=notes)
+        return ValueDifference(True, notes=notes)
     missing = next((place for place, row in enumerate(possible) if not row), 0)
-    return Difference(False, "differs", f"{at}[{missing}]", notes)
+    return ValueDifference(False, "differs", f"{at}[{missing}]", notes)
 
 
 def _compare_objects(
     expected: Any, found: Any, terms: _Terms, schema: Mapping[str, Any], at: str, depth: int
-) -> Difference:
+) -> ValueDifference:
     if isinstance(expected, list | tuple):
         return _any([_compare_objects(one, found, terms, schema, at, depth + 1) for one in expected])
     if not isinstance(expected, Mapping) or not isinstance(found, Mapping):
-        return Difference(False, "not_an_object", at)
+        return ValueDifference(False, "not_an_object", at)
     fields = schema.get("properties", {})
     results = [
         _compare(value, found.get(name), terms, fields.get(name, {}), f"{at}.{name}", depth + 1)
@@ -135,7 +135,7 @@ def _compare_objects(
     return result._replace(notes=(*result.notes, *more))
 
 
-def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: str) -> Difference:
+def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: str) -> ValueDifference:
     is_pair = kind == "coordinates" and _point(expected) is not None
     if isinstance(expected, list | tuple) and not is_pair:
         if isinstance(found, list | tuple):
@@ -144,15 +144,15 @@ def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: st
     if is_pattern(expected) and kind not in ("url", "base64"):
         is_text = isinstance(found, str | int | float)
         matches = is_text and full_match(expected, peer_normal(_written(found)), re.IGNORECASE)
-        return Difference(matches, None if matches else "no_match", at)
+        return ValueDifference(matches, None if matches else "no_match", at)
     if isinstance(found, dict) and kind == "location-name":
         return _said(is_same(expected, found, kind), "differs")
     if isinstance(found, list | tuple | dict) and kind not in ("coordinates", "string_list"):
-        return Difference(False, f"not_a_{kind}", at)
+        return ValueDifference(False, f"not_a_{kind}", at)
     return _SCALARS.get(kind, _texts)(expected, found, terms, kind)._replace(at=at)
 
 
-def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     if not isinstance(expected, str) and isinstance(found, str):
         expected = _written(expected)
     if not isinstance(found, str | int | float) or (isinstance(found, bool) and isinstance(expected, bool)):
@@ -174,27 +174,31 @@ def is_same_text(one: str, other: str) -> bool:
     return left == right or bare(left) == bare(right)
 
 
-def _values(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _values(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     kind = "number" if kind == "integer" else kind
     if isinstance(found, bool) or is_refused(found, kind):
-        return Difference(False, f"not_a_{kind}")
+        return ValueDifference(False, f"not_a_{kind}")
     wanted, text = _written(expected), _written(found)
     # Signs of currencies would be spelled out.
     comparison = compare(wanted, text if kind == "currency" else peer_normal(text), kind)
     if comparison.reason == f"not_a_{kind}" and (plain := rewritten(text, kind)) is not None:
         comparison = compare(wanted, plain, kind)
-    return Difference(comparison.matches, comparison.reason, notes=comparison.notes)
+    return ValueDifference(comparison.matches, comparison.reason, notes=comparison.notes)
 
 
-def _read_values(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
-    return _values(expected, found, terms, kind) if reads(found, kind) else Difference(False, f"not_a_{kind}")
+def _read_values(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
+    return (
+        _values(expected, found, terms, kind)
+        if reads(found, kind)
+        else ValueDifference(False, f"not_a_{kind}")
+    )
 
 
-def _booleans(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _booleans(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     return _said(is_same(expected, found, kind), "differs" if reads(found, kind) else "not_a_boolean")
 
 
-def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     if isinstance(found, int | float):
         return _said(is_same(expected, found, kind), "differs")
     one, other = month_number(_written(expected)), month_number(peer_normal(_written(found)).strip(_AROUND))
@@ -203,7 +207,7 @@ def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
     return _said(matches, "differs" if is_read else "not_a_month")
 
 
-def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = _written(expected), _written(found)
     if repository(one) is not None:
         return _said(repository(one) == repository(other), "differs")
@@ -221,10 +225,10 @@ _POINT = re.compile(
 _POINT_MAX = 200
 
 
-def _points(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _points(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = _point(expected), _point(found)
     if one is None or other is None:
-        return Difference(False, "bad_reference" if one is None else "not_coordinates")
+        return ValueDifference(False, "bad_reference" if one is None else "not_coordinates")
     east = (one[1] - other[1] + 180) % 360 - 180  # 280 degrees east are 80 west
     return _said(abs(one[0] - other[0]) <= _DEGREES and abs(east) <= _DEGREES, "differs")
 
@@ -258,12 +262,12 @@ def _named(value: Mapping[str, Any], name: str) -> Any:
     return value.get(key) if key is not None else None
 
 
-def _places(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _places(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = (peer_normal(_written(side)) for side in (expected, found))
     return _said(one == other or similarity(one, other) >= _SIMILAR, "differs")
 
 
-def _lists(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _lists(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = _items(expected), _items(found)
     return _said(sorted(map(peer_normal, one)) == sorted(map(peer_normal, other)), "differs")
 
@@ -276,13 +280,13 @@ def _items(value: Any) -> list[str]:
     return [text for text in (_written(part).strip() for part in parts) if text]
 
 
-def _documents(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _documents(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     sides = (expected, found)
     one, other = (_json(_below_a_site(side, terms)) if isinstance(side, str) else side for side in sides)
     return _said(one is not _BROKEN and one == other, "not_json" if other is _BROKEN else "differs")
 
 
-def _markdowns(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _markdowns(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = (_markdown(_below_a_site(_written(side), terms)) for side in (expected, found))
     return _said(one == other, "differs")
 
@@ -299,11 +303,11 @@ def _markdown(text: str) -> str:
     return re.sub(r"\[([^\[\]]{1,2000})\]", lambda link: f"[{' '.join(link[1].split())}]", joined)
 
 
-def _decodings(expected: Any, found: Any, terms: _Terms, kind: str) -> Difference:
+def _decodings(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     wanted = _written(expected).strip()
     other = _decoded(_written(found))
     if other is None:
-        return Difference(False, "not_a_base64")
+        return ValueDifference(False, "not_a_base64")
     if is_pattern(wanted):
         return _said(full_match(wanted, other, re.DOTALL), "no_match")
     return _said(_decoded(wanted) == other, "differs")
@@ -334,23 +338,23 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _said(matches: bool, reason: str) -> Difference:
-    return Difference(matches, None if matches else reason)
+def _said(matches: bool, reason: str) -> ValueDifference:
+    return ValueDifference(matches, None if matches else reason)
 
 
-def _all(results: Sequence[Difference]) -> Difference:
+def _all(results: Sequence[ValueDifference]) -> ValueDifference:
     notes = tuple(dict.fromkeys(note for result in results for note in result.notes))
     failed = next((result for result in results if not result.matches), None)
-    return failed._replace(notes=notes) if failed is not None else Difference(True, notes=notes)
+    return failed._replace(notes=notes) if failed is not None else ValueDifference(True, notes=notes)
 
 
-def _any(results: Sequence[Difference]) -> Difference:
+def _any(results: Sequence[ValueDifference]) -> ValueDifference:
     if not results:
-        return Difference(False, "no_alternative")
+        return ValueDifference(False, "no_alternative")
     return next((result for result in results if result.matches), results[0])
 
 
-_SCALARS: dict[str, Callable[[Any, Any, _Terms, str], Difference]] = {
+_SCALARS: dict[str, Callable[[Any, Any, _Terms, str], ValueDifference]] = {
     **dict.fromkeys(("number", "integer", "currency", "duration"), _values),
     **dict.fromkeys(("date", "distance"), _read_values),
     "boolean": _booleans,

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.checks.run_requests import Missing, Request
+from replaykit.grading.checks.run_requests import Missing, RunRequest
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.peers.webarena_verified.peer_urls import UrlOptions, same_base
 from replaykit.grading.peers.webarena_verified.quantities import Unparsed
@@ -50,10 +50,10 @@ class PeerRule(Struct, frozen=True, kw_only=True):
         return str(self.expected.get("http_method", "GET"))
 
 
-def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
+def peer_accepts(peer: PeerRule, requests: Sequence[RunRequest]) -> bool:
     """Say what the package says of these requests.
 
-    Raises `PeerFault` where it gives up, `Refused` for unsafe expressions, `Missing` for bodies not kept.
+    Raises `PeerFault` where it gives up, `RegexRefused` for unsafe expressions, `Missing` for lost bodies.
     """
     wanted = _expected(peer)
     _require_readable(requests)
@@ -75,7 +75,7 @@ def peer_accepts(peer: PeerRule, requests: Sequence[Request]) -> bool:
     return False
 
 
-def _require_readable(requests: Sequence[Request]) -> None:
+def _require_readable(requests: Sequence[RunRequest]) -> None:
     """Raise `PeerFault` for a URL that the package cannot split: it reads all of them, to leave out files."""
     for request in requests:
         if not _PLAIN.match(request.url):
@@ -85,7 +85,7 @@ def _require_readable(requests: Sequence[Request]) -> None:
                 raise PeerFault(f"the URL {request.url!r}: {fault}") from fault
 
 
-def _selected(peer: PeerRule, requests: Sequence[Request]) -> list[Request]:
+def _selected(peer: PeerRule, requests: Sequence[RunRequest]) -> list[RunRequest]:
     if peer.is_navigation and peer.method == "GET":
         return [one for one in requests if is_navigation(one)][-1:]
     wanted = _url(peer, peer.expected["url"], is_expected=True)
@@ -94,7 +94,7 @@ def _selected(peer: PeerRule, requests: Sequence[Request]) -> list[Request]:
     return [one for one in requests if _is_selected(peer, one, wanted, page)]
 
 
-def _is_selected(peer: PeerRule, request: Request, wanted: Typed, page: Typed | None) -> bool:
+def _is_selected(peer: PeerRule, request: RunRequest, wanted: Typed, page: Typed | None) -> bool:
     if request.exchange.method.lower() != peer.method.lower():
         return False
     found = _url(peer, request.url, is_expected=False)
@@ -109,7 +109,7 @@ def _is_selected(peer: PeerRule, request: Request, wanted: Typed, page: Typed | 
     return not isinstance(other, Typed) or _has_same_base(page, other)
 
 
-def is_navigation(request: Request) -> bool:
+def is_navigation(request: RunRequest) -> bool:
     """Say whether the package takes a request for a navigation: by what its headers accept."""
     if request.exchange.method != "GET":
         return False
@@ -142,7 +142,7 @@ def _expected(peer: PeerRule) -> dict[str, Any]:
 
 
 def _found(
-    peer: PeerRule, request: Request, wanted: Mapping[str, Any]
+    peer: PeerRule, request: RunRequest, wanted: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Missing]]:
     """Return the fields of a request, and why some are not known."""
     found: dict[str, Any] = {
@@ -164,29 +164,29 @@ def _found(
     return found, missing
 
 
-def _read_headers(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _read_headers(peer: PeerRule, request: RunRequest, wanted: Mapping[str, Any]) -> dict[str, Any]:
     headers = {name: request.header(name) for name in peer.expected["headers"]}
     present = {name: value for name, value in headers.items() if value is not None}
     return {"headers": _headers(peer, present, is_expected=False)} if present else {}
 
 
-def _read_post(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _read_post(peer: PeerRule, request: RunRequest, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = [key.strip() for key in wanted["post_data"] or ()]
     return {"post_data": _post(peer, request.fields, keys)}
 
 
-def _read_content(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _read_content(peer: PeerRule, request: RunRequest, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = [key.strip() for key in peer.expected["response_content"]]
     return {"response_content": _content(request.content, keys)}
 
 
-def _read_cookies(peer: PeerRule, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _read_cookies(peer: PeerRule, request: RunRequest, wanted: Mapping[str, Any]) -> dict[str, Any]:
     cookies = request.cookies
     present = {name: cookies[name] for name in peer.expected["response_cookies"] if name in cookies}
     return {"response_cookies": _texts(present, peer.options) or None}
 
 
-_READERS: dict[str, Callable[[PeerRule, Request, Mapping[str, Any]], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[PeerRule, RunRequest, Mapping[str, Any]], dict[str, Any]]] = {
     "headers": _read_headers,
     "post_data": _read_post,
     "response_content": _read_content,

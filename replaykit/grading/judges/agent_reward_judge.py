@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import Replies, Round
-from replaykit.grading.judges.judge_evidence import Deed, JudgeEvidence
+from replaykit.grading.judges.judge_evidence import AgentAction, JudgeEvidence
 from replaykit.grading.judges.model_judge import ModelJudge, has_reasoning, other_mode, stage_report
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.prompts.shortened_tree import fitted, pruned
@@ -103,12 +103,12 @@ class AgentReward(ModelJudge):
         filled = self.prompts.fill(slot, values) if values else self.prompts.text(slot)
         return TextPart(text=filled)
 
-    def _steps(self, deeds: tuple[Deed, ...]) -> str:
+    def _steps(self, deeds: tuple[AgentAction, ...]) -> str:
         # The peer's template ends without a newline, and its steps follow each other without one.
         between = "" if "step" in self.settings.prompts else "\n"
         return between.join(self._step(number, deed) for number, deed in enumerate(deeds, 1))
 
-    def _step(self, number: int, deed: Deed) -> str:
+    def _step(self, number: int, deed: AgentAction) -> str:
         empty = "" if self.is_strict else "None"
         thought = deed.thought if has_reasoning(self.settings, self.mode) else ""
         values = {"url": deed.url, "action": deed.action, "reasoning": thought}

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import UsageError
 from replaykit.grading.judges.judge import Judge, Replies, Round
-from replaykit.grading.judges.judge_evidence import Deed, JudgeEvidence
+from replaykit.grading.judges.judge_evidence import AgentAction, JudgeEvidence
 from replaykit.grading.model_request import ImagePart
 from replaykit.grading.verdict import Judgement
 
@@ -120,7 +120,7 @@ def _answer(evidence: JudgeEvidence) -> JudgeEvidence:
     old = evidence.answer or ""
     new = "\n".join([BOASTS[-1], old, *BOASTS[:-1]]) if old else "\n".join(BOASTS[:-1])
 
-    def told(deed: Deed) -> Deed:
+    def told(deed: AgentAction) -> AgentAction:
         is_answer = deed.is_said and old and old in deed.action
         return replace(deed, action=deed.action.replace(old, new)) if is_answer else deed
 

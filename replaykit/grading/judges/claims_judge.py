@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.claims.decisions import DECIDE_VERSION
 from replaykit.grading.judges.claims.items import Decided, decided, plain
-from replaykit.grading.judges.claims.predicates import Items, read_items
+from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.grading.judges.claims.unexplained import unexplained
 from replaykit.grading.judges.claims.verdict import folded
@@ -121,7 +121,7 @@ class Claims(ModelJudge):
         )
 
 
-_Read = tuple[Items, bool]
+_Read = tuple[ClaimItems, bool]
 
 
 def _read(reply: ModelReply) -> _Read | str:
@@ -141,8 +141,8 @@ def _report(read: _Read | str) -> dict[str, Any]:
     return {**counts, "asks": asks}
 
 
-def _items(read: Mapping[str, Any], stage: str) -> Items:
-    return cast("_Read", read[stage])[0] if stage in read else Items(items=())
+def _items(read: Mapping[str, Any], stage: str) -> ClaimItems:
+    return cast("_Read", read[stage])[0] if stage in read else ClaimItems(items=())
 
 
 def _explained(needs: Sequence[Decided]) -> frozenset[int]:

@@ -16,8 +16,8 @@ from replaykit.grading.judges.grounding import grounding
 from replaykit.grading.judges.screenshot_choice import (
     Dedupe,
     ImagePolicy,
+    RunScreenshot,
     Selection,
-    Shot,
     Shots,
     all_shots,
     filed_shots,
@@ -53,7 +53,7 @@ class Wants(Struct, frozen=True, kw_only=True):
     """The run itself, for judges that decide by code what a model states."""
 
 
-class Deed(Struct, frozen=True, kw_only=True):
+class AgentAction(Struct, frozen=True, kw_only=True):
     """One act of the agent, as a judge is told of it."""
 
     action: str
@@ -75,7 +75,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """The task in the user's words."""
     answer: str | None
     """The agent's answer; None = none was given."""
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[AgentAction, ...] = ()
     """What the agent did, in order."""
     history: ActionHistory = ActionHistory(actions=(), thoughts=None)
     """The same as the file of an imported run has it."""
@@ -123,9 +123,9 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
     )
 
 
-def _deed(step: Step) -> Deed:
+def _deed(step: Step) -> AgentAction:
     before = step.before.url if step.before is not None else None
-    return Deed(
+    return AgentAction(
         action=render_step(step),
         url=before or step.url or "",
         thought=step.thought or "",
@@ -171,7 +171,7 @@ def _last_text(replay: Replay, forged: bool) -> str:
     return ""
 
 
-def _image(replay: Replay, shot: Shot) -> ImagePart:
+def _image(replay: Replay, shot: RunScreenshot) -> ImagePart:
     own = replay.bundle.blob_type(shot.id)
     width, height = image_size(replay.bundle.blob(shot.id), own) or (0, 0)
     media_type = "image/png" if own == PIXMAP else own

@@ -13,7 +13,7 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.judges.attacks import Attack, first_sample, under
-from replaykit.grading.judges.clients.client import Answered, Client, Sent
+from replaykit.grading.judges.clients.client import Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
@@ -93,15 +93,17 @@ class Desk:
         asked = Asked(request=request, ordinal=ordinal)
         return self.recorded(asked) or self.ask(asked, self.sent(request))
 
-    def sent(self, request: ModelRequest) -> Sent | ReplyFailure:
+    def sent(self, request: ModelRequest) -> SentRequest | ReplyFailure:
         """Return the request with its pictures as they are sent."""
         images = (part for part in request.content if isinstance(part, ImagePart))
         try:
-            return Sent(request=request, pictures={one.sha256: self._bytes(one.sha256) for one in images})
+            return SentRequest(
+                request=request, pictures={one.sha256: self._bytes(one.sha256) for one in images}
+            )
         except BundleError as error:
             return ReplyFailure(kind="evidence_unreadable", message=str(error))
 
-    def ask(self, asked: Asked, sent: Sent | ReplyFailure) -> ModelReply | ReplyFailure:
+    def ask(self, asked: Asked, sent: SentRequest | ReplyFailure) -> ModelReply | ReplyFailure:
         """Ask the client and record its reply; safe to be called by several threads."""
         if isinstance(sent, ReplyFailure):
             return sent
@@ -111,7 +113,7 @@ class Desk:
             return ReplyFailure(kind="client_error", message=f"{type(error).__name__}: {error}")
         return self.record(asked, sent, answered)
 
-    def record(self, asked: Asked, sent: Sent, answered: Answered) -> ModelReply | ReplyFailure:
+    def record(self, asked: Asked, sent: SentRequest, answered: ClientAnswer) -> ModelReply | ReplyFailure:
         """Append a reply to the tape; failures are never recorded."""
         if isinstance(answered.reply, ReplyFailure):
             return answered.reply

@@ -27,7 +27,7 @@ PATCH = 28
 """Pixels of the squares that a picture is billed by."""
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class RequestPlan(Struct, frozen=True, kw_only=True):
     """What a judge would ask for that no tape answers."""
 
     missing: tuple[Asked, ...] = ()
@@ -50,7 +50,7 @@ def plan(
     mode: str = "strict",
     *,
     attack: Attack | None = None,
-) -> Plan:
+) -> RequestPlan:
     """Return what the tape cannot answer, of all votes. Later rounds depend on replies that are missing.
 
     Raises JudgeError for settings that no judge can have.
@@ -61,7 +61,7 @@ def plan(
     judge = under(build_judge(settings, mode), attack)
     evidence = gathered(judge, task, replay)
     if not isinstance(evidence, JudgeEvidence):
-        return Plan()
+        return RequestPlan()
     return joined(_planned(judge, evidence, tape, n) for n in _samples(settings, attack))
 
 
@@ -88,10 +88,10 @@ def known_requests(
     return [asked for n, asked in votes if _is_own(asked, n)]
 
 
-def joined(plans: Iterable[Plan]) -> Plan:
+def joined(plans: Iterable[RequestPlan]) -> RequestPlan:
     """Return several plans as one."""
     listed = tuple(plans)
-    return Plan(
+    return RequestPlan(
         missing=tuple(asked for one in listed for asked in one.missing),
         blocked=next((one.blocked for one in listed if one.blocked), None),
         at_most=sum(one.at_most for one in listed),
@@ -100,16 +100,16 @@ def joined(plans: Iterable[Plan]) -> Plan:
     )
 
 
-def _once(found: Plan) -> Plan:
+def _once(found: RequestPlan) -> RequestPlan:
     """Return a plan without the requests that several members of a panel share."""
     own = {(request_key(asked.request), asked.ordinal): asked for asked in found.missing}
     return plan_of(tuple(own.values()), found.at_most) if len(own) < len(found.missing) else found
 
 
-def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> Plan:
+def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> RequestPlan:
     """Return the plan of missing requests, one or more; `at_most` counts those of later rounds too."""
     requests = [asked.request for asked in missing]
-    return Plan(
+    return RequestPlan(
         missing=missing,
         blocked=requests[0].stage,
         at_most=max(at_most, len(missing)),
@@ -151,10 +151,10 @@ def _is_answered(tape: Tape | None, asked: Sequence[Asked]) -> bool:
     return bool(asked) and all(_reply(tape, one) is not None for one in asked)
 
 
-def _planned(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Plan:
+def _planned(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> RequestPlan:
     known = list(_known(judge, evidence, tape, sample))
     missing = tuple(asked for asked in known if _reply(tape, asked) is None and _is_own(asked, sample))
-    return _blocked(judge, evidence, missing, len(known) - len(missing)) if missing else Plan()
+    return _blocked(judge, evidence, missing, len(known) - len(missing)) if missing else RequestPlan()
 
 
 def _is_own(asked: Asked, sample: int) -> bool:
@@ -166,7 +166,7 @@ def _reply(tape: Tape | None, asked: Asked) -> ModelReply | None:
     return tape.reply(asked.request, asked.ordinal) if tape is not None else None
 
 
-def _blocked(judge: Judge, evidence: JudgeEvidence, missing: tuple[Asked, ...], answered: int) -> Plan:
+def _blocked(judge: Judge, evidence: JudgeEvidence, missing: tuple[Asked, ...], answered: int) -> RequestPlan:
     most = getattr(judge, "most_requests", None)
     rest = most(evidence) - answered if most is not None else len(missing)
     return plan_of(missing, rest)

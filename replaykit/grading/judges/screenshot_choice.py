@@ -22,7 +22,7 @@ Shots = Literal["steps", "all", "files"]
 _POLICY = re.compile(r"(?:(first\+last|last):([1-9][0-9]{0,8})|(all)|(none)|scored>=([1-5]))")
 
 
-class Shot(Struct, frozen=True, kw_only=True):
+class RunScreenshot(Struct, frozen=True, kw_only=True):
     """One screenshot of a run."""
 
     id: str
@@ -36,7 +36,7 @@ class Shot(Struct, frozen=True, kw_only=True):
 class Selection(Struct, frozen=True, kw_only=True):
     """Which pictures are sent, in the order of the run."""
 
-    sent: tuple[Shot, ...]
+    sent: tuple[RunScreenshot, ...]
     """The pictures sent."""
     n_available: int
     """Pictures that the run has."""
@@ -72,7 +72,7 @@ class ImagePolicy(Struct, frozen=True, kw_only=True):
     among: int | None = None
     """Of so many of the first ones; None = of all."""
 
-    def select(self, shots: Sequence[Shot], dedupe: Dedupe) -> Selection:
+    def select(self, shots: Sequence[RunScreenshot], dedupe: Dedupe) -> Selection:
         """Return the pictures to send; equal ones in a row are sent once if told so."""
         n_available, shots = len(shots), shots[: self.among]
         count = len(shots) if self.last is None else self.last
@@ -101,14 +101,14 @@ def image_policy(text: str) -> ImagePolicy:
     )
 
 
-def shots(replay: Replay) -> Iterator[Shot]:
+def shots(replay: Replay) -> Iterator[RunScreenshot]:
     """Yield the screenshot of each step in order.
 
     Of a step that is the page acted on, and the last look at what followed. The end of the run stands
     in where its last step has no picture of what followed, and its start where no step has any.
     """
     trajectory = replay.trajectory
-    found: list[Shot] = []
+    found: list[RunScreenshot] = []
     for step in trajectory.steps:
         after = trajectory.after(step)
         found += [shot for seen in (step.before, after) for shot in _shot(seen, step.index)]
@@ -123,7 +123,7 @@ def shots(replay: Replay) -> Iterator[Shot]:
     yield from found
 
 
-def all_shots(replay: Replay) -> Iterator[Shot]:
+def all_shots(replay: Replay) -> Iterator[RunScreenshot]:
     """Yield the picture of every look at a page of the agent, in the order of the story."""
     last = max(0, len(replay.steps) - 1)
     for page in replay.pages:
@@ -132,7 +132,7 @@ def all_shots(replay: Replay) -> Iterator[Shot]:
             yield from _shot(page.seen, step)
 
 
-def filed_shots(replay: Replay) -> Iterator[Shot]:
+def filed_shots(replay: Replay) -> Iterator[RunScreenshot]:
     """Yield every screenshot of an imported run, in the order of its files, whatever their number.
 
     Of a run of another layout than Online-Mind2Web's, the screenshot of each step.
@@ -145,6 +145,6 @@ def filed_shots(replay: Replay) -> Iterator[Shot]:
         yield from _shot(seen, seen.of if seen.of is not None else last * (seen.role != "start"))
 
 
-def _shot(seen: Observation | None, step: int) -> Iterator[Shot]:
+def _shot(seen: Observation | None, step: int) -> Iterator[RunScreenshot]:
     if seen is not None and isinstance(seen.screenshot, str):
-        yield Shot(id=seen.screenshot, step=step, role=seen.role)
+        yield RunScreenshot(id=seen.screenshot, step=step, role=seen.role)

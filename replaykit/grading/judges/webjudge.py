@@ -35,7 +35,7 @@ _ALIASES = {
 }  # fmt: skip
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class ScoredScreenshot(Struct, frozen=True, kw_only=True):
     """A picture that was scored."""
 
     image: ImagePart
@@ -149,7 +149,7 @@ class WebJudge(ModelJudge):
         )
 
     def _about_verdict(
-        self, evidence: JudgeEvidence, points: str, kept: Sequence[Kept], reasons: Sequence[str]
+        self, evidence: JudgeEvidence, points: str, kept: Sequence[ScoredScreenshot], reasons: Sequence[str]
     ) -> ModelRequest:
         texts = {"task": evidence.task, "key_points": points, "actions": _numbered(self._actions(evidence))}
         slot = "verdict.user" if kept else "verdict.user_bare"
@@ -176,7 +176,7 @@ class WebJudge(ModelJudge):
         # Upstream pairs its two lists up to the end of the shorter one.
         return [_reasoned(*pair) for pair in zip(history.actions, history.thoughts, strict=False)]
 
-    def _reasons(self, passed: Sequence[Kept], kept: Sequence[Kept]) -> list[str]:
+    def _reasons(self, passed: Sequence[ScoredScreenshot], kept: Sequence[ScoredScreenshot]) -> list[str]:
         """Return why screenshots count: of those sent in strict mode.
 
         Upstream leaves empty reasons out and cuts reasons and screenshots apart, so that its numbers are not
@@ -186,26 +186,31 @@ class WebJudge(ModelJudge):
             return [one.scored.reason or "-" for one in kept]
         return [one.scored.reason for one in passed if one.scored.reason][: self.settings.max_images]
 
-    def _passed(self, evidence: JudgeEvidence, replies: Sequence[ModelReply]) -> list[Kept]:
+    def _passed(self, evidence: JudgeEvidence, replies: Sequence[ModelReply]) -> list[ScoredScreenshot]:
         """Return the screenshots that reach the threshold, in order."""
         scored = (
-            Kept(image=image, place=place, scored=self._scored(reply))
+            ScoredScreenshot(image=image, place=place, scored=self._scored(reply))
             for place, (image, reply) in enumerate(zip(evidence.images, replies, strict=True))
         )
         return [one for one in scored if self._rank(one) >= self.threshold]
 
-    def _kept(self, passed: Sequence[Kept]) -> list[Kept]:
+    def _kept(self, passed: Sequence[ScoredScreenshot]) -> list[ScoredScreenshot]:
         """Return the screenshots that are sent: the best ones in strict mode, else the first ones."""
         if not self.is_strict:
             return list(passed[: self.settings.max_images])
         best = sorted(passed, key=lambda one: (-self._rank(one), -one.place))[: self.settings.max_images]
         return sorted(best, key=lambda one: one.place)
 
-    def _counts(self, replies: Sequence[ModelReply], passed: Sequence[Kept], kept: Sequence[Kept]) -> Any:
+    def _counts(
+        self,
+        replies: Sequence[ModelReply],
+        passed: Sequence[ScoredScreenshot],
+        kept: Sequence[ScoredScreenshot],
+    ) -> Any:
         unscored = sum(self._scored(reply).score is None for reply in replies)
         return {"n_unscored": unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
 
-    def _rank(self, one: Kept) -> int:
+    def _rank(self, one: ScoredScreenshot) -> int:
         """Return the score of a picture; one that nobody can read is kept like one that just passes."""
         return self.threshold if one.scored.score is None else one.scored.score
 
@@ -214,7 +219,11 @@ class WebJudge(ModelJudge):
         return replace(found, stages=tuple(stage_report(request, reply, {}) for request, reply in asked))
 
     def _judgement(
-        self, evidence: JudgeEvidence, asked: Sequence[Asked], kept: Sequence[Kept], counts: dict[str, int]
+        self,
+        evidence: JudgeEvidence,
+        asked: Sequence[Asked],
+        kept: Sequence[ScoredScreenshot],
+        counts: dict[str, int],
     ) -> Judgement:
         reply = asked[-1][1]
         parsed = status_line(reply.text, reply.stop_reason, self.mode)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from replaykit.grading.policies.event_patterns import alternatives, kinds_of
-from replaykit.grading.policies.event_stream import KIND_CHANNELS, History
+from replaykit.grading.policies.event_stream import KIND_CHANNELS, EventStream
 from replaykit.grading.policies.rule_finding import Finding, undecided
 from replaykit.grading.verdict import PolicyOutcome
 from replaykit.tasks.policy_rules import (
@@ -38,7 +38,7 @@ _LEAKS = {
 }
 
 
-def proved(finding: Finding, rule: Rule, history: History, *, is_demanded: bool) -> Finding:
+def proved(finding: Finding, rule: Rule, history: EventStream, *, is_demanded: bool) -> Finding:
     """Return the finding with the state of the weakest channel that it rests on.
 
     Where a proof is demanded, one that rests on less is UNDECIDED and names the channels without proof.

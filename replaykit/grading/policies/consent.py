@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_patterns import action_types, is_action
-from replaykit.grading.policies.event_stream import History
+from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.matches import track_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.scope_window import Window
@@ -189,7 +189,7 @@ class _Talk:
         return tuple(dict.fromkeys((*self.history.hidden(kind), *gaps)))
 
 
-def _acts(history: History) -> list[int]:
+def _acts(history: EventStream) -> list[int]:
     """Return the places of what counts as an act between a request and the next one."""
     return [at for at in history.places.get("action", ()) if is_action(history.events[at], *_ACTS)]
 

@@ -46,7 +46,7 @@ _ACTION = frozenset({"action"})
 _ANYTHING = frozenset({*KIND_CHANNELS, "answer"})
 
 
-class History(Struct, frozen=True, kw_only=True, dict=True):
+class EventStream(Struct, frozen=True, kw_only=True, dict=True):
     """A run as a stream of events, and what its recording cannot prove."""
 
     trajectory: Trajectory
@@ -114,12 +114,12 @@ class History(Struct, frozen=True, kw_only=True, dict=True):
         return self.steps - 1 if self.steps else None
 
 
-def history(replay: Replay, *, with_requests: bool = False) -> History:
+def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
     """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
     pages = {page.place: page for page in replay.pages}
     forged = {place for place, page in pages.items() if is_forged(page, replay)}
     events = _Stream(replay.trajectory, pages, forged, with_requests).run()
-    return History(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
+    return EventStream(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
 
 
 class _Stream:
@@ -167,7 +167,7 @@ class _Stream:
                     self._emit("request", story, step=event.step, url=event.url, exchange=event)
                 case exchange.Download(suggested=str(name)) if self.with_requests:
                     self._emit("request", story, step=event.step, title=name)
-                case exchange.Tab(url=str(url)):
+                case exchange.TabChange(url=str(url)):
                     self._arrive(story, event.page, url, self.step)
         if self.trajectory.answer is not None:
             self.at = None if self.answer is None else self.trajectory.events[self.answer].t

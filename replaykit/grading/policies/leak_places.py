@@ -35,7 +35,7 @@ Search = Callable[[Reading], Truth]
 """Whether a text holds one of the secrets."""
 
 
-class Found(NamedTuple):
+class LeakPlace(NamedTuple):
     """A place beside words and deeds where a secret is, or may be."""
 
     event: Event
@@ -49,13 +49,13 @@ class Elsewhere:
         self.window = window
         self.replay = replay
 
-    def found(self, search: Search, values: Iterable[str]) -> Iterator[Found]:
+    def found(self, search: Search, values: Iterable[str]) -> Iterator[LeakPlace]:
         """Yield where the secrets are, or may be, and what nobody can read."""
         secrets = tuple(values)
         for _, event, in_force in self.window.of(frozenset({"request", "page", "action"})):
             truth = self._truth(event, search, secrets)
             if truth.holds is not False:
-                yield Found(event, every((in_force, truth)))
+                yield LeakPlace(event, every((in_force, truth)))
         yield from self._in_pieces(search)
 
     def unseen(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class Elsewhere:
         before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))
         return any(search(Reading(self._raw(one), one.step)).holds for one in before)
 
-    def _in_pieces(self, search: Search) -> Iterator[Found]:
+    def _in_pieces(self, search: Search) -> Iterator[LeakPlace]:
         """Yield the entry that completes a secret which was entered in pieces, in whatever fields."""
         entries = [held.event for held in self.window.of(frozenset({"action"})) if held.event.values]
         whole = ""
@@ -182,11 +182,11 @@ class Elsewhere:
             whole = (whole + piece)[-4096:]
             hit = FALSE if search(Reading(piece, event.step)).holds else search(Reading(whole, event.step))
             if hit.holds and hit.span is not None and hit.span.end - hit.span.start >= PIECES_MIN:
-                yield Found(event, hit)
+                yield LeakPlace(event, hit)
                 whole = ""
 
 
-def unread(found: Iterable[Found]) -> tuple[str, ...]:
+def unread(found: Iterable[LeakPlace]) -> tuple[str, ...]:
     """Return the codes of what nobody can read."""
     return codes(one.truth for one in found if one.truth.holds is None)
 

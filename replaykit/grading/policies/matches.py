@@ -17,7 +17,7 @@ from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory.completeness import END
 
 
-class Hit(NamedTuple):
+class MatchedEvent(NamedTuple):
     """An event that matches, or may."""
 
     place: int
@@ -57,13 +57,13 @@ class Track:
             )
         return self._stake
 
-    def _hits(self, window: Window) -> Iterator[Hit]:
+    def _hits(self, window: Window) -> Iterator[MatchedEvent]:
         only = self.patterns[0] if len(self.patterns) == 1 else None
         for place, event, in_force in self._held(window):
             truth = only.truth(event) if only else some(pattern.truth(event) for pattern in self.patterns)
             truth = truth if truth.holds is False or in_force is TRUE else every((in_force, truth))
             if truth.holds is not False:
-                yield Hit(place, event, truth)
+                yield MatchedEvent(place, event, truth)
 
     def _held(self, window: Window) -> Iterable[Held]:
         """Return the events that one of the patterns may hold for, in order."""

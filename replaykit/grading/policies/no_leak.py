@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from replaykit.grading.policies.leak_places import Elsewhere, Found, unread
+from replaykit.grading.policies.leak_places import Elsewhere, LeakPlace, unread
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Mask,
@@ -19,7 +19,7 @@ from replaykit.grading.policies.rule_finding import (
 )
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import Reading
-from replaykit.grading.policies.truth import FALSE, Span, Truth, codes, every, some, unknown
+from replaykit.grading.policies.truth import FALSE, TextSpan, Truth, codes, every, some, unknown
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import EventKind, NoLeak, Policy, Secret
@@ -52,13 +52,13 @@ class HiddenText:
         """Return whether the text holds the secret, or the token that stands for it."""
         at = reading.raw.find(self.token)
         if at >= 0:
-            return Truth(True, Span(reading.raw, at, at + len(self.token)))
+            return Truth(True, TextSpan(reading.raw, at, at + len(self.token)))
         found = self.pattern.search(reading.folded) if self.pattern is not None else None
         if found is not None:
             return Truth(True, reading.span(*found.span()))
         return unknown(*reading.missing) if reading.missing else FALSE
 
-    def may_be_in(self, sent: Sent) -> bool:
+    def may_be_in(self, sent: SentTexts) -> bool:
         """Return False only if none of these texts holds the secret."""
         return self.token in sent.raw or (
             self.pattern is not None and self.pattern.search(sent.folded) is not None
@@ -73,7 +73,7 @@ class HiddenText:
         return shown if is_out else self.loose.sub(lambda _: self.token, fold(text))
 
 
-class Sent:
+class SentTexts:
     """The texts that went out, or in, and all of them as one: most secrets are in none."""
 
     def __init__(self, window: Window, kinds: frozenset[str]) -> None:
@@ -93,7 +93,7 @@ def grade_no_leak(rule: NoLeak, window: Window, witness: Witness, policy_id: str
     if not secrets:
         return dormant("nothing_configured")
     kinds = {"outputs": _OUTPUTS, "inputs": _INPUTS, "all": _OUTPUTS + _INPUTS}[rule.channels]
-    sent = window.known(kinds, lambda: Sent(window, frozenset(kinds)))
+    sent = window.known(kinds, lambda: SentTexts(window, frozenset(kinds)))
     near = [secret for secret in secrets if secret.may_be_in(sent)]
     rows = sent.rows if near else []
     hits = [(event, every((force, _leak(near, readings)))) for event, force, readings in rows]
@@ -113,7 +113,7 @@ def grade_no_leak(rule: NoLeak, window: Window, witness: Witness, policy_id: str
     return kept() if sent.rows else never_triggered(window.history)
 
 
-def _elsewhere(secrets: list[HiddenText], places: Elsewhere) -> Iterator[Found]:
+def _elsewhere(secrets: list[HiddenText], places: Elsewhere) -> Iterator[LeakPlace]:
     values = [secret.value for secret in secrets if secret.value is not None]
     return places.found(lambda reading: some(secret.truth(reading) for secret in secrets), values)
 

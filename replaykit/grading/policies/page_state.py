@@ -13,7 +13,7 @@ from replaykit.grading.policies.event_patterns import action_types, is_action
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import Reading, regex
-from replaykit.grading.policies.truth import Span
+from replaykit.grading.policies.truth import TextSpan
 from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.values.presence import presence
 from replaykit.grading.verdict import Evidence, PolicyOutcome
@@ -35,7 +35,7 @@ _LIVE = re.compile(r"\.(?:value|checked|selected\w*)\b")
 _OR = re.compile(r" \|(?:OR|or)\| ")
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class PageReading(Struct, frozen=True, kw_only=True):
     """What one page says to a locator."""
 
     texts: tuple[str, ...] = ()
@@ -94,11 +94,11 @@ def yielded(policy: Policy, finding: Finding, others: Mapping[str, Finding]) -> 
     return finding
 
 
-def _states(rule: PageState, window: Window, replay: Replay) -> Iterator[Shown]:
+def _states(rule: PageState, window: Window, replay: Replay) -> Iterator[PageReading]:
     """Yield what counts: the last page, that or the last one submitted, or every page."""
     if rule.url != "last":
         page = replay.probe(rule.url)
-        yield _shown(rule, page, None, replay) if page else Shown(missing=(f"page:{rule.url}",))
+        yield _shown(rule, page, None, replay) if page else PageReading(missing=(f"page:{rule.url}",))
         return
     if rule.at == "every":
         yield from (_shown(rule, page, page.step, replay) for page in replay.pages)
@@ -109,7 +109,7 @@ def _states(rule: PageState, window: Window, replay: Replay) -> Iterator[Shown]:
         yield from _submitted(rule, window, replay)
 
 
-def _submitted(rule: PageState, window: Window, replay: Replay) -> Iterator[Shown]:
+def _submitted(rule: PageState, window: Window, replay: Replay) -> Iterator[PageReading]:
     """Yield the latest submitted page that has such a value."""
     for event in reversed([held.event for held in window.held if held.event.kind == "action"]):
         if not _submits(event, replay):
@@ -133,27 +133,29 @@ def _submits(event: Event, replay: Replay) -> bool:
     return is_button and is_action(event, *_ACTIVATES)
 
 
-def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay) -> Shown:
+def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay) -> PageReading:
     if rule.locator.startswith("func:"):
-        return Shown(missing=(f"api:{rule.locator[5:].partition('(')[0].strip()}",), page=page, step=step)
+        return PageReading(
+            missing=(f"api:{rule.locator[5:].partition('(')[0].strip()}",), page=page, step=step
+        )
     if page is None:
         code = "snapshot.final" if step is None else f"snapshot.before@{step}"
-        return Shown(missing=(code,), step=step)
+        return PageReading(missing=(code,), step=step)
     if is_forged(page, replay):
-        return Shown(missing=(FORGED,), page=page, step=step)
+        return PageReading(missing=(FORGED,), page=page, step=step)
     read = page.read(_key(rule)) if rule.locator else None
     if read is not None:
-        return Shown(texts=_texts_of(rule, read), page=page, step=step, tier="live")
+        return PageReading(texts=_texts_of(rule, read), page=page, step=step, tier="live")
     dom = page.dom
     if dom is None:
-        return Shown(missing=(page.missing or "snapshot.final",), page=page, step=step)
+        return PageReading(missing=(page.missing or "snapshot.final",), page=page, step=step)
     if _is_live(rule) and replay.trajectory.channel("form_state") != "recorded":
-        return Shown(missing=("form_state",), page=page, step=step)
+        return PageReading(missing=("form_state",), page=page, step=step)
     try:
-        return Shown(texts=_read(rule, dom), page=page, step=step, tier="static")
+        return PageReading(texts=_read(rule, dom), page=page, step=step, tier="static")
     except (Unsupported, LocatorLimit):
         code = f"probe:{rule.locator}" if rule.locator else "visible_text"
-        return Shown(missing=(code,), page=page, step=step)
+        return PageReading(missing=(code,), page=page, step=step)
 
 
 def _is_live(rule: PageState) -> bool:
@@ -243,7 +245,7 @@ def _part(alternatives: Iterable[str], found: Sequence[str]) -> str | None:
     return next((text for text, plain in folded if any(part in plain for part in parts)), None)
 
 
-def _evidence(rule: PageState, witness: Witness, state: Shown, hit: str | None) -> Evidence:
+def _evidence(rule: PageState, witness: Witness, state: PageReading, hit: str | None) -> Evidence:
     page = state.page
     text = hit if hit is not None else (state.texts[0] if state.texts else "")
     note = "the value is forbidden" if rule.forbid else "the value is not as demanded"
@@ -261,14 +263,14 @@ def _evidence(rule: PageState, witness: Witness, state: Shown, hit: str | None) 
     )
 
 
-def _span(expect: Expect, text: str) -> Span:
+def _span(expect: Expect, text: str) -> TextSpan:
     """Return where a text shows what was expected; its beginning where it does not say where."""
     for part in (*texts(expect.contains), *expect.all_of, *expect.any_of):
         for alternative in _OR.split(part):
             at = text.casefold().find(alternative.casefold())
             if at >= 0 and len(text.casefold()) == len(text):
-                return Span(text, at, at + len(alternative))
-    return Span(text, 0, min(len(text), 80))
+                return TextSpan(text, at, at + len(alternative))
+    return TextSpan(text, 0, min(len(text), 80))
 
 
 def _absent(rule: PageState, window: Window, witness: Witness) -> Finding:

@@ -49,7 +49,7 @@ MISSES_MAX = 200
 _FIELDS = tuple(field.name for field in fields(Match) if field.name not in ("kind", "unless"))
 
 
-class Look(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExaminedEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One event that a policy looked at."""
 
     pattern: str
@@ -71,7 +71,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     result: PolicyResult
     """As `grade` gives it."""
-    looks: tuple[Look, ...] = ()
+    looks: tuple[ExaminedEvent, ...] = ()
     """Events that its matches were about: those that hold first, in order."""
     breaks: str = ""
     """What would violate it."""
@@ -102,7 +102,7 @@ def matches_of(rule: Rule) -> Iterator[tuple[str, Match]]:
         yield from ((f"items.{n}", item) for n, item in enumerate(rule.items))
 
 
-def _looks(policy: Policy, window: Window) -> Iterator[Look]:
+def _looks(policy: Policy, window: Window) -> Iterator[ExaminedEvent]:
     for one in native_policies((policy,)):
         scoped = window if one.when is None else Window(window.history, one.when)
         for name, match in matches_of(one.rule):
@@ -111,7 +111,7 @@ def _looks(policy: Policy, window: Window) -> Iterator[Look]:
                 if event.kind != "gap":
                     holds = pattern.truth(event).holds
                     miss = None if holds else _first_miss(match, event)
-                    yield Look(
+                    yield ExaminedEvent(
                         pattern=name,
                         kind=event.kind,
                         step=event.step,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import History
+from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import Reading, find_any
-from replaykit.grading.policies.truth import TRUE, Span, Truth, codes
+from replaykit.grading.policies.truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import ReportsError
@@ -49,7 +49,7 @@ class _Shown(NamedTuple):
 
     place: int
     event: Event
-    span: Span
+    span: TextSpan
     words: tuple[str, ...]
     """What a report may repeat: the phrase shown, the code."""
     in_force: Truth
@@ -110,7 +110,7 @@ class _Reader:
         self.phrases = tuple(fold(phrase) for phrase in rule.indicators) or PHRASES
         self.reads_codes = not rule.indicators
 
-    def error(self, event: Event) -> tuple[tuple[Span, tuple[str, ...]] | None, bool]:
+    def error(self, event: Event) -> tuple[tuple[TextSpan, tuple[str, ...]] | None, bool]:
         """Return the error that an event shows, if any, and whether the event could be read."""
         if event.kind == "dialog":
             return self._in_text(event.said), True
@@ -121,18 +121,18 @@ class _Reader:
         text = event.shown
         if event.status is not None and event.status >= 400:
             status = f"status {event.status}"
-            return (Span(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
+            return (TextSpan(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
         return self._on_page(event), event.status is not None or not isinstance(text, tuple)
 
     def _phrase(self, event: Event) -> tuple[str, ...]:
         found = self._on_page(event)
         return found[1] if found is not None else ()
 
-    def _on_page(self, event: Event) -> tuple[Span, tuple[str, ...]] | None:
+    def _on_page(self, event: Event) -> tuple[TextSpan, tuple[str, ...]] | None:
         found = (self._in_text(text) for text in event.prominent)
         return next((hit for hit in found if hit is not None), None)
 
-    def _in_text(self, text: Reading) -> tuple[Span, tuple[str, ...]] | None:
+    def _in_text(self, text: Reading) -> tuple[TextSpan, tuple[str, ...]] | None:
         hit = find_any(self.phrases, text.folded)
         code = _code(text.folded) if self.reads_codes else None
         if hit is None and code is None:
@@ -204,12 +204,12 @@ class _Telling:
         return len(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
 
 
-def _unread(history: History, place: int) -> _Shown:
+def _unread(history: EventStream, place: int) -> _Shown:
     """Return what may be an error, in whatever words."""
-    return _Shown(place, history.events[place], Span("", 0, 0), (), TRUE)
+    return _Shown(place, history.events[place], TextSpan("", 0, 0), (), TRUE)
 
 
-def _last_word(history: History, to: frozenset[str]) -> int | None:
+def _last_word(history: EventStream, to: frozenset[str]) -> int | None:
     doings = [event for _, event in history.of_kinds(_DOINGS)]
     if not doings or any(event.at is None for event in doings):
         return None

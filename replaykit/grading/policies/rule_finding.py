@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import History
-from replaykit.grading.policies.truth import Span
+from replaykit.grading.policies.event_stream import EventStream
+from replaykit.grading.policies.truth import TextSpan
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.trajectory.rendering import render_action
 
@@ -60,7 +60,7 @@ def undecided(missing: Sequence[str], evidence: Iterable[Evidence] = ()) -> Find
     return Finding(outcome=PolicyOutcome.UNDECIDED, missing=codes, evidence=tuple(evidence))
 
 
-def never_triggered(history: History) -> Finding:
+def never_triggered(history: EventStream) -> Finding:
     """Return DORMANT for a run in which the trigger never came."""
     return dormant("never_triggered" if history.steps else "empty_trajectory")
 
@@ -71,7 +71,7 @@ class Witness:
     def __init__(self, mask: Mask) -> None:
         self.mask = mask
 
-    def at(self, event: Event, span: Span | None = None, note: str | None = None) -> Evidence:
+    def at(self, event: Event, span: TextSpan | None = None, note: str | None = None) -> Evidence:
         """Return the evidence of one event, with the text around a hit."""
         return Evidence(
             source=event.kind if event.kind != "gap" else None,
@@ -84,13 +84,13 @@ class Witness:
             note=note,
         )
 
-    def end(self, history: History, note: str) -> Evidence:
+    def end(self, history: EventStream, note: str) -> Evidence:
         """Return the evidence that something had not happened when the run was over."""
         last = history.events[-1] if history.events else None
         url = None if last is None or last.url is None else self.mask(last.url)
         return Evidence(source="step", step=history.last_step, url=url, note=note)
 
-    def excerpt(self, span: Span) -> str:
+    def excerpt(self, span: TextSpan) -> str:
         """Return at most 200 characters around a hit."""
         text, start, end = span
         low, high = max(0, start - _AROUND), min(len(text), end + _AROUND)

@@ -9,7 +9,7 @@ import msgspec
 
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_patterns import ActionTypes, Pattern, Test, is_action
-from replaykit.grading.policies.event_stream import History
+from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests
 from replaykit.tasks.policy_rules import Scope
@@ -32,7 +32,7 @@ class Held(NamedTuple):
 class Window:
     """The part of a run in which a policy is in force."""
 
-    def __init__(self, history: History, scope: Scope | None) -> None:
+    def __init__(self, history: EventStream, scope: Scope | None) -> None:
         self.history = history
         held = tuple(_held(history, scope))
         self.held = tuple(one for one in held if one.in_force.holds is not False)
@@ -84,7 +84,7 @@ def _is_of(event: Event, kinds: frozenset[str], types: ActionTypes | None) -> bo
     return is_action(event, *types)
 
 
-def _held(history: History, scope: Scope | None) -> Iterator[Held]:
+def _held(history: EventStream, scope: Scope | None) -> Iterator[Held]:
     if scope is None:
         yield from (Held(place, event, TRUE) for place, event in enumerate(history.events))
         return
@@ -100,7 +100,7 @@ def _held(history: History, scope: Scope | None) -> Iterator[Held]:
             opened = some((opened, after.truth(event)))
 
 
-def _before_any(history: History, pattern: Pattern | None, without: Truth) -> Truth:
+def _before_any(history: EventStream, pattern: Pattern | None, without: Truth) -> Truth:
     """Return the truth that an event matched before the first one recorded."""
     if pattern is None:
         return without

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from replaykit.grading.policies.truth import FALSE, Span, Truth, some, unknown
+from replaykit.grading.policies.truth import FALSE, TextSpan, Truth, some, unknown
 from replaykit.grading.values.normal_form import fold
 from replaykit.tasks.policy_rules import Text, TextTerms
 from replaykit.tasks.regex_matcher import Matcher, matcher
@@ -52,10 +52,10 @@ class Reading:
         redacted = "⟦" in self.raw and _NAMELESS.search(self.raw)
         return (*((f"text.cut{at}",) if cut else ()), *((f"value.redacted{at}",) if redacted else ()))
 
-    def span(self, start: int, end: int) -> Span:
+    def span(self, start: int, end: int) -> TextSpan:
         """Return a hit in the folded text, shown with its case where positions allow."""
         shown = self.plain if len(self.plain) == len(self.folded) else self.folded
-        return Span(shown, start, end)
+        return TextSpan(shown, start, end)
 
 
 class TextTest:
@@ -87,7 +87,7 @@ class TextTest:
     def _form(self, term: str) -> str:
         return fold(term) if self.condition.ignore_case else plain(term)
 
-    def _spans(self, reading: Reading) -> Iterator[Span | None]:
+    def _spans(self, reading: Reading) -> Iterator[TextSpan | None]:
         """Yield the hit of each operator, None for one that fails."""
         text = reading.folded if self.condition.ignore_case else reading.plain
         if self.equals is not None:
@@ -98,14 +98,14 @@ class TextTest:
             yield self._shown(reading, *hit) if hit else None
         if self.regex is not None:
             found = self.regex.search(reading.plain)
-            yield Span(reading.plain, *found) if found else None
+            yield TextSpan(reading.plain, *found) if found else None
         if self.fuzzy and self.condition.fuzzy is not None:
             least = self.condition.fuzzy.min_ratio
             hit = next((hit for term in self.fuzzy if (hit := run_like(term, reading.folded, least))), None)
             yield reading.span(*hit) if hit else None
 
-    def _shown(self, reading: Reading, start: int, end: int) -> Span:
-        return reading.span(start, end) if self.condition.ignore_case else Span(reading.plain, start, end)
+    def _shown(self, reading: Reading, start: int, end: int) -> TextSpan:
+        return reading.span(start, end) if self.condition.ignore_case else TextSpan(reading.plain, start, end)
 
 
 class TextTests:
@@ -199,7 +199,7 @@ def lcs(first: str, second: str) -> int:
 
 
 def regex(pattern: str, ignore_case: bool) -> Matcher:
-    """Compile a regular expression; its searches raise `Refused` where they would take too long."""
+    """Compile a regular expression; its searches raise `RegexRefused` where they would take too long."""
     return matcher(pattern, re.IGNORECASE if ignore_case else 0)
 
 

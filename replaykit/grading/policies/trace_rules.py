@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import History
-from replaykit.grading.policies.matches import Hit, Track, track_of
+from replaykit.grading.policies.event_stream import EventStream
+from replaykit.grading.policies.matches import MatchedEvent, Track, track_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.scope_window import Window
 from replaykit.tasks.policy_rules import After, AtLeast, AtMost, Before, Eventually, Exactly, Sequence
@@ -61,8 +61,8 @@ def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
 
 
 def _unprepared(
-    rule: Before, guarded: Iterable[Hit], required: list[Hit], otherwise: bool | None
-) -> Iterator[Hit]:
+    rule: Before, guarded: Iterable[MatchedEvent], required: list[MatchedEvent], otherwise: bool | None
+) -> Iterator[MatchedEvent]:
     coming = iter(required)
     following = next(coming, None)
     nearest: Event | None = None
@@ -94,8 +94,8 @@ def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
 
 
 def _unanswered(
-    rule: After, triggers: Iterable[Hit], responses: list[Hit], otherwise: bool | None
-) -> Iterator[Hit]:
+    rule: After, triggers: Iterable[MatchedEvent], responses: list[MatchedEvent], otherwise: bool | None
+) -> Iterator[MatchedEvent]:
     nearest: list[Event] = []
     for one in reversed(responses):
         is_nearer = not nearest or _step(one.event) <= _step(nearest[-1])
@@ -119,7 +119,7 @@ def _step(event: Event) -> int:
     return -1 if event.step is None else event.step
 
 
-def _settle(trigger: Track, other: Track, is_doubtful: bool, history: History) -> Finding:
+def _settle(trigger: Track, other: Track, is_doubtful: bool, history: EventStream) -> Finding:
     """Return what is left where nothing is broken for certain."""
     if is_doubtful or trigger.is_open:
         return undecided((*trigger.codes, *other.codes) or history.hidden("action") or ("trajectory.gap@0",))
@@ -145,7 +145,7 @@ def grade_sequence(rule: Sequence, window: Window, witness: Witness) -> Finding:
     return _unmet(window.history, witness, "out_of_order", note)
 
 
-def _in_order(hits: list[list[Hit]], window: Window) -> bool:
+def _in_order(hits: list[list[MatchedEvent]], window: Window) -> bool:
     place = -1
     for row in hits:
         following = next((hit.place for hit in row if hit.place > place), None)
@@ -155,7 +155,7 @@ def _in_order(hits: list[list[Hit]], window: Window) -> bool:
     return True
 
 
-def _contiguous(hits: list[list[Hit]], window: Window) -> bool:
+def _contiguous(hits: list[list[MatchedEvent]], window: Window) -> bool:
     """Return whether some run of actions, messages left out, matches item by item."""
     places = [held.place for held in window.held if held.event.kind == "action" and not _is_said(held.event)]
     rows = [{hit.place for hit in row} for row in hits]
@@ -204,6 +204,6 @@ def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
     return kept() if least == rule.n else _unmet(window.history, witness, "too_few", f"{least} of {rule.n}")
 
 
-def _unmet(history: History, witness: Witness, reason: str, note: str = "no event matches") -> Finding:
+def _unmet(history: EventStream, witness: Witness, reason: str, note: str = "no event matches") -> Finding:
     """Return VIOLATED: what had to happen never did."""
     return broken(reason, (witness.end(history, note),))

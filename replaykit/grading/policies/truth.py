@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A hit inside a text."""
 
     text: str
@@ -22,7 +22,7 @@ class Truth(NamedTuple):
 
     holds: bool | None
     """None = the recording does not show it."""
-    span: Span | None = None
+    span: TextSpan | None = None
     """The hit, where there is one to show."""
     missing: tuple[str, ...] = ()
     """Codes of the evidence that would decide it."""

@@ -19,7 +19,7 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.scope_window import Held, Window
-from replaykit.grading.policies.truth import FALSE, TRUE, Span, Truth, codes, some, unknown
+from replaykit.grading.policies.truth import FALSE, TRUE, TextSpan, Truth, codes, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests, parts_of
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import UrlBoundary, UrlTerm
@@ -151,4 +151,4 @@ def _evidence(witness: Witness, event: Event, border: _Border) -> Evidence:
     url = event.url or ""
     tab = "" if event.tab is None else f", tab {event.tab}"
     attempt = ", attempted only" if event.failed else ""
-    return witness.at(event, Span(url, 0, len(url)), f"{border.reason(event)}{tab}{attempt}")
+    return witness.at(event, TextSpan(url, 0, len(url)), f"{border.reason(event)}{tab}{attempt}")

@@ -162,7 +162,7 @@ class _Term:
 
 
 class _Condition:
-    """A compiled `Url`."""
+    """A compiled `policy_rules.Url`."""
 
     def __init__(self, condition: Url) -> None:
         self.condition = condition

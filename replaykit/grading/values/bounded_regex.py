@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from replaykit.tasks.regex_matcher import Matcher, matcher
-from replaykit.tasks.regex_matcher import Refused as Refused
+from replaykit.tasks.regex_matcher import RegexRefused as RegexRefused
 from replaykit.tasks.regexes import regex_fault
 
 TEXT_MAX = 16_384
@@ -21,13 +21,13 @@ def is_broken(pattern: str) -> bool:
 def full_match(pattern: str, text: str, flags: int = 0) -> bool:
     """Say whether an expression matches a whole text; one that does not compile matches nothing.
 
-    Raises `Refused` for what could take exponential time, and for texts too long to be tried.
+    Raises `RegexRefused` for what could take exponential time, and for texts too long to be tried.
     """
     expression = _compiled(pattern, flags)
     if expression is None:
         return False
     if len(text) > TEXT_MAX:
-        raise Refused(f"a text of {len(text)} characters")
+        raise RegexRefused(f"a text of {len(text)} characters")
     return expression.fullmatch(text)
 
 
@@ -35,7 +35,7 @@ def start_match(pattern: str, text: str, flags: int = 0) -> bool:
     """Say whether an expression matches from a text's beginning; raises as `full_match`."""
     expression = _compiled(pattern, flags)
     if expression is not None and len(text) > TEXT_MAX:
-        raise Refused(f"a text of {len(text)} characters")
+        raise RegexRefused(f"a text of {len(text)} characters")
     return expression is not None and expression.match(text)
 
 
@@ -43,7 +43,7 @@ def found_in(pattern: str, text: str, flags: int = 0) -> bool:
     """Say whether an expression matches anywhere; raises as `full_match`."""
     expression = _compiled(pattern, flags)
     if expression is not None and len(text) > TEXT_MAX:
-        raise Refused(f"a text of {len(text)} characters")
+        raise RegexRefused(f"a text of {len(text)} characters")
     return expression is not None and expression.search(text) is not None
 
 
@@ -54,4 +54,4 @@ def _compiled(pattern: str, flags: int) -> Matcher | None:
         return matcher(pattern, flags)
     if fault[0] == "bad_regex":
         return None
-    raise Refused(fault[1])
+    raise RegexRefused(fault[1])

@@ -88,7 +88,7 @@ _TOKEN = re.compile(
 )
 
 
-class Found:
+class FoundNumber:
     """A number that occurs in a text."""
 
     __slots__ = ("codes", "raw", "unit", "value")
@@ -148,7 +148,7 @@ def is_identifier(text: str) -> bool:
     return bool(re.match(r"[+-]?0\d", text)) or len(digits) > 15
 
 
-def numbers_in(text: str) -> list[Found]:
+def numbers_in(text: str) -> list[FoundNumber]:
     """Return the numbers that stand in a text as words of their own.
 
     Leading zeros, thousands separators, a currency sign, `%` and a unit are allowed, and both ends of a range
@@ -160,15 +160,15 @@ def numbers_in(text: str) -> list[Found]:
 
 
 @lru_cache(maxsize=4)
-def numbers_by_value(text: str) -> dict[Decimal, list[Found]]:
+def numbers_by_value(text: str) -> dict[Decimal, list[FoundNumber]]:
     """Return the same by their values: many parts are looked for in one answer."""
-    found: dict[Decimal, list[Found]] = {}
+    found: dict[Decimal, list[FoundNumber]] = {}
     for number in numbers_in(text):
         found.setdefault(number.value, []).append(number)
     return found
 
 
-def only_number(text: str) -> Found | None:
+def only_number(text: str) -> FoundNumber | None:
     """Return the number that a sentence says, None where it says none, several, or what it is not."""
     found = list(numbers_by_value(text).values())
     return found[0][0] if len(found) == 1 and not denies(text) else None
@@ -242,7 +242,7 @@ def _sum_of_words(words: list[str]) -> int | None:
     return total + current if seen else None
 
 
-def _numbers_of(word: str) -> list[Found]:
+def _numbers_of(word: str) -> list[FoundNumber]:
     if _DECADE.fullmatch(word):
         return []
     word = word.strip("'.,:_") if not word.startswith(".") else word.rstrip("'.,:_")
@@ -262,7 +262,7 @@ _PER = re.compile(r"/(?:[a-z].*)?$", re.DOTALL)
 """What an amount is for: `$20/month`."""
 
 
-def _range(word: str) -> list[Found]:
+def _range(word: str) -> list[FoundNumber]:
     """Read a range: `$2.56-$649.99` is measured, `2.5-6.5` and `1990-1995` grow; `1-2` may be a score."""
     left, dash, right = word[1:].partition("-")
     if not dash or len(word) > _RANGE_MAX:
@@ -280,7 +280,7 @@ _RANGE_MAX = 200
 """Characters of a range."""
 
 
-def _token(word: str) -> Found | None:
+def _token(word: str) -> FoundNumber | None:
     found = _TOKEN.fullmatch(word)
     if found is None or (found["sign"] and found["number"][0] in "+-") or _DECADE.fullmatch(word):
         return None
@@ -291,7 +291,7 @@ def _token(word: str) -> Found | None:
         return None
     codes = CURRENCIES.get(found["before"]) or CURRENCIES.get(found["after"])
     unit = "" if found["after"] in CURRENCIES or found["after"].startswith("-") else found["after"]
-    return Found(word, value, codes, unit)
+    return FoundNumber(word, value, codes, unit)
 
 
 def whole_number(text: str) -> tuple[Decimal, str] | None:

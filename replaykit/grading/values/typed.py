@@ -87,7 +87,7 @@ class Money(Struct, frozen=True, kw_only=True):
     """ISO codes, lower case; None = not stated."""
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class ValueComparison(Struct, frozen=True, kw_only=True):
     """What came of comparing a value with its reference."""
 
     matches: bool
@@ -131,7 +131,7 @@ _kept = lru_cache(maxsize=1024)(_detect)
 
 def compare(
     reference: str, found: str, value_type: str = "auto", tolerance: float | None = None
-) -> Comparison:
+) -> ValueComparison:
     """Compare a whole value with its reference, by the type given or the one the reference has.
 
     Lengths and durations may differ a little only where the type is given: no route is measured alike twice.
@@ -151,7 +151,7 @@ def compare(
     if wanted is None or actual is None:
         return _unparsed(kind, reference, found, wanted, actual)
     matches, rule = _EQUAL[kind](wanted, actual, tolerance)
-    return Comparison(
+    return ValueComparison(
         matches=matches,
         rule=f"{kind}: {rule}",
         expected=_value(reference, wanted, kind),
@@ -174,7 +174,7 @@ def said(answer: str, kind: str) -> str | None:
     return None
 
 
-def compare_part(reference: str, text: str, value_type: str = "auto") -> Comparison:
+def compare_part(reference: str, text: str, value_type: str = "auto") -> ValueComparison:
     """Look for a reference inside a text.
 
     A number is looked for as a number, a date as a date where it is said to be one, a quantity with its unit;
@@ -187,7 +187,7 @@ def compare_part(reference: str, text: str, value_type: str = "auto") -> Compari
         return _compare_text_part(reference, text, is_plain=value_type == "text")
     equal = numbers_by_value(text).get(wanted.amount, [])
     hit = next((number for number in equal if _same_codes(wanted.codes, number.codes)), None)
-    return Comparison(
+    return ValueComparison(
         matches=hit is not None,
         rule="number: contained as a number of its own",
         expected=_value(reference, wanted, "number"),
@@ -196,13 +196,13 @@ def compare_part(reference: str, text: str, value_type: str = "auto") -> Compari
     )
 
 
-def _compare_text_part(reference: str, text: str, *, is_plain: bool) -> Comparison:
+def _compare_text_part(reference: str, text: str, *, is_plain: bool) -> ValueComparison:
     part, whole = normal(reference), normal(text)
     shown_part, shown_whole = unmarked(part), _unmarked(whole)
     # `**cat**alogue` has no word `cat`; a part with marks of its own is looked for as it is.
     matches = includes(shown_part, shown_whole) or (shown_part != part and includes(part, whole))
     matches = matches or (not is_plain and _holds(tight(part), _tight(whole)))
-    return Comparison(
+    return ValueComparison(
         matches=matches,
         rule="text: contained, whole words",
         expected=Value(raw=reference, normal=part, type="text"),
@@ -220,12 +220,12 @@ _unmarked = lru_cache(maxsize=4)(unmarked)
 _tight = lru_cache(maxsize=4)(tight)
 
 
-def _compare_date_part(reference: str, text: str) -> Comparison:
+def _compare_date_part(reference: str, text: str) -> ValueComparison:
     wanted = read_date(reference)
     if wanted is None:
         return _unparsed("date", reference, text, None, None)
     hit = next((found for found in dates_in(text) if found.covers(wanted)), None)
-    return Comparison(
+    return ValueComparison(
         matches=hit is not None,
         rule="date: contained, every part of the reference is stated and equal",
         expected=_value(reference, wanted, "date"),
@@ -245,12 +245,12 @@ def _as_amount(reference: str) -> Money | None:
     return _money(reference) if _has_code(reference) else None
 
 
-def _compare_text(reference: str, found: str) -> Comparison:
+def _compare_text(reference: str, found: str) -> ValueComparison:
     wanted, actual = normal(reference), normal(found)
     # `1990 seconds` are no decade, though their unit is short for it.
     in_one_way = one_decade if is_decade(one_decade(wanted)) else spelled
     matches = wanted == actual or in_one_way(wanted) == in_one_way(normal(unmarked(found)))
-    return Comparison(
+    return ValueComparison(
         matches=matches,
         rule="text: equal normal forms",
         expected=Value(raw=reference, normal=wanted, type="text"),
@@ -259,12 +259,12 @@ def _compare_text(reference: str, found: str) -> Comparison:
     )
 
 
-def _compare_url(reference: str, found: str) -> Comparison:
+def _compare_url(reference: str, found: str) -> ValueComparison:
     wanted, actual = urls.parse(reference), urls.parse(found)
     if wanted is None or actual is None:
         return _unparsed("url", reference, found, wanted, actual)
     matches = urls.matches(reference, found)
-    return Comparison(
+    return ValueComparison(
         matches=matches,
         rule="url: equal parts, exact query",
         expected=Value(raw=reference, normal=urls.shown(wanted), type="url"),
@@ -273,7 +273,7 @@ def _compare_url(reference: str, found: str) -> Comparison:
     )
 
 
-def _compare_durations(reference: str, found: str, tolerance: float | None) -> Comparison:
+def _compare_durations(reference: str, found: str, tolerance: float | None) -> ValueComparison:
     """Compare durations; `a:bb` without unit is hours and minutes, or minutes and seconds."""
     wanted, actual = _durations(reference), _durations(found)
     if not wanted or not actual:
@@ -281,7 +281,7 @@ def _compare_durations(reference: str, found: str, tolerance: float | None) -> C
     pairs = [(one, other) for one in wanted for other in actual]
     hit = next((pair for pair in pairs if equal_durations(*pair, tolerance)[0]), None)
     one, other = hit or pairs[0]
-    return Comparison(
+    return ValueComparison(
         matches=hit is not None,
         rule=f"duration: {equal_durations(one, other, tolerance)[1]}",
         expected=_value(reference, one, "duration"),
@@ -306,9 +306,9 @@ def _durations(text: str) -> tuple[Decimal, ...]:
     return Decimal(3600 * first + 60 * second), Decimal(60 * first + second)
 
 
-def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: object) -> Comparison:
+def _unparsed(kind: str, reference: str, found: str, wanted: object, actual: object) -> ValueComparison:
     is_reference = wanted is None
-    return Comparison(
+    return ValueComparison(
         matches=False,
         rule=f"{kind}: both sides must be readable",
         expected=Value(raw=reference, type=None if is_reference else kind),

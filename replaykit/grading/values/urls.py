@@ -25,7 +25,7 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 
 
-class Url(Struct, frozen=True, kw_only=True):
+class UrlParts(Struct, frozen=True, kw_only=True):
     """A URL in parts, as they are compared."""
 
     scheme: str
@@ -62,18 +62,18 @@ SAME = UrlRules(query="exact", fragment="exact")
 """The rules by which two pages are the same."""
 
 
-def parse(text: str, sites: Sites | None = None) -> Url | None:
+def parse(text: str, sites: Sites | None = None) -> UrlParts | None:
     """Read a URL by the WHATWG rules, None where no browser would accept it."""
     whole = _kept(text) if len(text) <= _KEPT_MAX else _read(text)
     return None if whole is None else _site_relative(whole, sites or {})
 
 
-def _read(text: str) -> Url | None:
+def _read(text: str) -> UrlParts | None:
     try:
         found = ada_url.URL(text.strip())
     except (ValueError, UnicodeError):
         return None
-    return Url(
+    return UrlParts(
         scheme=found.protocol.rstrip(":"),
         host=_ROOT_DOT.sub("", found.host),
         path=_segments(found.pathname),
@@ -96,7 +96,7 @@ def matches(reference: str, found: str, rules: UrlRules = EXACT, sites: Sites | 
     return wanted is not None and actual is not None and _matches(wanted, actual, rules)
 
 
-def shown(url: Url) -> str:
+def shown(url: UrlParts) -> str:
     """Return the parts as one text, for evidence."""
     query = "&".join(f"{key}={value}" for key, value in url.query)
     text = f"{url.host}/{'/'.join(url.path)}" + (f"?{query}" if query else "")
@@ -125,7 +125,7 @@ def pairs(query: str) -> tuple[tuple[str, str], ...]:
     return tuple(parse_qsl(query, keep_blank_values=True, errors="replace"))
 
 
-def same_place(wanted: Url, actual: Url) -> bool:
+def same_place(wanted: UrlParts, actual: UrlParts) -> bool:
     """Say whether two URLs agree but for their queries; a fragment counts where one is wanted."""
     return _matches(wanted, actual, UrlRules(query="ignore"))
 
@@ -174,7 +174,7 @@ def _decode(text: str) -> str:
     return _ESCAPE.sub(one, text)
 
 
-def _site_relative(url: Url, sites: Sites) -> Url:
+def _site_relative(url: UrlParts, sites: Sites) -> UrlParts:
     """Write the URL relative to its site where it lies below a root: the longest one."""
     best: tuple[int, str] | None = None
     for name, roots in sorted(sites.items()):
@@ -185,12 +185,12 @@ def _site_relative(url: Url, sites: Sites) -> Url:
     if best is None:
         return url
     depth, name = best
-    return Url(
+    return UrlParts(
         scheme=url.scheme, host=f"@{name}", path=url.path[depth:], query=url.query, fragment=url.fragment
     )
 
 
-def _matches(wanted: Url, actual: Url, rules: UrlRules) -> bool:
+def _matches(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
     return (
         _matches_origin(wanted, actual, rules)
         and _matches_path(wanted, actual, rules)
@@ -199,7 +199,7 @@ def _matches(wanted: Url, actual: Url, rules: UrlRules) -> bool:
     )
 
 
-def _matches_path(wanted: Url, actual: Url, rules: UrlRules) -> bool:
+def _matches_path(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
     # A prefix ends where its text ends: in the fragment, where it has one.
     goes_on = wanted.fragment is None or rules.fragment == "ignore"
     return _begins(wanted.path, actual.path, is_prefix=rules.path == "prefix" and goes_on)
@@ -209,10 +209,10 @@ def _begins(wanted: tuple[str, ...], found: tuple[str, ...], *, is_prefix: bool)
     return wanted == (found[: len(wanted)] if is_prefix else found)
 
 
-def _matches_pattern(reference: str, actual: Url, rules: UrlRules, sites: Sites | None) -> bool:
+def _matches_pattern(reference: str, actual: UrlParts, rules: UrlRules, sites: Sites | None) -> bool:
     """Compare where all after the reference's host is a regular expression for the path.
 
-    Raises `Refused` where that would take too long.
+    Raises `RegexRefused` where that would take too long.
     """
     authority = _AUTHORITY.match(reference)
     wanted = parse(authority[0], None) if authority else None
@@ -223,7 +223,7 @@ def _matches_pattern(reference: str, actual: Url, rules: UrlRules, sites: Sites 
     return matcher(pattern).fullmatch("/".join(actual.path)[:_PATH_MAX])
 
 
-def _matches_origin(wanted: Url, actual: Url, rules: UrlRules) -> bool:
+def _matches_origin(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
     web = ("http", "https")
     both_web = wanted.scheme in web and actual.scheme in web and rules.scheme == "any"
     return (both_web or wanted.scheme == actual.scheme) and wanted.host == actual.host

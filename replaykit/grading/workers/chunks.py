@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from replaykit.grading.workers.worker_messages import Item
+from replaykit.grading.workers.worker_messages import WorkItem
 
 FIRST = 16
 """Bundles of a chunk while nothing is known of their cost."""
@@ -24,16 +24,16 @@ LEAST_SECONDS = 0.005
 class Chunks:
     """Cuts items into chunks of about `seconds` each; `count`: how many there are, if that is known."""
 
-    def __init__(self, items: Iterable[Item], *, seconds: float, workers: int, count: int | None) -> None:
-        self._items: Iterator[Item] = iter(items)
-        self._again: deque[list[Item]] = deque()
+    def __init__(self, items: Iterable[WorkItem], *, seconds: float, workers: int, count: int | None) -> None:
+        self._items: Iterator[WorkItem] = iter(items)
+        self._again: deque[list[WorkItem]] = deque()
         self._seconds = seconds
         self._workers = workers
         self._left = count
         self._spent = 0.0
         self._done = 0
 
-    def next(self) -> list[Item]:
+    def next(self) -> list[WorkItem]:
         """Return the next chunk; empty at the end."""
         if self._again:
             return self._again.popleft()
@@ -42,7 +42,7 @@ class Chunks:
             self._left = max(0, self._left - len(chunk))
         return chunk
 
-    def again(self, chunk: list[Item]) -> None:
+    def again(self, chunk: list[WorkItem]) -> None:
         """Give a chunk back; it comes next."""
         self._again.append(chunk)
 

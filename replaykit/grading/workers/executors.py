@@ -22,7 +22,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers import fork_server
 from replaykit.grading.workers.chunks import Chunks
 from replaykit.grading.workers.stored_verdicts import failed_row
-from replaykit.grading.workers.worker_messages import Graded, Item, Result, results_of
+from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkItem, results_of
 
 ATTEMPTS = 2
 """A bundle that ends its worker so often is an error."""
@@ -53,18 +53,18 @@ def graded(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
 class Crew(Protocol):
     """Takes chunks, and says what to do with one whose worker was lost."""
 
-    def submit(self, chunk: list[Item]) -> Future[bytes]:
+    def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk. Raises EngineError."""
         ...
 
-    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+    def lost(self, chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
         """Take care of a chunk that came to nothing: yield its results, or give parts of it back."""
         ...
 
 
 def run(crew: Crew, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
     """Yield the results of chunks as they finish, `in_flight` of them begun at once."""
-    begun: dict[Future[bytes], list[Item]] = {}
+    begun: dict[Future[bytes], list[WorkItem]] = {}
     try:
         while True:
             while len(begun) < in_flight and (chunk := chunks.next()):
@@ -78,13 +78,13 @@ def run(crew: Crew, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
             future.cancel()
 
 
-def _finished(crew: Crew, future: Future[bytes], chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+def _finished(crew: Crew, future: Future[bytes], chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
     try:
         results = results_of(future.result())
     except Exception:  # noqa: BLE001  # executors of others raise what they like
         yield from crew.lost(chunk, chunks)
         return
-    seconds = sum(result.row.run.seconds for result in results if isinstance(result, Graded))
+    seconds = sum(result.row.run.seconds for result in results if isinstance(result, GradedRow))
     chunks.learn(len(results), seconds)
     yield from results
 
@@ -102,7 +102,7 @@ class Processes:
         self._pool: ProcessPoolExecutor | None = None
         self._single: ProcessPoolExecutor | None = None
 
-    def submit(self, chunk: list[Item]) -> Future[bytes]:
+    def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk, in a new pool where the last one broke."""
         try:
             return self._begin(chunk)
@@ -110,7 +110,7 @@ class Processes:
             self._pool = None
             return self._begin(chunk)
 
-    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+    def lost(self, chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
         """Grade the bundles of a lost chunk one at a time, in a worker of their own."""
         for item in chunk:
             yield self._alone(item)
@@ -121,12 +121,12 @@ class Processes:
             if pool is not None:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def _begin(self, chunk: list[Item]) -> Future[bytes]:
+    def _begin(self, chunk: list[WorkItem]) -> Future[bytes]:
         if self._pool is None:
             self._pool = _pool(self._jobs)
         return self._pool.submit(self._work, msgspec.json.encode(chunk), self._options, self._limit)
 
-    def _alone(self, item: Item) -> Result:
+    def _alone(self, item: WorkItem) -> Result:
         error: ReplaykitError = WorkerDied(source=item.source, attempts=ATTEMPTS)
         for attempt in range(ATTEMPTS):
             again = msgspec.structs.replace(item, attempt=item.attempt + 1 + attempt)
@@ -138,9 +138,9 @@ class Processes:
                 self._end_single()
                 error = TimeLimit(source=item.source, limit=f"{self._limit:g}")
                 break
-        return Graded(failed_row(item.source, error, attempt=item.attempt + ATTEMPTS))
+        return GradedRow(failed_row(item.source, error, attempt=item.attempt + ATTEMPTS))
 
-    def _try(self, item: Item) -> Result:
+    def _try(self, item: WorkItem) -> Result:
         if self._single is None:
             self._single = _started()
         # No watchdog inside: the time is kept here, so that too slow is told from dead.
@@ -163,7 +163,7 @@ class Foreign:
         self._executor = executor
         self._options = msgspec.json.encode(options)
 
-    def submit(self, chunk: list[Item]) -> Future[bytes]:
+    def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk. Raises EngineError where the executor refuses."""
         try:
             return self._executor.submit(self._work, msgspec.json.encode(chunk), self._options, None)
@@ -171,7 +171,7 @@ class Foreign:
             what = f"the executor refuses work: {error}; what is finished is kept with results="
             raise EngineError(what=what) from error
 
-    def lost(self, chunk: list[Item], chunks: Chunks) -> Iterator[Result]:
+    def lost(self, chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
         """Give the halves of a lost chunk back; a single bundle lost twice is an error."""
         if len(chunk) > 1:
             middle = len(chunk) // 2
@@ -181,7 +181,7 @@ class Foreign:
             chunks.again([msgspec.structs.replace(chunk[0], attempt=chunk[0].attempt + 1)])
         else:
             died = WorkerDied(source=chunk[0].source, attempts=ATTEMPTS)
-            yield Graded(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
+            yield GradedRow(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
 
 
 def _started() -> ProcessPoolExecutor:

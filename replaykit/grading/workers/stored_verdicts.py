@@ -14,7 +14,7 @@ from replaykit.errors import NondeterministicVerdict, ReplaykitError
 from replaykit.grading.verdict import Duplicate, ErrorInfo, Verdict
 
 
-class Attempt(Struct, frozen=True, kw_only=True, gc=False):
+class GradingAttempt(Struct, frozen=True, kw_only=True, gc=False):
     """How a row came about: outside of all comparisons and reports."""
 
     number: int = 1
@@ -34,7 +34,7 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
     """Path or URL it was read from."""
     verdict: Verdict
     """What was found."""
-    run: Attempt = Attempt()
+    run: GradingAttempt = GradingAttempt()
     """How it came about."""
 
     @property
@@ -46,7 +46,9 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
 def failed_row(source: str, error: ReplaykitError, *, trajectory: str | None = None, attempt: int = 1) -> Row:
     """Return the row of a bundle that could not be graded."""
     verdict = failed(source, error)
-    return Row(trajectory=trajectory, grader="", source=source, verdict=verdict, run=Attempt(number=attempt))
+    return Row(
+        trajectory=trajectory, grader="", source=source, verdict=verdict, run=GradingAttempt(number=attempt)
+    )
 
 
 def failed(source: str, error: ReplaykitError) -> Verdict:

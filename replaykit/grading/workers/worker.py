@@ -18,9 +18,9 @@ from replaykit.decoders import decode
 from replaykit.errors import InternalError, ReplaykitError
 from replaykit.grading.grader import case_of, grade_case
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.workers.stored_verdicts import Attempt, Row, failed_row
+from replaykit.grading.workers.stored_verdicts import GradingAttempt, Row, failed_row
 from replaykit.grading.workers.verdict_key import grader_digest
-from replaykit.grading.workers.worker_messages import Graded, Item, Result, Same
+from replaykit.grading.workers.worker_messages import GradedRow, Result, Same, WorkItem
 
 
 def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
@@ -28,21 +28,21 @@ def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> by
 
     `limit_seconds`: a bundle that takes longer ends the process, whatever it is doing.
     """
-    work = decode(items, list[Item])
+    work = decode(items, list[WorkItem])
     return msgspec.json.encode(list(_results(work, _options(options), limit_seconds)))
 
 
-def grade_item(item: Item, options: GradeOptions) -> Result:
+def grade_item(item: WorkItem, options: GradeOptions) -> Result:
     """Grade one bundle; what goes wrong becomes a row that says so."""
     try:
         return grade_bundle(item, options)
     except ReplaykitError as error:
-        return Graded(failed_row(item.source, error, attempt=item.attempt))
+        return GradedRow(failed_row(item.source, error, attempt=item.attempt))
     except Exception as error:  # noqa: BLE001  # a defect of ours is told of this bundle; the others go on
-        return Graded(failed_row(item.source, _defect(item.source, error), attempt=item.attempt))
+        return GradedRow(failed_row(item.source, _defect(item.source, error), attempt=item.attempt))
 
 
-def grade_bundle(item: Item, options: GradeOptions) -> Result:
+def grade_bundle(item: WorkItem, options: GradeOptions) -> Result:
     """Grade one bundle. Raises as `open_bundle` and `grade` do."""
     start = time.perf_counter()
     with open_bundle(item.source) as bundle:
@@ -51,11 +51,11 @@ def grade_bundle(item: Item, options: GradeOptions) -> Result:
         if item.known == (trajectory, digest):
             return Same(item.source)
         verdict = grade_case(case)
-    run = Attempt(number=item.attempt, seconds=round(time.perf_counter() - start, 6))
-    return Graded(Row(trajectory=trajectory, grader=digest, source=item.source, verdict=verdict, run=run))
+    run = GradingAttempt(number=item.attempt, seconds=round(time.perf_counter() - start, 6))
+    return GradedRow(Row(trajectory=trajectory, grader=digest, source=item.source, verdict=verdict, run=run))
 
 
-def _results(items: Sequence[Item], options: GradeOptions, limit: float | None) -> Iterator[Result]:
+def _results(items: Sequence[WorkItem], options: GradeOptions, limit: float | None) -> Iterator[Result]:
     with _watchdog(limit) as wake:
         for item in items:
             wake()

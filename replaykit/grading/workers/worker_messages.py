@@ -8,7 +8,7 @@ from replaykit.decoders import decode
 from replaykit.grading.workers.stored_verdicts import Row
 
 
-class Item(Struct, frozen=True, kw_only=True, gc=False):
+class WorkItem(Struct, frozen=True, kw_only=True, gc=False):
     """One bundle to grade."""
 
     source: str
@@ -25,13 +25,13 @@ class Same(Struct, frozen=True, tag=True, gc=False):
     source: str
 
 
-class Graded(Struct, frozen=True, tag=True, gc=False):
+class GradedRow(Struct, frozen=True, tag=True, gc=False):
     """A new row."""
 
     row: Row
 
 
-Result = Same | Graded
+Result = Same | GradedRow
 
 
 def results_of(data: bytes) -> list[Result]:

@@ -26,23 +26,23 @@ class Words(Struct, kw_only=True):
     content: str | None = None
 
 
-class Choice(Struct, kw_only=True):
+class CompletionChoice(Struct, kw_only=True):
     """One reply."""
 
     message: Words
     finish_reason: str | None = None
 
 
-class Response(Struct, kw_only=True):
+class ChatCompletion(Struct, kw_only=True):
     """A chat completion."""
 
-    choices: list[Choice]
+    choices: list[CompletionChoice]
 
 
-class Written(Struct, kw_only=True):
+class JudgementFile(Struct, kw_only=True):
     """A file of a judgement; that of the functional judge holds no reply."""
 
-    response: Response | None = None
+    response: ChatCompletion | None = None
     judge_model_name: str | None = None
     goal: str | None = None
     error: str | None = None
@@ -59,7 +59,7 @@ def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str
         is_about = len(parts) >= 4 and parts[-4:-2] == (benchmark, agent)
         if not is_about or parts[-1] not in (f"{stem}.json", f"{stem}{FAILED}.json"):
             continue
-        found = source.convert(source.json(name), Written, name)
+        found = source.convert(source.json(name), JudgementFile, name)
         run.source.files[f"judgements/{name}"] = source.files[name]
         if found.goal not in (None, goal):
             run.warn(f"judgements/{name} is about another goal: left out")
@@ -69,7 +69,7 @@ def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str
             run.add(Imported(kind="judgement", name=parts[-2], value=value, file=f"judgements/{name}"))
 
 
-def _said(found: Written) -> dict[str, Any]:
+def _said(found: JudgementFile) -> dict[str, Any]:
     reply = found.response.choices[0] if found.response is not None and found.response.choices else None
     if reply is None or reply.message.content is None:
         return {"outcome": JudgeOutcome.ERROR.value, "error": found.error or "no reply"}

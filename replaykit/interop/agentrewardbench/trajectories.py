@@ -24,7 +24,7 @@ LEFT_OUT = (".resized", ".improved")
 """Ends of task ids that tell variants of one task apart."""
 
 
-class Entry(Struct, kw_only=True):
+class ArbStep(Struct, kw_only=True):
     """One step: the page before its action; the last one has none."""
 
     num: int
@@ -37,13 +37,13 @@ class Entry(Struct, kw_only=True):
     axtree: str | None = None
 
 
-class Recorded(Struct, kw_only=True):
+class TrajectoryFile(Struct, kw_only=True):
     """A trajectory file."""
 
     benchmark: str
     agent: str
     goal: str
-    steps: list[Entry]
+    steps: list[ArbStep]
     valid: bool = True
     model: str | None = None
     experiment: str | None = None
@@ -54,7 +54,7 @@ class Recorded(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one trajectory file."""
     plain = run.source.convert(run.source.json(candidate.file), dict[str, Any], candidate.file)
-    found = run.converted(plain, Recorded, candidate.file)
+    found = run.converted(plain, TrajectoryFile, candidate.file)
     run.extra["summary_info"] = found.summary_info
     id = Path(candidate.file).stem
     for end in LEFT_OUT:
@@ -88,11 +88,11 @@ def read(run: Run, candidate: Candidate) -> None:
     run.end(ending, answer=answer, validity="valid" if found.valid else "other")
 
 
-def _is_whole(steps: list[Entry]) -> bool:
+def _is_whole(steps: list[ArbStep]) -> bool:
     return all(after.num == entry.num + 1 for entry, after in pairwise(steps))
 
 
-def _seen(entry: Entry) -> Seen:
+def _seen(entry: ArbStep) -> Seen:
     return Seen(
         url=entry.url, urls=tuple(entry.open_pages_urls or ()), shot=entry.screenshot_path, tree=entry.axtree
     )
@@ -105,7 +105,7 @@ def _state(run: Run, paths: list[str | None]) -> str:
     return "recorded" if run.pictures == len(named) == len(paths) else "partial"
 
 
-def _label(run: Run, found: Recorded, file: str) -> None:
+def _label(run: Run, found: TrajectoryFile, file: str) -> None:
     reward = (found.summary_info or {}).get("cum_reward")
     if isinstance(reward, int | float):
         run.add(Imported(kind="reward", name=found.benchmark, value=reward, file=file))

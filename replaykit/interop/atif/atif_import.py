@@ -39,7 +39,7 @@ SOURCES = ("system", "user", "agent")
 _VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
 
 
-class ToolCall(Struct, kw_only=True):
+class AtifToolCall(Struct, kw_only=True):
     """One call."""
 
     tool_call_id: str = ""
@@ -48,7 +48,7 @@ class ToolCall(Struct, kw_only=True):
     extra: dict[str, Any] | None = None
 
 
-class Result(Struct, kw_only=True):
+class AtifResult(Struct, kw_only=True):
     """What a call gave."""
 
     source_call_id: str | None = None
@@ -56,13 +56,13 @@ class Result(Struct, kw_only=True):
     extra: dict[str, Any] | None = None
 
 
-class Seen(Struct, kw_only=True):
+class SeenTurn(Struct, kw_only=True):
     """What a turn gave."""
 
-    results: list[Result] = []
+    results: list[AtifResult] = []
 
 
-class Turn(Struct, kw_only=True):
+class AtifStep(Struct, kw_only=True):
     """One step of ATIF."""
 
     source: str = ""
@@ -70,8 +70,8 @@ class Turn(Struct, kw_only=True):
     message: str | list[dict[str, Any]] | None = None
     timestamp: str | None = None
     reasoning_content: str | None = None
-    tool_calls: list[ToolCall] | None = None
-    observation: Seen | None = None
+    tool_calls: list[AtifToolCall] | None = None
+    observation: SeenTurn | None = None
     is_copied_context: bool | None = None
     extra: dict[str, Any] | None = None
 
@@ -88,7 +88,7 @@ class Root(Struct, kw_only=True):
     """The file."""
 
     schema_version: str
-    steps: list[Turn]
+    steps: list[AtifStep]
     agent: Agent = field(default_factory=Agent)
     session_id: str | None = None
     extra: dict[str, Any] | None = None
@@ -120,7 +120,7 @@ def read_atif(run: Run, name: str) -> None:
     _task(run, name, root, turns)
     folder = PurePosixPath(name).parent
     last = _answering(turns)
-    given = Results(run, name, turns)
+    given = AtifResults(run, name, turns)
     for turn in turns:
         _turn(run, turn, base, folder, given, is_answer=turn is last)
     run.header["answer"] = None if last is None else _answer(run, last)
@@ -145,7 +145,7 @@ def _tool(agent: Agent) -> str | None:
     return " ".join(part for part in (agent.name, agent.version) if part) or None
 
 
-def _turns(run: Run, name: str, root: Root) -> list[Turn]:
+def _turns(run: Run, name: str, root: Root) -> list[AtifStep]:
     """Return the turns in the order of the file, numbered from 1; what is no turn is kept."""
     found = []
     _check_order(run, name, [turn.step_id for turn in root.steps])
@@ -176,7 +176,7 @@ def _check_order(run: Run, name: str, ids: list[Any]) -> None:
         run.fills(actions="partial")
 
 
-def _unread(path: str, turn: Turn) -> Iterator[tuple[str, Any]]:
+def _unread(path: str, turn: AtifStep) -> Iterator[tuple[str, Any]]:
     """Yield what of a turn has no place in a step: words of the system, copies, what is no text, no turn."""
     if turn.is_copied_context or turn.source not in SOURCES:
         yield path, msgspec.to_builtins(turn)
@@ -196,12 +196,12 @@ def _unread(path: str, turn: Turn) -> Iterator[tuple[str, Any]]:
             yield f"{path}.{where}", other
 
 
-class Results:
+class AtifResults:
     """What calls gave, by the turn that made the call: a result may stand in a later one."""
 
-    def __init__(self, run: Run, name: str, turns: list[Turn]) -> None:
-        self._given: dict[tuple[int, str], list[Result]] = {}
-        self._loose: dict[int, list[Result]] = {}
+    def __init__(self, run: Run, name: str, turns: list[AtifStep]) -> None:
+        self._given: dict[tuple[int, str], list[AtifResult]] = {}
+        self._loose: dict[int, list[AtifResult]] = {}
         made: dict[str, int] = {}
         for turn in turns:
             own = {call.tool_call_id: turn.step_id for call in turn.tool_calls or ()}
@@ -209,7 +209,7 @@ class Results:
             for result in turn.observation.results if turn.observation else ():
                 self._sort(run, f"{name} step {turn.step_id}", turn, result, made)
 
-    def _sort(self, run: Run, place: str, turn: Turn, result: Result, made: dict[str, int]) -> None:
+    def _sort(self, run: Run, place: str, turn: AtifStep, result: AtifResult, made: dict[str, int]) -> None:
         id = result.source_call_id
         if id is None:
             self._loose.setdefault(turn.step_id, []).append(result)
@@ -221,18 +221,18 @@ class Results:
             run.flaw("a result of a call that is nowhere: it is kept with the step before it", place)
             self._loose.setdefault(turn.step_id, []).append(result)
 
-    def of(self, turn: Turn, call: ToolCall) -> list[Result]:
+    def of(self, turn: AtifStep, call: AtifToolCall) -> list[AtifResult]:
         """Return what a call gave; the last call of a turn has what names no call."""
         is_last = turn.tool_calls is not None and call is turn.tool_calls[-1]
         loose = self._loose.pop(turn.step_id, []) if is_last else []
         return [*self._given.pop((turn.step_id, call.tool_call_id), []), *loose]
 
-    def left(self, turn: Turn) -> list[Result]:
+    def left(self, turn: AtifStep) -> list[AtifResult]:
         """Return the results in a turn without calls that name none."""
         return self._loose.pop(turn.step_id, [])
 
 
-def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
+def _task(run: Run, name: str, root: Root, turns: list[AtifStep]) -> None:
     task = _told(root.extra).get("task")
     if isinstance(task, dict) and isinstance(task.get("id"), str) and isinstance(task.get("intent"), str):
         run.task(task["id"], **{key: value for key, value in task.items() if key != "id"})
@@ -242,7 +242,7 @@ def _task(run: Run, name: str, root: Root, turns: list[Turn]) -> None:
 
 
 def _turn(
-    run: Run, turn: Turn, base: Base, folder: PurePosixPath, given: Results, *, is_answer: bool
+    run: Run, turn: AtifStep, base: Base, folder: PurePosixPath, given: AtifResults, *, is_answer: bool
 ) -> None:
     if turn.source == "system":
         return
@@ -279,17 +279,17 @@ def _turn(
         _result(run, result, run.steps - 1, t, folder)
 
 
-def _returned(results: list[Result]) -> Any:
+def _returned(results: list[AtifResult]) -> Any:
     said = [one.content for one in results if one.content]
     return said[0] if len(said) == 1 else said or None
 
 
-def _worded(run: Run, turn: Turn) -> Action | None:
+def _worded(run: Run, turn: AtifStep) -> Action | None:
     """Return the action of a turn that calls nothing, in the wordings of `--actions`; else None."""
     return None if turn.tool_calls or turn.source != "agent" else run.wordings.told(_words(turn.message))
 
 
-def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
+def _message(run: Run, turn: AtifStep, t: int | None, *, is_answer: bool) -> None:
     """Add what was said in a turn, but for the task's own words and for the answer."""
     told, words = _told(turn.extra), _words(turn.message)
     role, kind = ("user" if turn.source == "user" else "agent"), told.get("kind")
@@ -303,18 +303,18 @@ def _message(run: Run, turn: Turn, t: int | None, *, is_answer: bool) -> None:
     run.add(Message(role=role, kind=kind, text=words, approved=approved, t=t, step=step))
 
 
-def _raw(call: ToolCall, arguments: Any) -> dict[str, Any]:
+def _raw(call: AtifToolCall, arguments: Any) -> dict[str, Any]:
     return {"function_name": call.function_name, "arguments": arguments or {}}
 
 
-def _unknown(call: ToolCall) -> Unknown | None:
+def _unknown(call: AtifToolCall) -> Unknown | None:
     """Return the action that an export of ours had no name for; None for any other call."""
     raw = call.arguments.get("raw") if isinstance(call.arguments, dict) else None
     is_ours = _told(call.extra).get("unknown") is True and isinstance(raw, str)
     return Unknown(name=call.function_name, raw=str(raw)) if is_ours else None
 
 
-def _extra(call: ToolCall) -> dict[str, Any]:
+def _extra(call: AtifToolCall) -> dict[str, Any]:
     """Return fields of the step that ATIF has no place for."""
     told = _told(call.extra)
     fields: dict[str, Any] = {}
@@ -326,7 +326,7 @@ def _extra(call: ToolCall) -> dict[str, Any]:
     return fields
 
 
-def _result(run: Run, result: Result, of: int, t: int | None, folder: PurePosixPath) -> None:
+def _result(run: Run, result: AtifResult, of: int, t: int | None, folder: PurePosixPath) -> None:
     seen = _told(result.extra)
     shots = [found for part in _parts(result.content) if (found := _picture(run, part, folder))]
     for more in shots[1:]:
@@ -357,7 +357,7 @@ def _words(message: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _answering(turns: list[Turn]) -> Turn | None:
+def _answering(turns: list[AtifStep]) -> AtifStep | None:
     """Return the agent's last turn, whose words are the answer; None where it said nothing, or no answer."""
     said = [turn for turn in turns if turn.source == "agent"]
     is_answer = (
@@ -366,7 +366,7 @@ def _answering(turns: list[Turn]) -> Turn | None:
     return said[-1] if is_answer else None
 
 
-def _answer(run: Run, turn: Turn) -> str | None:
+def _answer(run: Run, turn: AtifStep) -> str | None:
     worded = _worded(run, turn)
     if worded is None:
         return _words(turn.message)

@@ -85,7 +85,7 @@ class Interacted(Struct, kw_only=True):
     bounds: Any = None
 
 
-class State(Struct, kw_only=True):
+class BrowserState(Struct, kw_only=True):
     """The page before an item's actions."""
 
     url: str | None = None
@@ -106,7 +106,7 @@ class Thought(Struct, kw_only=True):
     next_goal: str | None = None
 
 
-class Given(Struct, kw_only=True):
+class ActionResult(Struct, kw_only=True):
     """What one action gave."""
 
     is_done: bool | None = None
@@ -116,24 +116,24 @@ class Given(Struct, kw_only=True):
     judgement: dict[str, Any] | None = None
 
 
-class Item(Struct, kw_only=True):
+class HistoryItem(Struct, kw_only=True):
     """One turn."""
 
-    state: State
+    state: BrowserState
     model_output: Thought | None = None
     result: list[dict[str, Any]] = []
     metadata: dict[str, Any] | None = None
 
 
-class History(Struct, kw_only=True):
+class HistoryFile(Struct, kw_only=True):
     """The file."""
 
-    history: list[Item]
+    history: list[HistoryItem]
 
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one history file."""
-    found = run.converted(run.source.json(candidate.file), History, candidate.file)
+    found = run.converted(run.source.json(candidate.file), HistoryFile, candidate.file)
     start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
     run.header["clock"] = "none" if start is None else "source"
     moment = None if start is None else as_time(start)
@@ -155,7 +155,7 @@ def _targets(run: Run) -> str:
     return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
 
 
-def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
+def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
     said, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
     t = None if start is None or began is None else max(0, round(began - start))
     look = _look(run, item.state, t)
@@ -183,8 +183,8 @@ def _item(run: Run, turn: int, item: Item, start: float | None) -> None:
         )
 
 
-def _given(run: Run, plain: dict[str, Any], place: str) -> Given:
-    found: Given = run.source.convert(run.fitted(plain, Given, place), Given, place)
+def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
+    found: ActionResult = run.source.convert(run.fitted(plain, ActionResult, place), ActionResult, place)
     return found
 
 
@@ -194,7 +194,7 @@ def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
     return {key: value for key, value in said.items() if value is not False} or None
 
 
-def _look(run: Run, state: State, t: int | None) -> Observation:
+def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
     shot = run.picture_at(state.screenshot_path) if state.screenshot_path else None
     if state.screenshot_path and shot is None:
         run.flaw(
@@ -215,7 +215,7 @@ def _thought(said: Thought) -> str | None:
     return "\n".join(part for part in parts if part) or None
 
 
-def _element(run: Run, state: State, at: int) -> Element | None:
+def _element(run: Run, state: BrowserState, at: int) -> Element | None:
     found = state.interacted_element[at] if at < len(state.interacted_element) else None
     if found is None:
         return None
@@ -355,7 +355,7 @@ _MAKERS: dict[str, _Make] = {
 }
 
 
-def _end(run: Run, found: History, file: str) -> None:
+def _end(run: Run, found: HistoryFile, file: str) -> None:
     results = [one for item in found.history for one in item.result]
     for one in results:
         if isinstance(one.get("judgement"), dict):
@@ -372,7 +372,7 @@ def _end(run: Run, found: History, file: str) -> None:
     run.end("unknown" if answer is None else "answered", answer=answer)
 
 
-def _time(item: Item, name: str) -> float | None:
+def _time(item: HistoryItem, name: str) -> float | None:
     """Return a time of the item, ms since 1970."""
     seconds = number((item.metadata or {}).get(name))
     return None if seconds is None else seconds * 1000

@@ -32,7 +32,7 @@ EDITING = ("Backspace", "Delete", "Shift", "CapsLock", "Process", "Unidentified"
 """Keys that belong to typing; so do those of one character."""
 
 
-class Target(Struct, kw_only=True):
+class EventTarget(Struct, kw_only=True):
     """The element of an event."""
 
     tagName: str = ""
@@ -42,14 +42,14 @@ class Target(Struct, kw_only=True):
     xpath: str = ""
 
 
-class Event(Struct, kw_only=True):
+class ClawbenchEvent(Struct, kw_only=True):
     """One line of `actions.jsonl`."""
 
     type: str
     timestamp: float | None = None
     url: str = ""
     title: str | None = None
-    target: Target | None = None
+    target: EventTarget | None = None
     x: float | None = None
     y: float | None = None
     key: str | None = None
@@ -62,10 +62,10 @@ class Event(Struct, kw_only=True):
         return self.url, self.target.xpath if self.target else ""
 
 
-class Gesture(Struct, kw_only=True):
+class ClawbenchGesture(Struct, kw_only=True):
     """What somebody did, and the events of it; a page that loads has no action."""
 
-    events: list[Event]
+    events: list[ClawbenchEvent]
     raws: list[dict[str, Any]]
     action: Action | None = None
 
@@ -81,7 +81,7 @@ class Gesture(Struct, kw_only=True):
             int(one.timestamp) for one in self.events if one.timestamp is not None and one.timestamp < 2**53
         ]
 
-    def add(self, event: Event, raw: dict[str, Any]) -> None:
+    def add(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         """Add an event that belongs to it."""
         self.events.append(event)
         self.raws.append(raw)
@@ -96,13 +96,13 @@ class Gestures:
     def __init__(self, is_secret: Callable[[str], bool] = lambda _: False, *, keeps_secrets: bool) -> None:
         self._is_secret = is_secret
         self._keeps_secrets = keeps_secrets
-        self._last: dict[tuple[str, str], Gesture] = {}
-        self._typing: Gesture | None = None
-        self._found: list[Gesture] = []
-        self._held: list[tuple[Event, dict[str, Any]]] = []
+        self._last: dict[tuple[str, str], ClawbenchGesture] = {}
+        self._typing: ClawbenchGesture | None = None
+        self._found: list[ClawbenchGesture] = []
+        self._held: list[tuple[ClawbenchEvent, dict[str, Any]]] = []
         self._scrolled: dict[str, tuple[float, float]] = {}
 
-    def of(self, lines: list[tuple[Event, dict[str, Any]]]) -> Iterator[Gesture]:
+    def of(self, lines: list[tuple[ClawbenchEvent, dict[str, Any]]]) -> Iterator[ClawbenchGesture]:
         """Yield what was done by the events given."""
         for event, raw in lines:
             handle = _HANDLERS.get(event.type, Gestures._other)
@@ -115,7 +115,7 @@ class Gestures:
                 one.raws = [_masked(raw) for raw in one.raws]
         yield from self._found
 
-    def _types_password(self, one: Gesture) -> bool:
+    def _types_password(self, one: ClawbenchGesture) -> bool:
         """Whether events tell what was typed, character by character, where it is a password."""
         elements = [_element(event) for event in one.events]
         typed = one.action.value if isinstance(one.action, Fill | KeyboardType) else ""
@@ -123,9 +123,9 @@ class Gestures:
             found is not None and takes_password(found) for found in elements
         )
 
-    def _new(self, event: Event, raw: dict[str, Any], action: Action | None) -> None:
+    def _new(self, event: ClawbenchEvent, raw: dict[str, Any], action: Action | None) -> None:
         self._end_typing()
-        self._found.append(Gesture(events=[event], raws=[raw], action=action))
+        self._found.append(ClawbenchGesture(events=[event], raws=[raw], action=action))
         self._last[event.place()] = self._found[-1]
 
     def _end_typing(self) -> None:
@@ -135,7 +135,7 @@ class Gestures:
             self._last[self._typing.events[0].place()] = self._typing
             self._typing = None
 
-    def _input(self, event: Event, raw: dict[str, Any]) -> None:
+    def _input(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         """Take an input: of a list it is a choice, of a box that was clicked a consequence, else typing."""
         if _is_choice(event):
             self._choose(event, raw)
@@ -144,7 +144,7 @@ class Gestures:
         else:
             self._type(event, raw)
 
-    def _clicked(self, event: Event) -> Gesture | None:
+    def _clicked(self, event: ClawbenchEvent) -> ClawbenchGesture | None:
         """Return the click that an event follows from: it was on the same element, whose value it left."""
         last = self._found[-1] if self._found and self._typing is None else None
         if last is None or not isinstance(last.action, Click) or last.events[0].place() != event.place():
@@ -152,7 +152,7 @@ class Gestures:
         left = last.events[0].value
         return last if left == event.value or (left is None and event.type == "change") else None
 
-    def _choose(self, event: Event, raw: dict[str, Any]) -> None:
+    def _choose(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         last = self._found[-1] if self._found and self._typing is None else None
         values = () if event.value is None else (event.value,)
         action = SelectOption(element=_element(event), values=values)
@@ -161,13 +161,13 @@ class Gestures:
         else:
             self._new(event, raw, action)
 
-    def _type(self, event: Event, raw: dict[str, Any]) -> None:
+    def _type(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         if self._typing is None or self._typing.events[0].place() != event.place():
             self._end_typing()
-            self._typing = Gesture(events=[], raws=[])
+            self._typing = ClawbenchGesture(events=[], raws=[])
         self._typing.add(event, raw)
 
-    def _join(self, event: Event, raw: dict[str, Any]) -> None:
+    def _join(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         """Add a consequence to what was done last."""
         last = self._typing or (self._found[-1] if self._found else None)
         if last is None or (last.action is None and last is not self._typing):
@@ -175,7 +175,7 @@ class Gestures:
         else:
             last.add(event, raw)
 
-    def _keydown(self, event: Event, raw: dict[str, Any]) -> None:
+    def _keydown(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         key = event.key or ""
         if key in MODIFIERS:
             self._held.append((event, raw))
@@ -186,20 +186,20 @@ class Gestures:
         else:
             self._new(event, raw, Press(key=key, element=_element(event)))
 
-    def _chord(self, event: Event, raw: dict[str, Any]) -> None:
+    def _chord(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         held, self._held = self._held, []
         keys = dict.fromkeys(one.key or "" for one, _ in held)
         self._new(event, raw, Press(key="+".join([*keys, event.key or ""]), element=_element(event)))
         self._found[-1].events[:0] = [one for one, _ in held]
         self._found[-1].raws[:0] = [one for _, one in held]
 
-    def _keyup(self, event: Event, raw: dict[str, Any]) -> None:
+    def _keyup(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         if event.key in MODIFIERS and self._held:
             (pressed, first), *self._held = self._held
             self._new(pressed, first, Press(key=pressed.key or ""))
         self._join(event, raw)
 
-    def _change(self, event: Event, raw: dict[str, Any]) -> None:
+    def _change(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         """Take a change: it says once more what was chosen, clicked or typed, or what a script filled in."""
         last = self._last.get(event.place()) if self._typing is None else None
         if _is_choice(event):
@@ -211,11 +211,11 @@ class Gestures:
         else:
             self._type(event, raw)
 
-    def _click(self, event: Event, raw: dict[str, Any]) -> None:
+    def _click(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         point = None if event.x is None or event.y is None else (_px(event.x), _px(event.y))
         self._new(event, raw, Click(element=_element(event), point=point))
 
-    def _scroll(self, event: Event, raw: dict[str, Any]) -> None:
+    def _scroll(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         x, y = self._scrolled.get(event.url, (0.0, 0.0))
         self._scrolled[event.url] = (event.scrollX, event.scrollY)
         dx, dy = _px(event.scrollX - x), _px(event.scrollY - y)
@@ -226,10 +226,10 @@ class Gestures:
         else:
             self._new(event, raw, Scroll(dx=dx, dy=dy))
 
-    def _load(self, event: Event, raw: dict[str, Any]) -> None:
+    def _load(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         self._new(event, raw, None)
 
-    def _other(self, event: Event, raw: dict[str, Any]) -> None:
+    def _other(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
         self._new(event, raw, Unknown(name=event.type[:64] or "event", raw=event.value or ""))
 
 
@@ -245,7 +245,7 @@ _HANDLERS = {
 }
 
 
-def _is_choice(event: Event) -> bool:
+def _is_choice(event: ClawbenchEvent) -> bool:
     return event.target is not None and event.target.tagName.upper() == "SELECT"
 
 
@@ -256,7 +256,7 @@ def _masked(raw: dict[str, Any]) -> dict[str, Any]:
     return {**raw, **key, **({"value": MASKED} if raw.get("value") else {})}
 
 
-def _typed(events: list[Event]) -> Action:
+def _typed(events: list[ClawbenchEvent]) -> Action:
     """Return what was typed: the field's last value, else the keys."""
     values = [event.value for event in events if event.value is not None]
     element = _element(events[-1])
@@ -266,7 +266,7 @@ def _typed(events: list[Event]) -> Action:
     return KeyboardType(element=element, value="".join(keys))
 
 
-def _element(event: Event) -> Element | None:
+def _element(event: ClawbenchEvent) -> Element | None:
     target = event.target
     if target is None or not (target.tagName or target.xpath):
         return None

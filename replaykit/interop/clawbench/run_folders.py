@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from replaykit.errors import MalformedSource
-from replaykit.interop.clawbench.clawbench_events import Event, Gesture, Gestures
+from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, ClawbenchGesture, Gestures
 from replaykit.interop.clawbench.last_words import last_words
 from replaykit.interop.har.har_entries import RESOURCES, Base, stamp
 from replaykit.interop.imported_run import Run
@@ -109,7 +109,7 @@ def _lines(run: Run, name: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def _events(run: Run) -> list[tuple[Event, dict[str, Any]]]:
+def _events(run: Run) -> list[tuple[ClawbenchEvent, dict[str, Any]]]:
     """Return the events in their order, each with its line; what is no event is kept."""
     if ACTIONS not in run.source:
         run.cut("missing: what was done is not known", ACTIONS)
@@ -117,7 +117,7 @@ def _events(run: Run) -> list[tuple[Event, dict[str, Any]]]:
     for number, raw in _lines(run, ACTIONS):
         place = f"{ACTIONS} line {number}"
         try:
-            found.append((run.converted(raw, Event, place), raw))
+            found.append((run.converted(raw, ClawbenchEvent, place), raw))
         except MalformedSource:
             run.cut("no event: kept beside the steps", place)
             run.keep(place, raw)
@@ -145,7 +145,7 @@ def _ms(base: Base, seconds: Any) -> int | None:
     return base.ms(_when(seconds)) if is_time else None
 
 
-def _steps(run: Run, found: list[Gesture], base: Base) -> None:
+def _steps(run: Run, found: list[ClawbenchGesture], base: Base) -> None:
     """Add what was done; a page that loads is a navigation of unknown cause."""
     shots = _Shots(run, {at for one in found for at in one.times})
     last: Observation | None = None
@@ -190,7 +190,7 @@ class _Shots:
         self._names = dict(sorted(timed))
         self._loose = [at for at in self._names if at not in times]
 
-    def of(self, one: Gesture) -> list[tuple[str, bool]]:
+    def of(self, one: ClawbenchGesture) -> list[tuple[str, bool]]:
         """Return the pictures of a gesture, each with whether it is keyed, in the order of time."""
         exact = [at for at in dict.fromkeys(one.times) if at in self._names]
         last = one.times[-1] if one.times else None

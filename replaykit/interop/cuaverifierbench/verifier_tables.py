@@ -76,7 +76,7 @@ _CALL = re.compile(r"Action #\d+: executing tool '([^']{0,64})' with arguments\s
 _PROTOCOLS = ("https://", "http://", "file://", "about:")
 
 
-class Row(Struct, kw_only=True):
+class VerifierRow(Struct, kw_only=True):
     """What is read of a row; the verdicts are read by their columns."""
 
     task_id: str
@@ -98,7 +98,7 @@ def read(run: Run, candidate: Candidate) -> None:
     judged = {
         column: plain.pop(column, None) for column in (*HUMAN, *(c for own in VERDICTS.values() for c in own))
     }
-    row = run.converted(_without_pictures(plain), Row, place)
+    row = run.converted(_without_pictures(plain), VerifierRow, place)
     run.task(row.task_id, intent=row.instruction, start_urls=(row.init_url,) if row.init_url else ())
     run.header["agent"] = AgentInfo(name="Fara")
     run.keep(place, {"end_timestamp": row.end_timestamp} if row.end_timestamp else {})
@@ -156,7 +156,7 @@ def _told(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _clock(run: Run, row: Row, entries: list[dict[str, Any]]) -> Base:
+def _clock(run: Run, row: VerifierRow, entries: list[dict[str, Any]]) -> Base:
     """Return where times count from: the harness wrote them without a zone."""
     times = [at for at in (_time(one.get("timestamp")) for one in entries) if at is not None]
     start = min(times, default=None)
@@ -369,7 +369,7 @@ def split_of(name: str) -> str:
     return part[1] if part else stem
 
 
-def _end(run: Run, row: Row) -> None:
+def _end(run: Run, row: VerifierRow) -> None:
     answer = None if row.final_answer in (None, NO_ANSWER) else row.final_answer
     if row.is_aborted:
         run.end("stopped", answer=answer)

@@ -22,7 +22,7 @@ from replaykit.errors import OutputExists, UnknownLayout, UsageError
 from replaykit.interop.har.har_entries import Base, moment
 from replaykit.interop.har.har_files import IMPORTER, add_entries, entries_of, is_har_name
 from replaykit.interop.imported_run import BATCH, Options, Run, loaded, write_sealed
-from replaykit.interop.importing import Imported, kind_of_path
+from replaykit.interop.importing import ImportResult, kind_of_path
 from replaykit.interop.registry import check_options
 from replaykit.interop.source_files import open_source
 from replaykit.trajectory.action import Unknown
@@ -42,7 +42,7 @@ def join_har(
     *,
     options: Options | None = None,
     force: bool = False,
-) -> Imported:
+) -> ImportResult:
     """Write a bundle of the same name into `folder`, with the exchanges of a HAR file in it.
 
     Each exchange belongs to the last step that began before it. Raises UsageError for a bundle that has a
@@ -65,7 +65,9 @@ def join_har(
             sealed = _written(run, opened, found, target)
     finally:
         source.close()
-    return Imported(source=str(path), path=sealed.path, digest=sealed.digest, warnings=tuple(run.warnings))
+    return ImportResult(
+        source=str(path), path=sealed.path, digest=sealed.digest, warnings=tuple(run.warnings)
+    )
 
 
 def _check(bundle: Path, target: Path, *, force: bool) -> None:

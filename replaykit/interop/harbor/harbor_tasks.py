@@ -40,7 +40,7 @@ VIEWPORT = (1280, 1024)
 """CSS px of the browser that the tasks ask for."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class HarborOptions(Struct, frozen=True, kw_only=True):
     """Which tasks, and how their folders are written."""
 
     limit: int | None = None
@@ -93,7 +93,7 @@ class WebTask(Struct, frozen=True, kw_only=True):
         return f"webvoyager-{self.slug}"
 
 
-def generate(file: Path, target: Path, wanted: Wanted) -> tuple[list[Path], list[Path]]:
+def generate(file: Path, target: Path, wanted: HarborOptions) -> tuple[list[Path], list[Path]]:
     """Write a folder for each task; return those written and those that were there and stay.
 
     Raises TaskError for a file that is not the pinned one or no task file, and where two tasks would have
@@ -130,7 +130,7 @@ def read_tasks(file: Path, *, is_unpinned: bool = False) -> list[WebTask]:
     return [_task(file, number, line, source, references) for number, line in enumerate(lines, 1)]
 
 
-def chosen(tasks: list[WebTask], wanted: Wanted, file: Path) -> list[WebTask]:
+def chosen(tasks: list[WebTask], wanted: HarborOptions, file: Path) -> list[WebTask]:
     """Return the tasks asked for, by raw id, slug or folder name, in file order."""
     if wanted.ids:
         ids = {task.id for name in wanted.ids for task in _named(tasks, name, file)}

@@ -74,7 +74,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """A tape to answer from; no model is asked then."""
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class VerifierResult(Struct, frozen=True, kw_only=True):
     """What came out."""
 
     reward: float = 0.0
@@ -85,7 +85,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """What stands in the details."""
 
 
-def verify_trial(order: Order, client: Callable[[], Client]) -> Found:
+def verify_trial(order: Order, client: Callable[[], Client]) -> VerifierResult:
     """Write the reward of a trial and return it; `client` makes what asks a model, where one is asked.
 
     Raises UsageError where nothing can be written at all.
@@ -110,7 +110,7 @@ def _begin(out: Path) -> None:
         _replace(out / DETAILS, b'{"state": "unfinished", "reward": 0.0, "error": null}\n')
 
 
-def _finish(out: Path, found: Found) -> None:
+def _finish(out: Path, found: VerifierResult) -> None:
     numbers = {"reward": found.reward, **found.details.get("numbers", {})}
     details = {name: value for name, value in found.details.items() if name != "numbers"}
     state = "error" if found.error is not None else "graded"
@@ -124,16 +124,16 @@ def _finish(out: Path, found: Found) -> None:
         _replace(out / DETAILS, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
 
 
-def _judged(order: Order, client: Callable[[], Client]) -> Found:
+def _judged(order: Order, client: Callable[[], Client]) -> VerifierResult:
     try:
         return _verdict(order, client)
     except ReplaykitError as error:
-        return Found(error=error.message)
+        return VerifierResult(error=error.message)
     except Exception as error:  # noqa: BLE001  # a defect of ours is an error with a reward, too
-        return Found(error=f"{type(error).__name__}: {error}")
+        return VerifierResult(error=f"{type(error).__name__}: {error}")
 
 
-def _verdict(order: Order, client: Callable[[], Client]) -> Found:
+def _verdict(order: Order, client: Callable[[], Client]) -> VerifierResult:
     settings = _settings(order)
     if order.replies is not None and not order.replies.is_file():
         raise JudgeError(what=f"there is no tape {order.replies} to answer from")
@@ -141,7 +141,7 @@ def _verdict(order: Order, client: Callable[[], Client]) -> Found:
     answer, count = _recorded(order, task)
     told = {"answer": answer, "model": settings.model, "n_available": count}
     if not answer and not count:
-        return Found(
+        return VerifierResult(
             details={**told, "outcome": "FAILURE", "reason": "no_evidence", "n_images": 0, **_NOTHING}
         )
     with open_bundle(order.out / BUNDLE) as bundle:
@@ -157,7 +157,7 @@ def _verdict(order: Order, client: Callable[[], Client]) -> Found:
 _NOTHING: dict[str, Any] = {"verdict_raw": None, "fingerprint": None}
 
 
-def _found(judgement: Judgement, told: dict[str, Any]) -> Found:
+def _found(judgement: Judgement, told: dict[str, Any]) -> VerifierResult:
     last = judgement.stages[-1] if judgement.stages else {}
     raw, stopped = last.get("reply_text"), last.get("stop_reason")
     # Upstream reads a verdict out of any text: one of a reply that was cut or refused is none here.
@@ -179,7 +179,7 @@ def _found(judgement: Judgement, told: dict[str, Any]) -> Found:
     }
     words = f"the reply ended with {stopped}" if is_cut else judgement.detail or "no verdict was reached"
     error = f"{judgement.reason}: {words}" if is_error else None
-    return Found(reward=float(outcome is JudgeOutcome.SUCCESS), error=error, details=details)
+    return VerifierResult(reward=float(outcome is JudgeOutcome.SUCCESS), error=error, details=details)
 
 
 def _settings(order: Order) -> JudgeSettings:

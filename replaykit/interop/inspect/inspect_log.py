@@ -12,7 +12,15 @@ from msgspec import Struct
 from replaykit.errors import InteropError, UnsupportedVersion
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
-from replaykit.interop.inspect.inspect_turns import Given, Part, Turn, add_result, parts, text_of, whole
+from replaykit.interop.inspect.inspect_turns import (
+    CallResults,
+    InspectMessage,
+    Part,
+    add_result,
+    parts,
+    text_of,
+    whole,
+)
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files
 from replaykit.interop.source_files import Archive, SourceLimits, kind_of
@@ -38,7 +46,7 @@ OF_THE_LOG = ("results", "stats", "reductions")
 _LIMITS = {"message": "max_steps", "turn": "max_steps", "time": "timeout", "working": "timeout"}
 
 
-class Output(Struct, kw_only=True):
+class ModelOutput(Struct, kw_only=True):
     """The model's last words."""
 
     completion: str = ""
@@ -50,8 +58,8 @@ class Sample(Struct, kw_only=True):
     id: str | int
     epoch: int
     input: Any
-    messages: list[Turn] = []
-    output: Output | None = None
+    messages: list[InspectMessage] = []
+    output: ModelOutput | None = None
     scores: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     limit: dict[str, Any] | None = None
@@ -74,7 +82,7 @@ def read(run: Run, candidate: Candidate) -> None:
     run.task(str(sample.id), intent=_asked(sample))
     run.fills(actions="recorded", targets="partial", thoughts="partial", messages="partial")
     base = _clock(run, sample)
-    _add_turns(run, sample, Given(run, name, sample.messages), base)
+    _add_turns(run, sample, CallResults(run, name, sample.messages), base)
     _leave_out(run, sample, used)
     run.fills(screenshots="partial" if run.pictures else "absent")
     run.origin["alignment"] = "exact"
@@ -116,7 +124,7 @@ def _check_version(run: Run, name: str, found: Any) -> None:
         )  # fmt: skip
 
 
-def _resolve(run: Run, sample: Sample, one: Turn, place: str) -> set[str]:
+def _resolve(run: Run, sample: Sample, one: InspectMessage, place: str) -> set[str]:
     """Put attachments in the place of their references; return the keys of those."""
     used: set[str] = set()
     for part in ("content", "tool_calls", "error"):
@@ -145,7 +153,7 @@ def _clock(run: Run, sample: Sample) -> Base:
     return base
 
 
-def _add_turns(run: Run, sample: Sample, given: Given, base: Base) -> None:
+def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None:
     asked, last = _asked(sample), _last(sample)
     began: dict[str, list[int | None]] = {}
     for id, event in _tool_events(sample):
@@ -163,7 +171,7 @@ def _add_turns(run: Run, sample: Sample, given: Given, base: Base) -> None:
             run.fills(actions="partial")
 
 
-def _add_words(run: Run, one: Turn, number: int, asked: str | None) -> None:
+def _add_words(run: Run, one: InspectMessage, number: int, asked: str | None) -> None:
     """Add what was said to the agent, but for the task itself."""
     words = text_of(one.content)
     if words and not (words == asked and one.source == "input"):
@@ -176,7 +184,13 @@ def _say(run: Run, role: str, words: str) -> None:
 
 
 def _add_turn(
-    run: Run, one: Turn, number: int, given: Given, began: dict[str, list[int | None]], *, is_last: bool
+    run: Run,
+    one: InspectMessage,
+    number: int,
+    given: CallResults,
+    began: dict[str, list[int | None]],
+    *,
+    is_last: bool,
 ) -> None:
     thought, words, calls = parts(one.content, Part.THOUGHT), text_of(one.content), one.calls()
     worded = None if calls else run.wordings.told(words)
@@ -208,7 +222,7 @@ def _raw(function: str, arguments: Any) -> dict[str, Any]:
     return {"function": function, "arguments": arguments}
 
 
-def _keep_parts(run: Run, place: str, one: Turn) -> None:
+def _keep_parts(run: Run, place: str, one: InspectMessage) -> None:
     """Keep parts of what was said that are neither words nor thoughts."""
     other = parts(one.content, Part.OTHER)
     if other:
@@ -228,7 +242,7 @@ def _tool_events(sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
             yield event["id"], event
 
 
-def _last(sample: Sample) -> Turn | None:
+def _last(sample: Sample) -> InspectMessage | None:
     """Return the agent's last words, where it called nothing any more; None where something followed."""
     said = [one for one in sample.messages if one.role == "assistant"]
     return said[-1] if said and not said[-1].tool_calls else None

@@ -18,7 +18,7 @@ REFERENCE = "attachment://"
 _PICTURE = "data:image/"
 
 
-class Call(NamedTuple):
+class InspectCall(NamedTuple):
     """One call of a tool."""
 
     id: str
@@ -27,7 +27,7 @@ class Call(NamedTuple):
     parse_error: Any
 
 
-class Turn(Struct, kw_only=True):
+class InspectMessage(Struct, kw_only=True):
     """One message."""
 
     role: str
@@ -38,11 +38,11 @@ class Turn(Struct, kw_only=True):
     function: str | None = None
     error: Any = None
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[InspectCall]:
         """Return the calls that name a function."""
         found = [one for one in self.tool_calls or () if _is_call(one)]
         return [
-            Call(str(one.get("id", "")), one["function"], one.get("arguments"), one.get("parse_error"))
+            InspectCall(str(one.get("id", "")), one["function"], one.get("arguments"), one.get("parse_error"))
             for one in found
         ]
 
@@ -67,7 +67,7 @@ class Whole(NamedTuple):
     missing: set[str]
 
 
-class Result(Struct, kw_only=True):
+class InspectResult(Struct, kw_only=True):
     """What a call gave."""
 
     returned: Any
@@ -75,11 +75,11 @@ class Result(Struct, kw_only=True):
     pictures: list[Blob]
 
 
-class Given:
+class CallResults:
     """What calls gave, by their ids; where models use an id again, in the order of the calls."""
 
-    def __init__(self, run: Run, name: str, messages: list[Turn]) -> None:
-        self._results: dict[str, list[Result]] = {}
+    def __init__(self, run: Run, name: str, messages: list[InspectMessage]) -> None:
+        self._results: dict[str, list[InspectResult]] = {}
         open_calls = Counter(call.id for one in messages for call in one.calls())
         for at, one in enumerate(messages):
             if one.role != "tool":
@@ -98,13 +98,13 @@ class Given:
                 {"tool_call_id": id, "content": one.content, "error": one.error},
             )
 
-    def of(self, id: str) -> Result | None:
+    def of(self, id: str) -> InspectResult | None:
         """Return what a call gave; None where nothing is known."""
         results = self._results.get(id)
         return results.pop(0) if results else None
 
 
-def add_result(run: Run, result: Result, of: int) -> None:
+def add_result(run: Run, result: InspectResult, of: int) -> None:
     """Add the pictures that a call gave."""
     for at, shot in enumerate(result.pictures):
         is_first = at == 0
@@ -115,7 +115,7 @@ def add_result(run: Run, result: Result, of: int) -> None:
         )
 
 
-def _result(run: Run, one: Turn) -> Result:
+def _result(run: Run, one: InspectMessage) -> InspectResult:
     shown = [shot for part in _list(one.content) if (shot := _picture(run, part)) is not None]
     error = one.error if isinstance(one.error, dict) else None
     threw = None
@@ -125,7 +125,7 @@ def _result(run: Run, one: Turn) -> Result:
         )
     elif one.error:
         threw = Threw(name="Error", message=str(one.error))
-    return Result(returned=_without_pictures(one.content) or None, error=threw, pictures=shown)
+    return InspectResult(returned=_without_pictures(one.content) or None, error=threw, pictures=shown)
 
 
 def _picture(run: Run, part: Any) -> Blob | None:

@@ -50,7 +50,7 @@ class First(Struct, kw_only=True):
     final_result_response: str | None = None
 
 
-class Entry(Struct, kw_only=True):
+class Mind2WebAction(Struct, kw_only=True):
     """One act of version 2."""
 
     step: int
@@ -69,7 +69,7 @@ class Second(Struct, kw_only=True):
     task: str
     agent_final_answer: str | None
     reference_length: int | None
-    action_history: list[Entry]
+    action_history: list[Mind2WebAction]
 
 
 def read(run: Run, candidate: Candidate) -> None:
@@ -189,7 +189,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     run.end("unknown" if answer is None else "answered", answer=answer)
 
 
-def _add_entry(run: Run, entry: Entry) -> None:
+def _add_entry(run: Run, entry: Mind2WebAction) -> None:
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
         action=read_action(entry.action, run.wordings),
@@ -224,7 +224,7 @@ def _check(run: Run, result: Second) -> None:
         malformed(where, repr(said)[:80], "the text of agent_final_answer")
 
 
-def _breaches(run: Run, at: int, entry: Entry) -> Iterator[tuple[str, str, str]]:
+def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, str, str]]:
     if entry.step != at:
         yield "step", str(entry.step), str(at)
     name = entry.screenshot

@@ -23,7 +23,7 @@ _PARTS = {"- Args": "args", "- Result": "result", "- Error": "error", "- Code": 
 _NUMBER = re.compile(r"(\d{1,9})\.snapshot\.yml")
 
 
-class Entry(Struct, kw_only=True):
+class McpEntry(Struct, kw_only=True):
     """One entry."""
 
     line: int
@@ -51,7 +51,7 @@ class Entry(Struct, kw_only=True):
 class Log(Struct, kw_only=True):
     """A whole log."""
 
-    entries: list[Entry]
+    entries: list[McpEntry]
     strays: list[tuple[int, str]]
     """Lines that belong to no entry: number from 1, text."""
 
@@ -66,7 +66,7 @@ def parse(text: str) -> Log:
         entry = log.entries[-1] if log.entries else None
         if line.startswith((CALL, USER)):
             mark = CALL if line.startswith(CALL) else USER
-            log.entries.append(Entry(line=at, name=line[len(mark) :].strip(), is_user=mark == USER))
+            log.entries.append(McpEntry(line=at, name=line[len(mark) :].strip(), is_user=mark == USER))
         elif entry is not None and line.rstrip() in _PARTS:
             at = _add(entry, _PARTS[line.rstrip()], lines, at)
         elif entry is not None and line.startswith(_SNAPSHOT):
@@ -76,7 +76,7 @@ def parse(text: str) -> Log:
     return log
 
 
-def _add(entry: Entry, part: str, lines: list[str], at: int) -> int:
+def _add(entry: McpEntry, part: str, lines: list[str], at: int) -> int:
     """Read the block of a part into its entry; return the line after it."""
     if at >= len(lines) or not lines[at].startswith(_FENCE):
         entry.is_torn = True
@@ -97,7 +97,7 @@ def _closes(lines: list[str], at: int, *, is_json: bool) -> bool:
     return is_json or not after.strip() or after.rstrip() in _PARTS or after.startswith(_SNAPSHOT)
 
 
-def _value(entry: Entry, block: str) -> Any:
+def _value(entry: McpEntry, block: str) -> Any:
     try:
         return decode_json(block.encode("utf-8", "replace"))
     except JsonFault:
@@ -105,7 +105,7 @@ def _value(entry: Entry, block: str) -> Any:
         return block
 
 
-def _set(entry: Entry, part: str, value: Any) -> None:
+def _set(entry: McpEntry, part: str, value: Any) -> None:
     if part == "args":
         entry.args = value
     elif part == "result" and isinstance(value, dict):
@@ -122,26 +122,26 @@ _PAGE = re.compile(r"- Page (URL|Title): (.*)")
 _CONSOLE = re.compile(r"\[\s*\d+ms\] \[(\w+)\] (.*?)(?: @ (\S+:\d+))?", re.DOTALL)
 
 
-def page_of(entry: Entry) -> dict[str, str]:
+def page_of(entry: McpEntry) -> dict[str, str]:
     """Return `URL` and `Title` of the page that a call left behind, where it says so."""
     text = entry.result.get("page")
     return {m[1]: m[2] for m in _PAGE.finditer(text)} if isinstance(text, str) else {}
 
 
-def tabs_of(entry: Entry) -> list[tuple[int, bool, str, str]]:
+def tabs_of(entry: McpEntry) -> list[tuple[int, bool, str, str]]:
     """Return place, whether it is the current one, title and URL of each open tab."""
     text = entry.result.get("tabs")
     found = [_TAB.fullmatch(line) for line in text.split("\n")] if isinstance(text, str) else []
     return [(int(m[1]), bool(m[2]), m[3], m[4]) for m in found if m is not None]
 
 
-def tree_of(entry: Entry) -> str | None:
+def tree_of(entry: McpEntry) -> str | None:
     """Return the accessibility tree that a call gave."""
     parts = (entry.result.get(name) for name in ("snapshot", "inlineSnapshot"))
     return next((one for one in parts if isinstance(one, str) and one), None)
 
 
-def links_of(entry: Entry) -> list[str]:
+def links_of(entry: McpEntry) -> list[str]:
     """Return the paths of screenshots that a result names."""
     text = entry.result.get("result")
     if not isinstance(text, str):
@@ -150,7 +150,7 @@ def links_of(entry: Entry) -> list[str]:
     return [path for path in dict.fromkeys(named) if _PICTURE.fullmatch(path)]
 
 
-def console_of(entry: Entry) -> Iterator[tuple[str, int, int]]:
+def console_of(entry: McpEntry) -> Iterator[tuple[str, int, int]]:
     """Yield file, first and last line of the console entries that came with a call."""
     text = entry.result.get("events")
     for m in _ENTRIES.finditer(text) if isinstance(text, str) else ():

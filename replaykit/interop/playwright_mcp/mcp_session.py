@@ -12,7 +12,7 @@ from replaykit.interop.password_masking import names_password
 from replaykit.interop.playwright_mcp.mcp_log import (
     CALL,
     USER,
-    Entry,
+    McpEntry,
     console_lines,
     console_of,
     links_of,
@@ -68,7 +68,7 @@ def read(run: Run, candidate: Candidate) -> None:
     run.end("unknown", cause="harness")
 
 
-def _add(run: Run, entry: Entry, place: int, folder: PurePosixPath) -> None:
+def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath) -> None:
     if entry.is_user:
         run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
         run.keep(f"{LOG} [{place}]", {"user": entry.name, "args": entry.args, **entry.result})
@@ -86,7 +86,7 @@ def _add(run: Run, entry: Entry, place: int, folder: PurePosixPath) -> None:
     _consoles(run, entry)
 
 
-def _actions(run: Run, entry: Entry) -> list[Action]:
+def _actions(run: Run, entry: McpEntry) -> list[Action]:
     """Return what a call did: one action, of a form one for each of its fields."""
     fields = entry.args.get("fields") if isinstance(entry.args, dict) else None
     if entry.name != "browser_fill_form" or not isinstance(fields, list) or not fields:
@@ -103,7 +103,7 @@ def _field(run: Run, said: dict[str, Any]) -> Action:
     return called_action(run, f"browser_{tool}", {**aim, "text": value, "values": [value]})
 
 
-def _returned(entry: Entry) -> Any:
+def _returned(entry: McpEntry) -> Any:
     """Return what a call gave back, without what its observation holds."""
     found = {
         key: value for key, value in entry.result.items() if key not in _HELD and value not in (None, "")
@@ -112,12 +112,12 @@ def _returned(entry: Entry) -> Any:
     return {**found, **({"attachments": others} if others else {})} or None
 
 
-def _attached(entry: Entry) -> list[dict[str, Any]]:
+def _attached(entry: McpEntry) -> list[dict[str, Any]]:
     parts = entry.result.get("attachments")
     return [one for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
 
 
-def _look(run: Run, entry: Entry, folder: PurePosixPath) -> None:
+def _look(run: Run, entry: McpEntry, folder: PurePosixPath) -> None:
     page, tabs, tree = page_of(entry), tabs_of(entry), _tree(run, entry, folder)
     shots = _shots(run, entry)
     if not page and not tabs and tree is None and not shots:
@@ -138,7 +138,7 @@ def _look(run: Run, entry: Entry, folder: PurePosixPath) -> None:
         run.add(Observation(role="unaligned", screenshot=shot))
 
 
-def _tree(run: Run, entry: Entry, folder: PurePosixPath) -> Blob | None:
+def _tree(run: Run, entry: McpEntry, folder: PurePosixPath) -> Blob | None:
     text = tree_of(entry)
     name = (folder / entry.snapshot).as_posix() if entry.snapshot else ""
     if text is None and entry.snapshot:
@@ -163,7 +163,7 @@ def _masked(run: Run, tree: str) -> str:
     return _FIELD.sub(mask, tree)
 
 
-def _shots(run: Run, entry: Entry) -> list[Blob]:
+def _shots(run: Run, entry: McpEntry) -> list[Blob]:
     """Return the screenshots of a call: those in the log, else those that it names."""
     held = [one.get("data") for one in _attached(entry) if one.get("type") == "image"]
     found = [run.picture_in(data) for data in held if isinstance(data, str)]
@@ -174,7 +174,7 @@ def _shots(run: Run, entry: Entry) -> list[Blob]:
     return [one for one in found if one is not None]
 
 
-def _consoles(run: Run, entry: Entry) -> None:
+def _consoles(run: Run, entry: McpEntry) -> None:
     for path, first, last in console_of(entry):
         name = run.source.ending(path)
         if name is None:

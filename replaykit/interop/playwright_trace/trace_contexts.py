@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from replaykit.errors import UnsupportedVersion
 from replaykit.interop.imported_run import Run
-from replaykit.interop.playwright_trace.trace_snapshots import Frames
+from replaykit.interop.playwright_trace.trace_snapshots import FrameSnapshots
 from replaykit.interop.playwright_trace.trace_versions import NEWEST, OLDEST, Event, number, upgrade
 from replaykit.interop.source_files import kind_of
 
@@ -22,7 +22,7 @@ RESOURCE = "resource-snapshot"
 """Type of an event that holds a request."""
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class TraceSnapshot(Struct, frozen=True, kw_only=True):
     """One snapshot of a frame."""
 
     call: str
@@ -49,7 +49,7 @@ _EVENTS = ("page", "pageClosed", "dialog")
 """Events of which one is enough to see that they are told."""
 
 
-class Context:
+class TraceContext:
     """One `<p>.trace` file. `wall`: wall time of its first moment, ms; `zero`: the same on its own clock."""
 
     def __init__(self, name: str, version: int, events: list[Event]) -> None:
@@ -84,12 +84,12 @@ class Context:
         return None if value is None or self.zero is None else self.wall + value - self.zero
 
 
-class Call(Struct, kw_only=True):
+class TraceCall(Struct, kw_only=True):
     """One call with everything that hangs on it."""
 
     id: str
     begin: Event
-    context: Context
+    context: TraceContext
     order: int
     end: Event | None = None
     log: list[str] = []
@@ -114,18 +114,18 @@ class Call(Struct, kw_only=True):
 class Trace:
     """Everything that the contexts hold, in order of time."""
 
-    def __init__(self, contexts: list[Context]) -> None:
+    def __init__(self, contexts: list[TraceContext]) -> None:
         self.contexts = contexts
-        self.calls: list[Call] = []
-        self.shown: dict[tuple[str, str], list[Shown]] = {}
+        self.calls: list[TraceCall] = []
+        self.shown: dict[tuple[str, str], list[TraceSnapshot]] = {}
         self.shots: dict[tuple[str, str], str] = {}
         self.trees: dict[tuple[str, str], str] = {}
         self.screencast: dict[str, list[tuple[float, str]]] = {}
-        self.others: list[tuple[float, Context, Event]] = []
+        self.others: list[tuple[float, TraceContext, Event]] = []
         self.attachments: dict[str, str] = {}
         #: Types of events that are not read, and how many there were.
         self.unread: Counter[str] = Counter()
-        self.frames = Frames()
+        self.frames = FrameSnapshots()
         for context in contexts:
             _Reading(self, context).read()
         self.calls.sort(key=lambda call: (call.start or 0.0, call.order))
@@ -141,9 +141,9 @@ class Trace:
 class _Reading:
     """Sorts the events of one context into the trace."""
 
-    def __init__(self, trace: Trace, context: Context) -> None:
+    def __init__(self, trace: Trace, context: TraceContext) -> None:
         self._trace, self._context = trace, context
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, TraceCall] = {}
 
     def read(self) -> None:
         for event in self._context.events:
@@ -160,7 +160,7 @@ class _Reading:
     def _before(self, event: Event) -> None:
         id = text(event.get("callId"))
         order = len(self._trace.calls) + len(self._calls)
-        self._calls[id] = Call(id=id, begin=event, context=self._context, order=order)
+        self._calls[id] = TraceCall(id=id, begin=event, context=self._context, order=order)
 
     def _after(self, event: Event) -> None:
         for one in event.get("attachments") or () if isinstance(event.get("attachments"), list) else ():
@@ -185,7 +185,7 @@ class _Reading:
         said = event["snapshot"]
         frame, call = text(said.get("frameId")), text(said.get("callId"))
         place = self._trace.frames.add(frame, said.get("html"))
-        one = Shown(
+        one = TraceSnapshot(
             call=call,
             phase=text(said.get("phase")),
             page=text(said.get("pageId")),
@@ -232,7 +232,7 @@ def _folder(names: list[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _context(run: Run, name: str) -> Context:
+def _context(run: Run, name: str) -> TraceContext:
     events: list[Event] = []
     for place, event in run.source.lines(name):
         if not isinstance(event, dict):
@@ -244,7 +244,7 @@ def _context(run: Run, name: str) -> Context:
         events.insert(0, {"type": "context-options", "origin": "testRunner"})
     else:
         version = _version(run, name, events[0].get("version"))
-    return Context(name, version, upgrade(events, version))
+    return TraceContext(name, version, upgrade(events, version))
 
 
 def _version(run: Run, name: str, found: Any) -> int:
@@ -263,7 +263,7 @@ def _version(run: Run, name: str, found: Any) -> int:
     )
 
 
-def network(run: Run, trace: Trace) -> Iterator[tuple[Context, Mapping[str, Any] | None]]:
+def network(run: Run, trace: Trace) -> Iterator[tuple[TraceContext, Mapping[str, Any] | None]]:
     """Yield context and HAR entry of every request of the library; None for a line that is none."""
     for context in trace.contexts:
         name = context.name.removesuffix(TRACE) + NETWORK

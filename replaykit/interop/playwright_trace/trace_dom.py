@@ -7,13 +7,13 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.snapshot.attributes import serialized
-from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, Snapshot, State
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, ElementState, Snapshot
 
 OWN = "__playwright_"
 """How attributes of the tracer begin."""
 
 
-class Page(Struct, kw_only=True):
+class TraceDocument(Struct, kw_only=True):
     """One document as the tracer writes it."""
 
     frame: str
@@ -26,7 +26,7 @@ class Page(Struct, kw_only=True):
 
 def pages_of(
     snapshot: Snapshot, frame: str, frames: dict[int, str], target: int = -1, call: str = ""
-) -> list[Page]:
+) -> list[TraceDocument]:
     """Return the document of a snapshot and those inside of it that the page could read.
 
     `frames`: ordinal of a frame that it could not read to its frame id. `target`: number of the element that
@@ -43,10 +43,10 @@ class _Writer:
     ) -> None:
         self._snapshot, self._frame, self._frames = snapshot, frame, frames
         self._target, self._call = target, call
-        self._pages: list[Page] = []
+        self._pages: list[TraceDocument] = []
         self._selected: dict[int, bool] = _selected(snapshot)
 
-    def pages(self) -> list[Page]:
+    def pages(self) -> list[TraceDocument]:
         """Return all documents, the outermost first."""
         rows = self._snapshot
         open_nodes: list[tuple[list[Any], int]] = [(self._document(0), rows.end[0])]
@@ -79,7 +79,7 @@ class _Writer:
         inner = self._snapshot.inner.get(row)
         url = self._snapshot.head.url if inner is None else inner.url
         frame = self._frame if row == 0 else self._inner_id(row)
-        page = Page(frame=frame, url=url, html=[])
+        page = TraceDocument(frame=frame, url=url, html=[])
         self._pages.append(page)
         return page.html
 
@@ -95,13 +95,13 @@ class _Writer:
             for key, value in zip(flat[::2], flat[1::2], strict=True)
             if key[:2].lower() != "on"
         }
-        state = rows.state.get(row, State())
+        state = rows.state.get(row, ElementState())
         attributes = {**self._live(row, name, said, state), **said}
         if self._target >= 0 and rows.number[row] == self._target:
             attributes[OWN + "target__"] = self._call
         return [name.upper() if rows.kind[row] == HTML else name, attributes]
 
-    def _live(self, row: int, name: str, said: dict[str, str], state: State) -> dict[str, str]:
+    def _live(self, row: int, name: str, said: dict[str, str], state: ElementState) -> dict[str, str]:
         live: dict[str, str] = {}
         kind = said.get("type", "text").lower()
         if name == "input" or name == "textarea":
@@ -124,7 +124,7 @@ class _Writer:
         self._aim(row, said, state)
         return live
 
-    def _aim(self, row: int, said: dict[str, str], state: State) -> None:
+    def _aim(self, row: int, said: dict[str, str], state: ElementState) -> None:
         """Point a frame element at the snapshot of what is inside."""
         inner = self._frames.get(state.frame) if state.frame is not None else None
         if inner is None and row + 1 < len(self._snapshot.kind) and self._snapshot.kind[row + 1] == DOCUMENT:

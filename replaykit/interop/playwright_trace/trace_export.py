@@ -27,7 +27,7 @@ from replaykit.interop.playwright_trace.trace_verdicts import (
 )
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE, Snapshot
-from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, TabChange
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.rendering import render_action
 from replaykit.trajectory.scalars import Omitted
@@ -217,14 +217,14 @@ class _Writer:
         )  # fmt: skip
 
     def _events(self) -> None:
-        for one in self._run.of_type(Tab):
+        for one in self._run.of_type(TabChange):
             if one.state in _TABS:
                 self._event(one, _TABS[one.state], {})
         for asked in self._run.of_type(Dialog):
             said = {"type": asked.kind, "message": asked.message, "defaultValue": asked.default or ""}
             self._event(asked, "dialog", said)
 
-    def _event(self, one: Tab | Dialog, method: str, params: dict[str, Any]) -> None:
+    def _event(self, one: TabChange | Dialog, method: str, params: dict[str, Any]) -> None:
         params = {"pageId": f"page@{one.page or 0}", **params}
         event = {"type": "event", "time": one.t or 0, "class": "BrowserContext", "method": method}
         self._lines.append({**event, "params": params})

@@ -17,9 +17,9 @@ from replaykit.interop.har.har_files import count_unread
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import (
     TRACE,
-    Call,
-    Context,
     Trace,
+    TraceCall,
+    TraceContext,
     as_time,
     has_network,
     load,
@@ -27,12 +27,12 @@ from replaykit.interop.playwright_trace.trace_contexts import (
     page_id,
     text,
 )
-from replaykit.interop.playwright_trace.trace_steps import Steps
+from replaykit.interop.playwright_trace.trace_steps import TraceSteps
 from replaykit.interop.playwright_trace.trace_versions import Event, number
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import HEAD, files, folders, is_litter, is_marked
 from replaykit.trajectory.counted import counted
-from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, Tab
+from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, TabChange
 from replaykit.trajectory.step import Environment
 from replaykit.trajectory.step import Event as Told
 
@@ -73,7 +73,7 @@ def read(run: Run, candidate: Candidate) -> None:
         run.leave_out(what, count)
     sidecar = _sidecar(run, trace)
     _header(run, trace, sidecar)
-    steps = Steps(run, trace, sidecar.thoughts)
+    steps = TraceSteps(run, trace, sidecar.thoughts)
     run.leave_out("*.trace calls that only read or wait", len(trace.calls) - steps.count)
     found: list[Told] = [
         *steps.told(),
@@ -155,22 +155,22 @@ def _messages(run: Run, sidecar: Sidecar) -> None:
 
 def _others(
     trace: Trace, kind: str, method: str = ""
-) -> Iterator[tuple[float, Context, Event, dict[str, Any]]]:
+) -> Iterator[tuple[float, TraceContext, Event, dict[str, Any]]]:
     for at, context, event in trace.others:
         params = event.get("params")
         if event.get("type") == kind and (not method or event.get("method") == method):
             yield at, context, event, params if isinstance(params, dict) else {}
 
 
-def _tabs(trace: Trace, steps: Steps) -> Iterator[Tab]:
+def _tabs(trace: Trace, steps: TraceSteps) -> Iterator[TabChange]:
     for method, state in (("page", "opened"), ("pageClosed", "closed")):
         for at, _, event, _ in _others(trace, "event", method):
             page = page_id(event)
             if page:
-                yield Tab(t=steps.ms(at), page=steps.tab(page), state=state)
+                yield TabChange(t=steps.ms(at), page=steps.tab(page), state=state)
 
 
-def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
+def _dialogs(trace: Trace, steps: TraceSteps) -> Iterator[Dialog]:
     # Both in order of time: an answer before this question belongs to none that is still to come.
     answers = deque(
         call for call in trace.calls if call.begin.get("class") == "Dialog" and call.method in _DONE
@@ -184,7 +184,9 @@ def _dialogs(trace: Trace, steps: Steps) -> Iterator[Dialog]:
 _DONE = {"accept": True, "dismiss": False}
 
 
-def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closing: Call | None) -> Dialog:
+def _dialog(
+    steps: TraceSteps, at: float, event: Event, params: dict[str, Any], closing: TraceCall | None
+) -> Dialog:
     page = page_id(event)
     given = {} if closing is None else closing.begin.get("params")
     return Dialog(
@@ -199,7 +201,7 @@ def _dialog(steps: Steps, at: float, event: Event, params: dict[str, Any], closi
     )
 
 
-def _consoles(trace: Trace, steps: Steps) -> Iterator[Console]:
+def _consoles(trace: Trace, steps: TraceSteps) -> Iterator[Console]:
     for at, _, event, _ in _others(trace, "console"):
         page, where = text(event.get("pageId")), event.get("location")
         place = f"{where.get('url')}:{where.get('lineNumber')}" if isinstance(where, dict) else None
@@ -235,7 +237,7 @@ _DRESS = ("stylesheet", "script", "image", "font", "media")
 """What pages are made of: kept even where it was fetched before a chunk began, which is no act of the run."""
 
 
-def _exchanges(run: Run, trace: Trace, steps: Steps) -> tuple[list[Exchange], bool, bool]:
+def _exchanges(run: Run, trace: Trace, steps: TraceSteps) -> tuple[list[Exchange], bool, bool]:
     """Return the requests, whether the trace tells of any, and whether all of them could be read."""
     base = Base(start=as_time(trace.start))
     timed: list[tuple[int, int, Any]] = []

@@ -32,7 +32,7 @@ _NO_TEXT = ("checkbox", "radio", "button", "submit", "reset", "image", "file", "
 _FRAMES = ("iframe", "frame")
 
 
-class Broken(Exception):
+class BrokenSnapshot(Exception):
     """A snapshot that cannot be built: too large, or no tree."""
 
 
@@ -57,7 +57,7 @@ class Built(Struct, frozen=True, kw_only=True):
     """False: a reference leads nowhere."""
 
 
-class Frames:
+class FrameSnapshots:
     """The raw snapshots of every frame, in order: what references point into."""
 
     def __init__(self) -> None:
@@ -103,7 +103,9 @@ def _children(node: list[Any]) -> list[Any]:
     return node[2:] if len(node) > 1 and isinstance(node[1], dict) else node[1:]
 
 
-def build(frames: Frames, frame: str, place: int, *, url: str, call: str, keeps_secrets: bool) -> Built:
+def build(
+    frames: FrameSnapshots, frame: str, place: int, *, url: str, call: str, keeps_secrets: bool
+) -> Built:
     """Return one raw snapshot of a frame as ours, references resolved. Raises Broken."""
     maker = _Maker(frames, frame, call, keeps_secrets=keeps_secrets)
     maker.walk(frames.raw(frame, place), place)
@@ -118,7 +120,7 @@ def build(frames: Frames, frame: str, place: int, *, url: str, call: str, keeps_
     try:
         decode(data)
     except SnapshotInvalid as error:
-        raise Broken(str(error)) from error
+        raise BrokenSnapshot(str(error)) from error
     return Built(
         data=data,
         title=maker.title.strip(),
@@ -134,7 +136,7 @@ def build(frames: Frames, frame: str, place: int, *, url: str, call: str, keeps_
 class _Maker:
     """Tokens of one snapshot."""
 
-    def __init__(self, frames: Frames, frame: str, call: str, *, keeps_secrets: bool) -> None:
+    def __init__(self, frames: FrameSnapshots, frame: str, call: str, *, keeps_secrets: bool) -> None:
         self.tokens: list[Any] = []
         self.elements = self.nodes = 0
         self.title = ""
@@ -162,7 +164,7 @@ class _Maker:
                 node, at = self._resolved(node[0], at)
             self.nodes += 1
             if self.nodes > NODES_MAX:
-                raise Broken(f"more than {NODES_MAX} nodes")
+                raise BrokenSnapshot(f"more than {NODES_MAX} nodes")
             if isinstance(node, str):
                 self._text(node, context)
             elif _is_element(node):
@@ -173,7 +175,7 @@ class _Maker:
             elif node is not None:
                 self.is_whole = False
         if not self.elements or depth:
-            raise Broken("no tree of elements")
+            raise BrokenSnapshot("no tree of elements")
 
     def _resolved(self, reference: list[Any], place: int) -> tuple[Any, int]:
         if len(reference) != 2 or not all(isinstance(n, int) and n >= 0 for n in reference):

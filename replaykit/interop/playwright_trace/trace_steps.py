@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_calls import action_of, raw_of, typed
-from replaykit.interop.playwright_trace.trace_contexts import Call, Shown, Trace, page_id, text
-from replaykit.interop.playwright_trace.trace_snapshots import Broken, Built, build
+from replaykit.interop.playwright_trace.trace_contexts import Trace, TraceCall, TraceSnapshot, page_id, text
+from replaykit.interop.playwright_trace.trace_snapshots import BrokenSnapshot, Built, build
 from replaykit.interop.playwright_trace.trace_verdicts import OURS
 from replaykit.interop.playwright_trace.trace_versions import Event as Line
 from replaykit.interop.playwright_trace.trace_versions import number
@@ -30,7 +30,7 @@ from replaykit.trajectory.action import (
     MouseDown,
     MouseMove,
     MouseUp,
-    Node,
+    NodeRef,
     Uncheck,
     Unknown,
 )
@@ -53,7 +53,7 @@ _AT = ("action", "before")
 """Phases of the page acted on, the nearest to the act first."""
 
 
-class Steps:
+class TraceSteps:
     """Builds the steps of a run. `thoughts`: call id to what the agent thought."""
 
     def __init__(self, run: Run, trace: Trace, thoughts: Mapping[str, str]) -> None:
@@ -120,34 +120,34 @@ class Steps:
         for one in sorted(shown, key=lambda one: one.at):
             self.tab(one.page)
 
-    def _acts(self, call: Call) -> bool:
+    def _acts(self, call: TraceCall) -> bool:
         return action_of(call.begin, None) is not None
 
-    def _shown(self, call: Call, phase: str) -> list[Shown]:
+    def _shown(self, call: TraceCall, phase: str) -> list[TraceSnapshot]:
         return self._trace.shown.get((call.id, phase), [])
 
-    def _main(self, call: Call, *phases: str) -> Shown | None:
+    def _main(self, call: TraceCall, *phases: str) -> TraceSnapshot | None:
         found = (one for phase in phases for one in self._shown(call, phase) if one.is_main)
         return next(found, None)
 
-    def _build_all(self, call: Call, phase: str) -> None:
+    def _build_all(self, call: TraceCall, phase: str) -> None:
         for one in self._shown(call, phase):
             self._snapshot(one)
 
-    def _snapshot(self, one: Shown) -> tuple[Any, Built | None]:
+    def _snapshot(self, one: TraceSnapshot) -> tuple[Any, Built | None]:
         """Return blob and content of a snapshot, made once."""
         key = (one.frame, one.place)
         if key not in self._built:
             self._built[key] = self._made(one)
         return self._built[key]
 
-    def _made(self, one: Shown) -> tuple[Any, Built | None]:
+    def _made(self, one: TraceSnapshot) -> tuple[Any, Built | None]:
         keeps = self._run.options.keeps_secrets
         try:
             made = build(
                 self._trace.frames, one.frame, one.place, url=one.url, call=one.call, keeps_secrets=keeps
             )
-        except Broken as error:
+        except BrokenSnapshot as error:
             self._run.warn(f"a snapshot of {one.call} is left out: {error}")
             self._state["snapshots"] = "partial"
             return Omitted(why="failed"), None
@@ -159,7 +159,7 @@ class Steps:
         blob = self._run.put(MEDIA_TYPE, made.data)
         return blob, replace(made, data=b"")
 
-    def _of_call(self, index: int, call: Call) -> Iterator[Event]:
+    def _of_call(self, index: int, call: TraceCall) -> Iterator[Event]:
         before, after = self._main(call, *_AT), self._main(call, "after")
         element = self._element(call)
         shown = after if before is None else before
@@ -186,7 +186,7 @@ class Steps:
         elif self._trace.shown and call.end is not None and not isinstance(action, CloseTab):
             self._state["snapshots"] = "partial"
 
-    def _page(self, call: Call) -> str:
+    def _page(self, call: TraceCall) -> str:
         """Return the page of a call that nothing was shown of; version 10 leaves it to events."""
         method, start, over = call.method, call.start, call.over
         named = text(call.begin.get("pageId"))
@@ -198,7 +198,7 @@ class Steps:
         at = bisect_right(self._asked, start, key=_at)
         return page_id(self._asked[at - 1][1]) if at else ""
 
-    def _moused(self, action: Action, call: Call, page: str) -> Action:
+    def _moused(self, action: Action, call: TraceCall, page: str) -> Action:
         """Return an action of the mouse where the mouse was: buttons go down and up where it moved last."""
         if isinstance(action, MouseDown | MouseUp):
             return replace(action, point=self._mouse.get(page, action.point))
@@ -209,7 +209,9 @@ class Steps:
             self._mouse[page] = point
         return action
 
-    def _look(self, one: Shown, role: str, call: Call | None, of: int | None = None) -> Observation:
+    def _look(
+        self, one: TraceSnapshot, role: str, call: TraceCall | None, of: int | None = None
+    ) -> Observation:
         blob, made = self._snapshot(one)
         shot, is_exact = self._shot(one)
         tree = self._trace.trees.get((one.call, one.phase), "")
@@ -229,7 +231,7 @@ class Steps:
             a11y=self._run.put_file("text/yaml", tree) if tree in self._run.source else None,
         )
 
-    def _frames(self, one: Shown, made: Built) -> tuple[Frame, ...]:
+    def _frames(self, one: TraceSnapshot, made: Built) -> tuple[Frame, ...]:
         beside = {other.frame: other for other in self._trace.shown.get((one.call, one.phase), [])}
         found = []
         for _, id in made.frames[:256]:
@@ -241,7 +243,7 @@ class Steps:
             found.append(Frame(snapshot=blob, url=inner.url))
         return tuple(found)
 
-    def _shot(self, one: Shown) -> tuple[Any, bool]:
+    def _shot(self, one: TraceSnapshot) -> tuple[Any, bool]:
         keyed = self._trace.shots.get((one.call, one.phase), "")
         if keyed in self._run.source:
             return self._run.picture(keyed), True
@@ -254,19 +256,19 @@ class Steps:
             return None, True
         return self._run.picture(name), False
 
-    def _element(self, call: Call) -> Element | None:
+    def _element(self, call: TraceCall) -> Element | None:
         params = call.begin.get("params")
         selector = text(params.get("selector")) if isinstance(params, dict) else ""
         for one in [one for phase in _AT for one in self._shown(call, phase)]:
             blob, made = self._snapshot(one)
             if made is not None and made.target is not None:
-                node = Node(snapshot=blob, number=made.number) if isinstance(blob, str) else None
+                node = NodeRef(snapshot=blob, number=made.number) if isinstance(blob, str) else None
                 return self._aimed(replace(made.target, ref=selector or None, node=node), call, one)
         if selector:
             self._state["targets"] = "partial"
         return self._aimed(Element(ref=selector), call, None) if selector else None
 
-    def _aimed(self, element: Element, call: Call, one: Shown | None) -> Element:
+    def _aimed(self, element: Element, call: TraceCall, one: TraceSnapshot | None) -> Element:
         point, box = call.input.get("point"), call.input.get("box")
         inner = one is not None and not one.is_main
         return replace(
@@ -277,7 +279,7 @@ class Steps:
             frame_url=one.url if one is not None and inner else None,
         )
 
-    def _ordinals(self, one: Shown) -> tuple[int, ...]:
+    def _ordinals(self, one: TraceSnapshot) -> tuple[int, ...]:
         """Return which frame of each document leads to a frame; empty where nobody says."""
         found: list[int] = []
         shown = self._trace.shown.get((one.call, one.phase), [])
@@ -292,11 +294,11 @@ class Steps:
             frame = holder[0].frame
         return tuple(found)
 
-    def _inner(self, one: Shown) -> tuple[tuple[int, str], ...]:
+    def _inner(self, one: TraceSnapshot) -> tuple[tuple[int, str], ...]:
         made = self._snapshot(one)[1]
         return () if made is None else made.frames
 
-    def _error(self, call: Call) -> Threw | None:
+    def _error(self, call: TraceCall) -> Threw | None:
         error = call.end.get("error") if call.end is not None else None
         said = error.get("error", error) if isinstance(error, dict) else None
         if isinstance(said, dict) and said.get("name") == OURS:
@@ -319,7 +321,7 @@ class Steps:
             len(value) >= SHORT and any(value in one for one in self._passwords)
         )
 
-    def _unseen_password(self, call: Call) -> Iterator[str]:
+    def _unseen_password(self, call: TraceCall) -> Iterator[str]:
         """Yield what was typed into a field that nothing was shown of and whose selector names a password."""
         if self._run.options.keeps_secrets or any(self._shown(call, phase) for phase in _AT):
             return
@@ -342,7 +344,7 @@ class Steps:
             line = line.replace(one, MASKED) if len(one) >= SHORT else line
         return line
 
-    def _final(self, acting: list[Call]) -> Observation | None:
+    def _final(self, acting: list[TraceCall]) -> Observation | None:
         """Return the last page seen after the last act; None where nothing was seen since."""
         closed = {page_id(one) for _, one in self._closed}
         # Playwright 1.41 to 1.47 tells of no page that was closed.
@@ -359,7 +361,7 @@ class Steps:
         return self._look(found, "final", None) if found is not None and is_late else None
 
 
-def _returned(call: Call) -> Any:
+def _returned(call: TraceCall) -> Any:
     result = None if call.end is None else call.end.get("result")
     return result if says(result) else None
 
@@ -368,7 +370,7 @@ def _at(timed: tuple[float, Line]) -> float:
     return timed[0]
 
 
-def _action(acting: list[Call]) -> Action | None:
+def _action(acting: list[TraceCall]) -> Action | None:
     return action_of(acting[-1].begin, None) if acting else None
 
 

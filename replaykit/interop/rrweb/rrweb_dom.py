@@ -31,11 +31,11 @@ NAMING = ("name", "id", "autocomplete", "aria-label", "placeholder")
 FRAMES = ("iframe", "frame")
 
 
-class Broken(Exception):
+class BrokenTree(Exception):
     """A tree that cannot be built: no tree, too large, ids that are there twice."""
 
 
-class Node(Struct, kw_only=True, eq=False):
+class RrwebNode(Struct, kw_only=True, eq=False):
     """One node. `shadow`: what its shadow root holds, None where it has none."""
 
     id: int
@@ -43,9 +43,9 @@ class Node(Struct, kw_only=True, eq=False):
     name: str = ""
     text: str = ""
     attributes: dict[str, Any] = {}
-    children: list[Node] = []
-    shadow: list[Node] | None = None
-    parent: Node | None = None
+    children: list[RrwebNode] = []
+    shadow: list[RrwebNode] | None = None
+    parent: RrwebNode | None = None
     is_svg: bool = False
     said: dict[str, Any] = {}
     """What a document and a doctype say of themselves."""
@@ -69,7 +69,7 @@ class Node(Struct, kw_only=True, eq=False):
         return any(names_password(str(self.attributes.get(name) or "")) for name in NAMING)
 
 
-class Shot(Struct, frozen=True, kw_only=True):
+class RrwebSnapshot(Struct, frozen=True, kw_only=True):
     """A page as a snapshot of ours."""
 
     data: bytes
@@ -86,28 +86,28 @@ class Shot(Struct, frozen=True, kw_only=True):
     """Values that were masked and are known."""
 
 
-class Tree:
+class RrwebTree:
     """One page."""
 
     def __init__(self, plain: Any) -> None:
         """Build a page from a full snapshot. Raises Broken."""
-        self.nodes: dict[int, Node] = {}
+        self.nodes: dict[int, RrwebNode] = {}
         self.is_whole = True
         self.root = self._made(plain, strict=True)
         if self.root.type != DOCUMENT:
-            raise Broken(f"a root of type {self.root.type}")
+            raise BrokenTree(f"a root of type {self.root.type}")
 
-    def _made(self, plain: Any, *, strict: bool = False) -> Node:
+    def _made(self, plain: Any, *, strict: bool = False) -> RrwebNode:
         """Return a subtree, its nodes known by their ids."""
         root = _node(plain)
         stack = [(root, plain)]
         while stack:
             node, said = stack.pop()
             if len(self.nodes) >= NODES_MAX:
-                raise Broken(f"more than {NODES_MAX} nodes")
+                raise BrokenTree(f"more than {NODES_MAX} nodes")
             if node.id in self.nodes:
                 if strict:
-                    raise Broken(f"node {node.id} twice")
+                    raise BrokenTree(f"node {node.id} twice")
                 self.remove(node.id)
             self.nodes[node.id] = node
             inner = said.get("childNodes")
@@ -151,7 +151,7 @@ class Tree:
         group.insert(at, node)
         return True
 
-    def shot(self, url: str, *, keeps_secrets: bool) -> Shot:
+    def shot(self, url: str, *, keeps_secrets: bool) -> RrwebSnapshot:
         """Return the page as a snapshot. Raises Broken."""
         return _Writer(self, url, keeps_secrets=keeps_secrets).shot()
 
@@ -160,15 +160,15 @@ def _id(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def _node(plain: Any) -> Node:
+def _node(plain: Any) -> RrwebNode:
     if not isinstance(plain, dict) or not isinstance(plain.get("id"), int) or isinstance(plain["id"], bool):
-        raise Broken("a node without an id")
+        raise BrokenTree("a node without an id")
     kind = plain.get("type")
     if not isinstance(kind, int) or kind not in range(6) or isinstance(kind, bool):
-        raise Broken(f"a node of type {kind!r:.40}")
+        raise BrokenTree(f"a node of type {kind!r:.40}")
     attributes = plain.get("attributes")
     told = plain.get("textContent")
-    return Node(
+    return RrwebNode(
         id=plain["id"], type=kind, name=_name(plain.get("tagName")), is_svg=plain.get("isSVG") is True,
         attributes=scalars(attributes),
         text=told if isinstance(told, str) else "",
@@ -198,7 +198,7 @@ def _scroll(attributes: Any) -> tuple[int, int] | None:
     return (found[0], found[1]) if any(found) else None
 
 
-def _siblings(parent: Node, plain: Any) -> list[Node]:
+def _siblings(parent: RrwebNode, plain: Any) -> list[RrwebNode]:
     """Return the list that a child belongs to: that of the shadow root, or of the parent itself."""
     if not (isinstance(plain, dict) and plain.get("isShadow") is True):
         return parent.children
@@ -207,7 +207,7 @@ def _siblings(parent: Node, plain: Any) -> list[Node]:
     return parent.shadow
 
 
-def _all(node: Node) -> Iterator[Node]:
+def _all(node: RrwebNode) -> Iterator[RrwebNode]:
     stack = [node]
     while stack:
         one = stack.pop()
@@ -215,14 +215,14 @@ def _all(node: Node) -> Iterator[Node]:
         stack += [*one.children, *(one.shadow or ())]
 
 
-def _holds(node: Node, inner: Node) -> bool:
-    one: Node | None = inner
+def _holds(node: RrwebNode, inner: RrwebNode) -> bool:
+    one: RrwebNode | None = inner
     while one is not None and one is not node:
         one = one.parent
     return one is node
 
 
-def text_of(node: Node, limit: int = 1024) -> str:
+def text_of(node: RrwebNode, limit: int = 1024) -> str:
     """Return the text in a node, without scripts and styles, at most so many characters."""
     found: list[str] = []
     size, stack = 0, [node]
@@ -247,17 +247,17 @@ _END = object()
 class _Writer:
     """Tokens of one page."""
 
-    def __init__(self, tree: Tree, url: str, *, keeps_secrets: bool) -> None:
+    def __init__(self, tree: RrwebTree, url: str, *, keeps_secrets: bool) -> None:
         self._tree, self._url, self._keeps = tree, url, keeps_secrets
         self._passwords: list[str] = []
         self._tokens: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._nodes = self._frames = 0
         self._is_whole = tree.is_whole
-        self._title: Node | None = None
+        self._title: RrwebNode | None = None
         self._base = url
 
-    def shot(self) -> Shot:
+    def shot(self) -> RrwebSnapshot:
         """Write the page. Raises Broken."""
         self._walk()
         title = text_of(self._title) if self._title is not None else ""
@@ -272,8 +272,8 @@ class _Writer:
         try:
             decode(data)
         except SnapshotInvalid as error:
-            raise Broken(str(error)) from error
-        return Shot(
+            raise BrokenTree(str(error)) from error
+        return RrwebSnapshot(
             data=data,
             title=" ".join(title.split()),
             numbers=self._numbers,
@@ -296,7 +296,7 @@ class _Writer:
             elif node.type == ELEMENT:
                 stack += self._element(node)
         if not self._numbers:
-            raise Broken("a page without elements")
+            raise BrokenTree("a page without elements")
 
     def _close(self) -> None:
         if self._tokens and isinstance(self._tokens[-1], int):
@@ -304,7 +304,7 @@ class _Writer:
         else:
             self._tokens.append(1)
 
-    def _element(self, node: Node) -> list[Any]:
+    def _element(self, node: RrwebNode) -> list[Any]:
         """Start an element; return what follows it, the last first."""
         self._nodes += 1
         self._numbers[node.id] = len(self._numbers)
@@ -334,7 +334,7 @@ class _Writer:
             rest += [_END, *reversed(node.shadow), "#open"]
         return rest
 
-    def _hide(self, node: Node, plain: dict[str, str], state: dict[str, Any]) -> None:
+    def _hide(self, node: RrwebNode, plain: dict[str, str], state: dict[str, Any]) -> None:
         """Mask what rrweb masked, and passwords that it left in clear."""
         if node.name not in ("input", "textarea") or node.kind in NO_TEXT:
             return
@@ -346,25 +346,25 @@ class _Writer:
                 state["masked"] = True
                 self._passwords += [] if is_masked(value) else [value]
 
-    def _document(self, inner: Node, frame: Node) -> None:
+    def _document(self, inner: RrwebNode, frame: RrwebNode) -> None:
         """Start the document of a frame; where it came from is not in the stream."""
         url = "about:srcdoc" if "srcdoc" in frame.attributes else "about:blank"
         said = {"url": url, "base": self._url, "title": "", "compat": _compat(inner), "ready": "complete"}
         self._tokens += ["@", {**said, "doctype": _doctype(inner)}]
 
 
-def _compat(document: Node) -> str:
+def _compat(document: RrwebNode) -> str:
     return "BackCompat" if document.said.get("compatMode") == "BackCompat" else "CSS1Compat"
 
 
-def _doctype(document: Node) -> list[str] | None:
+def _doctype(document: RrwebNode) -> list[str] | None:
     found = next((one.said for one in document.children if one.type == DOCTYPE), None)
     if found is None:
         return None
     return [str(found.get(key) or "") for key in ("name", "publicId", "systemId")]
 
 
-def _plain(node: Node) -> dict[str, str]:
+def _plain(node: RrwebNode) -> dict[str, str]:
     """Return the attributes of an element as the page has them, live values and marks of rrweb left out."""
     said: dict[str, str] = {}
     for name, value in node.attributes.items():
@@ -376,7 +376,7 @@ def _plain(node: Node) -> dict[str, str]:
     return said
 
 
-def _state(node: Node) -> dict[str, Any]:
+def _state(node: RrwebNode) -> dict[str, Any]:
     state: dict[str, Any] = {}
     if node.scroll is not None and any(node.scroll):
         state["scroll"] = list(node.scroll)
@@ -387,7 +387,7 @@ def _state(node: Node) -> dict[str, Any]:
     return state
 
 
-def _field(node: Node, state: dict[str, Any]) -> None:
+def _field(node: RrwebNode, state: dict[str, Any]) -> None:
     first = node.attributes.get("value")
     live = node.value if node.value is not None else first if node.name == "textarea" else None
     if isinstance(live, str) and node.kind not in NO_TEXT and (live != first or node.name == "textarea"):
@@ -396,7 +396,7 @@ def _field(node: Node, state: dict[str, Any]) -> None:
         state["checked"] = node.checked
 
 
-def options(select: Node) -> list[Node]:
+def options(select: RrwebNode) -> list[RrwebNode]:
     """Return the options of a select, in order."""
     found, stack = [], list(reversed(select.children))
     while stack:
@@ -408,13 +408,13 @@ def options(select: Node) -> list[Node]:
     return found
 
 
-def value_of(option: Node) -> str:
+def value_of(option: RrwebNode) -> str:
     """Return the value of an option: its attribute, else its text."""
     said = option.attributes.get("value")
     return " ".join(text_of(option).split()) if said is None else str(said)
 
 
-def selected(select: Node) -> list[int]:
+def selected(select: RrwebNode) -> list[int]:
     """Return the places of the chosen options: by the last input, else by what the page began with."""
     found = options(select)
     if select.value is not None:

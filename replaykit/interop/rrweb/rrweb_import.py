@@ -10,8 +10,8 @@ from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.rrweb.rrweb_page import Page
-from replaykit.interop.rrweb.rrweb_steps import Steps
+from replaykit.interop.rrweb.rrweb_page import RrwebPage
+from replaykit.interop.rrweb.rrweb_steps import RrwebSteps
 from replaykit.interop.rrweb.rrweb_stream import (
     CUSTOM,
     DOM_LOADED,
@@ -97,8 +97,8 @@ class _Stream:
 
     def __init__(self, run: Run, name: str, start: float) -> None:
         self._run, self._name, self._start = run, name, start
-        self._pages: dict[str, Page] = {}
-        self._steps = Steps(run)
+        self._pages: dict[str, RrwebPage] = {}
+        self._steps = RrwebSteps(run)
         self._has_console = False
         moment = as_time(start)
         run.header["clock"] = "source"
@@ -126,18 +126,18 @@ class _Stream:
             page.is_loaded = page.is_loaded or kind == LOADED
             self._run.leave_out("DomContentLoaded" if kind == DOM_LOADED else "Load")
 
-    def _page(self, event: Event) -> Page:
+    def _page(self, event: Event) -> RrwebPage:
         """Return the page of an event: of streams of several tabs, that of its window."""
         window = next((event[key] for key in ("windowId", "window_id", "tabId") if key in event), "")
         key = str(window)
         if key not in self._pages:
-            self._pages[key] = Page(self._run, len(self._pages))
+            self._pages[key] = RrwebPage(self._run, len(self._pages))
         return self._pages[key]
 
     def _ms(self, at: float) -> int:
         return max(0, round(at - self._start)) if abs(at - self._start) < 1e14 else 0
 
-    def _meta(self, page: Page, data: dict[str, Any], t: int) -> None:
+    def _meta(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         url = data.get("href")
         page.resize(data)
         if not isinstance(url, str) or (url == page.url and not page.is_loaded):
@@ -147,13 +147,13 @@ class _Stream:
         if is_new:
             self._steps.tell(Navigation(t=t, page=page.number, url=url, kind="unknown"))
 
-    def _full(self, page: Page, data: dict[str, Any], t: int, place: int) -> None:
+    def _full(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         is_first = page.tree is None and not page.was_shown
         page.show(data, f"{self._name} event {place}")
         if is_first and page.tree is not None:
             self._steps.tell(page.look("start", t))
 
-    def _increment(self, page: Page, data: dict[str, Any], t: int, place: int) -> None:
+    def _increment(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         source = data.get("source")
         where = f"{self._name} event {place}"
         makers: dict[Any, Callable[[], None]] = {
@@ -168,7 +168,7 @@ class _Stream:
         else:
             self._run.leave_out(_named(NAMES, source, "increment"))
 
-    def _mouse(self, page: Page, data: dict[str, Any], t: int) -> None:
+    def _mouse(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         kind = data.get("type")
         if kind == CLICK:
             self._steps.click(page, data, t)
@@ -179,7 +179,7 @@ class _Stream:
         else:
             self._run.leave_out(_named(INTERACTIONS, kind, "MouseInteraction"))
 
-    def _console(self, page: Page, data: dict[str, Any], t: int, place: int) -> None:
+    def _console(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         said = data["payload"] if isinstance(data.get("payload"), dict) else {}
         parts, level = said.get("payload"), str(said.get("level", "log"))
         level = _LEVELS.get(level, level)

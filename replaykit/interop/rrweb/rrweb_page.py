@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from replaykit.interop.imported_run import Run
-from replaykit.interop.rrweb.rrweb_dom import ELEMENT, Broken, Node, Shot, Tree, is_masked, scalars, text_of
+from replaykit.interop.rrweb.rrweb_dom import (
+    ELEMENT,
+    BrokenTree,
+    RrwebNode,
+    RrwebSnapshot,
+    RrwebTree,
+    is_masked,
+    scalars,
+    text_of,
+)
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Element, Names
-from replaykit.trajectory.action import Node as Place
+from replaykit.trajectory.action import NodeRef as Place
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.redacted import MASKED
 from replaykit.trajectory.scalars import Blob, Omitted
@@ -22,20 +31,20 @@ TEXT_MAX = 1024
 ATTRIBUTES_MAX = 64
 
 
-class Page:
+class RrwebPage:
     """One page. `number`: tab ordinal."""
 
     def __init__(self, run: Run, number: int) -> None:
         self._run, self.number = run, number
         self.url: str | None = None
         self.viewport: tuple[int, int] | None = None
-        self.tree: Tree | None = None
+        self.tree: RrwebTree | None = None
         self.is_loaded = False
         #: Whether it was ever shown, and whether all that was shown could be built.
         self.was_shown, self.is_whole = False, True
         #: How often anything changed or was done on it, among all pages.
         self.touched = 0
-        self._taken: tuple[Blob, Shot | None] | None = None
+        self._taken: tuple[Blob, RrwebSnapshot | None] | None = None
 
     def resize(self, data: dict[str, Any]) -> None:
         """Take the size of its window."""
@@ -48,9 +57,9 @@ class Page:
         """Take a full snapshot."""
         self.change()
         try:
-            self.tree = Tree(data.get("node"))
+            self.tree = RrwebTree(data.get("node"))
             self.was_shown = True
-        except Broken as error:
+        except BrokenTree as error:
             self.tree = None
             self._broken(
                 f"a full snapshot that cannot be built ({error}): the page is unknown until the next", place
@@ -79,17 +88,17 @@ class Page:
         lost = sum(not tree.remove(one.get("id")) for one in _objects(data, "removes"))
         try:
             lost += self._add(tree, _objects(data, "adds"))
-        except Broken as error:
+        except BrokenTree as error:
             self._broken(f"a change that cannot be made ({error})", place)
         lost += sum(not self._text(tree, one) for one in _objects(data, "texts"))
         lost += sum(not self._attributes(tree, one) for one in _objects(data, "attributes"))
         if lost:
             self._broken("a change of a node that is not there: snapshots are partial", place)
 
-    def _add(self, tree: Tree, adds: list[dict[str, Any]]) -> int:
+    def _add(self, tree: RrwebTree, adds: list[dict[str, Any]]) -> int:
         """Add nodes; those whose parent or follower comes later wait. Return how many found no place."""
         if len(adds) > ADDS_MAX:
-            raise Broken(f"more than {ADDS_MAX} nodes at once")
+            raise BrokenTree(f"more than {ADDS_MAX} nodes at once")
         left, before = adds, -1
         while left and len(left) != before:
             before = len(left)
@@ -98,14 +107,14 @@ class Page:
             left = [one for one in left if not tree.add(one)]
         return len(left)
 
-    def _text(self, tree: Tree, said: dict[str, Any]) -> bool:
+    def _text(self, tree: RrwebTree, said: dict[str, Any]) -> bool:
         node, value = tree.nodes.get(_int(said.get("id"))), said.get("value")
         if node is None:
             return False
         node.text = value if isinstance(value, str) else ""
         return True
 
-    def _attributes(self, tree: Tree, said: dict[str, Any]) -> bool:
+    def _attributes(self, tree: RrwebTree, said: dict[str, Any]) -> bool:
         node, changed = tree.nodes.get(_int(said.get("id"))), said.get("attributes")
         if node is None or not isinstance(changed, dict):
             return node is not None
@@ -118,7 +127,7 @@ class Page:
                 node.attributes |= scalars({name: value})
         return True
 
-    def node(self, id: Any) -> Node | None:
+    def node(self, id: Any) -> RrwebNode | None:
         """Return an element, None where it is not on the page."""
         found = None if self.tree is None else self.tree.nodes.get(_int(id))
         return found if found is not None and found.type == ELEMENT else None
@@ -146,17 +155,17 @@ class Page:
             frames=() if shot is None else (Frame(why="unseen"),) * min(shot.frames, 256),
         )  # fmt: skip
 
-    def _snapshot(self) -> tuple[Blob | None, Shot | None]:
+    def _snapshot(self) -> tuple[Blob | None, RrwebSnapshot | None]:
         if self.tree is None:
             return None, None
         if self._taken is None:
             self._taken = self._made(self.tree)
         return self._taken
 
-    def _made(self, tree: Tree) -> tuple[Blob, Shot | None]:
+    def _made(self, tree: RrwebTree) -> tuple[Blob, RrwebSnapshot | None]:
         try:
             shot = tree.shot(self.url or "about:blank", keeps_secrets=self._run.options.keeps_secrets)
-        except Broken as error:
+        except BrokenTree as error:
             self._broken(f"a page that cannot be written ({error}): left out", "a snapshot")
             return Omitted(why="failed"), None
         for one in shot.passwords:
@@ -185,7 +194,7 @@ class Page:
             node=place,
         )  # fmt: skip
 
-    def _names(self, node: Node, said: dict[str, str], text: str) -> Names:
+    def _names(self, node: RrwebNode, said: dict[str, str], text: str) -> Names:
         label = self._label(node, said.get("id"))
         button = node.name == "input" and node.kind in ("submit", "button", "reset")
         return Names(
@@ -194,11 +203,11 @@ class Page:
             value=str(node.attributes["value"]) if button and "value" in node.attributes else None,
         )  # fmt: skip
 
-    def _label(self, node: Node, id: str | None) -> str:
+    def _label(self, node: RrwebNode, id: str | None) -> str:
         """Return the text of the labels of a field."""
         if node.name not in ("input", "select", "textarea", "button") or self.tree is None:
             return ""
-        around: Node | None = node.parent
+        around: RrwebNode | None = node.parent
         while around is not None and around.name != "label":
             around = around.parent
         found = [around] if around is not None else []

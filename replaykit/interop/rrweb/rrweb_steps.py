@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.interop.imported_run import Run
-from replaykit.interop.rrweb.rrweb_dom import Node, is_masked, options, text_of, value_of
-from replaykit.interop.rrweb.rrweb_page import Page
+from replaykit.interop.rrweb.rrweb_dom import RrwebNode, is_masked, options, text_of, value_of
+from replaykit.interop.rrweb.rrweb_page import RrwebPage
 from replaykit.trajectory.action import (
     Action,
     Check,
@@ -36,7 +36,7 @@ SCROLL_MS = 500
 class Pending(Struct, kw_only=True):
     """A step that may still change: what follows may belong to it."""
 
-    page: Page
+    page: RrwebPage
     id: Any
     action: Action
     before: Observation
@@ -45,7 +45,7 @@ class Pending(Struct, kw_only=True):
     after: Observation | None = None
 
 
-class Steps:
+class RrwebSteps:
     """Builds the steps of a run."""
 
     def __init__(self, run: Run) -> None:
@@ -59,13 +59,13 @@ class Steps:
         """Add an event that is no step."""
         self._told.append(event)
 
-    def click(self, page: Page, data: dict[str, Any], t: int, button: str = "left") -> None:
+    def click(self, page: RrwebPage, data: dict[str, Any], t: int, button: str = "left") -> None:
         """Add a click."""
         point = _point(data)
         aim = self._aim(page, data, point)
         self._begin(page, data.get("id"), Click(element=aim, point=point, button=button), t)
 
-    def double(self, page: Page, data: dict[str, Any], t: int) -> None:
+    def double(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         """Make the two clicks before it, on the same element, one double click."""
         point, id = _point(data), data.get("id")
         one = self._take_back(page, id, t)
@@ -78,7 +78,7 @@ class Steps:
             action = replace(self._last.action, element=before.action.element)
             self._last = replace(self._last, before=before.before, t=before.t, action=action)
 
-    def _take_back(self, page: Page, id: Any, t: int) -> Pending | None:
+    def _take_back(self, page: RrwebPage, id: Any, t: int) -> Pending | None:
         """Return the last step, taken back, where it is a click on this element a moment ago."""
         if self._last is None and self._told and isinstance(self._told[-1], Pending):
             self._last = self._told.pop()  # type: ignore[assignment]  # it was just looked at
@@ -90,7 +90,7 @@ class Steps:
         self._last = None
         return one
 
-    def scroll(self, page: Page, data: dict[str, Any], t: int) -> None:
+    def scroll(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         """Add a scroll; those that follow each other in one element are one."""
         id, last = data.get("id"), self._last
         is_same = last is not None and last.page is page and last.id == id
@@ -106,7 +106,7 @@ class Steps:
         assert isinstance(action, Scroll)
         self._last = replace(self._last, action=replace(action, dx=action.dx + dx, dy=action.dy + dy), end=t)
 
-    def input(self, page: Page, data: dict[str, Any], t: int) -> None:
+    def input(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         """Add what was entered; inputs that follow each other in one field are one."""
         id, node = data.get("id"), page.node(data.get("id"))
         text, checked = str(data.get("text", "")), data.get("isChecked") is True
@@ -132,7 +132,9 @@ class Steps:
             node.value, node.checked = (node.value, checked) if is_choice else (text, node.checked)
             page.change()
 
-    def _entered(self, node: Node | None, element: Element | None, text: str, *, checked: bool) -> Action:
+    def _entered(
+        self, node: RrwebNode | None, element: Element | None, text: str, *, checked: bool
+    ) -> Action:
         if node is not None and node.name == "input" and node.kind in ("checkbox", "radio"):
             return Check(element=element) if checked else Uncheck(element=element)
         if node is not None and node.name == "select":
@@ -147,7 +149,9 @@ class Steps:
         aim = replace(element, masked=True, value=None) if is_hidden and element is not None else element
         return Fill(element=aim, value=value, value_after=value)
 
-    def _aim(self, page: Page, data: dict[str, Any], point: tuple[int, int] | None = None) -> Element | None:
+    def _aim(
+        self, page: RrwebPage, data: dict[str, Any], point: tuple[int, int] | None = None
+    ) -> Element | None:
         found = page.element(data.get("id"), point)
         if found is None:
             self.are_aimed = False
@@ -157,7 +161,7 @@ class Steps:
             )
         return found
 
-    def _begin(self, page: Page, id: Any, action: Action, t: int) -> None:
+    def _begin(self, page: RrwebPage, id: Any, action: Action, t: int) -> None:
         before = page.look("before", t)
         self._settle(t)
         page.touched += 1

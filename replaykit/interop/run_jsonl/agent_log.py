@@ -27,7 +27,7 @@ _HEAD = 4096
 _BEGINNING = re.compile(rb'[^{]{0,9}\{\s*("ts"\s*:\s*[\d.e+-]+\s*,\s*)?"t"\s*:')
 
 
-class Call(Struct, kw_only=True):
+class LoggedCall(Struct, kw_only=True):
     """One tool call."""
 
     id: str
@@ -35,14 +35,14 @@ class Call(Struct, kw_only=True):
     arguments: Any = None
 
 
-class Line(Struct, kw_only=True):
+class LogLine(Struct, kw_only=True):
     """One line; which fields it has depends on `t`."""
 
     t: str
     ts: float | None = None
     text: str | None = None
     reasoning: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: list[LoggedCall] | None = None
     call_id: str | None = None
     is_error: bool | None = None
     shots: list[str] | None = None
@@ -85,17 +85,17 @@ def read_log(run: Run, name: str) -> None:
     run.origin["alignment"] = "exact"
 
 
-def _lines(run: Run, name: str) -> Iterator[Line]:
+def _lines(run: Run, name: str) -> Iterator[LogLine]:
     for number, plain in run.lines(name):
         place = f"{name} line {number}"
         try:
-            yield run.converted(plain, Line, place)
+            yield run.converted(plain, LogLine, place)
         except MalformedSource:
             run.cut("no event of an agent: kept beside the steps", place)
             run.keep(place, {"line": plain})
 
 
-def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPath) -> None:
+def _steps(run: Run, lines: list[LogLine], start: float | None, folder: PurePosixPath) -> None:
     results = {line.call_id: line for line in lines if line.t == "tool_result" and line.call_id}
     called = {call.id for line in lines if line.t == "assistant" for call in line.tool_calls or ()}
     for number, line in enumerate(lines):
@@ -115,7 +115,7 @@ def _steps(run: Run, lines: list[Line], start: float | None, folder: PurePosixPa
                 _call(run, line, call, results.get(call.id), turn, t, folder)
 
 
-def _turn(run: Run, line: Line, turn: int, t: int | None, *, is_last: bool) -> None:
+def _turn(run: Run, line: LogLine, turn: int, t: int | None, *, is_last: bool) -> None:
     """Add what an agent said: an action in the wordings of `--actions`, or words to the user."""
     worded = _worded(run, line)
     if worded is not None:
@@ -124,11 +124,11 @@ def _turn(run: Run, line: Line, turn: int, t: int | None, *, is_last: bool) -> N
         run.add(Message(role="agent", kind="say", text=line.text, t=t))
 
 
-def _worded(run: Run, line: Line) -> Action | None:
+def _worded(run: Run, line: LogLine) -> Action | None:
     return None if line.tool_calls or not line.text else run.wordings.told(line.text)
 
 
-def _last_words(run: Run, lines: list[Line]) -> str | None:
+def _last_words(run: Run, lines: list[LogLine]) -> str | None:
     """Return what an agent said last, where the log has no `final`; None where it still acted then."""
     said = [line for line in lines if line.t == "assistant"]
     if not said or said[-1].tool_calls or run.is_cut:
@@ -140,7 +140,13 @@ def _last_words(run: Run, lines: list[Line]) -> str | None:
 
 
 def _call(
-    run: Run, line: Line, call: Call, result: Line | None, turn: int, t: int | None, folder: PurePosixPath
+    run: Run,
+    line: LogLine,
+    call: LoggedCall,
+    result: LogLine | None,
+    turn: int,
+    t: int | None,
+    folder: PurePosixPath,
 ) -> None:
     step = add_call(
         run, call.name, call.arguments, t=t, thought=line.reasoning or line.text, turn=turn,
@@ -152,13 +158,13 @@ def _call(
         _shots(run, result, step, folder)
 
 
-def _error(result: Line | None) -> Threw | None:
+def _error(result: LogLine | None) -> Threw | None:
     return (
         Threw(name="ToolError", message=result.text or "") if result is not None and result.is_error else None
     )
 
 
-def _shots(run: Run, result: Line, step: Step, folder: PurePosixPath) -> None:
+def _shots(run: Run, result: LogLine, step: Step, folder: PurePosixPath) -> None:
     for path in result.shots or ():
         shot = run.picture_named(path, folder)
         if shot is not None:

@@ -25,7 +25,7 @@ TRAJECTORY, TASK = "trajectory.json", "task_data.json"
 _ENDINGS = {"complete": "answered", "aborted": "stopped", "stalled": "stopped", "error": "crashed"}
 
 
-class Probe(Struct, kw_only=True):
+class StagehandProbe(Struct, kw_only=True):
     """What the harness saw after a step."""
 
     url: str | None = None
@@ -33,7 +33,7 @@ class Probe(Struct, kw_only=True):
     ariaTree: str | None = None
 
 
-class Output(Struct, kw_only=True):
+class ToolOutput(Struct, kw_only=True):
     """What a tool gave back."""
 
     ok: bool | None = None
@@ -41,7 +41,7 @@ class Output(Struct, kw_only=True):
     error: str | None = None
 
 
-class Evidence(Struct, kw_only=True):
+class StagehandEvidence(Struct, kw_only=True):
     """What the model was given."""
 
     modalities: list[Any] = []
@@ -53,12 +53,12 @@ class One(Struct, kw_only=True):
     actionName: str
     actionArgs: Any = None
     reasoning: str | None = None
-    agentEvidence: Evidence | None = None
-    probeEvidence: Probe | None = None
-    toolOutput: Output | None = None
+    agentEvidence: StagehandEvidence | None = None
+    probeEvidence: StagehandProbe | None = None
+    toolOutput: ToolOutput | None = None
 
 
-class Task(Struct, kw_only=True):
+class StagehandTask(Struct, kw_only=True):
     """What was asked; the rubric and the expected answer are kept where no judge reads them."""
 
     id: str
@@ -66,13 +66,13 @@ class Task(Struct, kw_only=True):
     initUrl: str | None = None
 
 
-class Trajectory(Struct, kw_only=True):
+class StagehandTrajectory(Struct, kw_only=True):
     """The file `trajectory.json`."""
 
-    task: Task
+    task: StagehandTask
     steps: list[One]
     finalAnswer: str | None = None
-    finalObservation: Probe | None = None
+    finalObservation: StagehandProbe | None = None
     status: str | None = None
 
 
@@ -87,7 +87,7 @@ def read(run: Run, candidate: Candidate) -> None:
         else:
             run.source.malformed(candidate.file, kind_of(plain), "a history or a result of Stagehand")
         return
-    found: Trajectory = run.converted(run.source.json(TRAJECTORY), Trajectory, TRAJECTORY)
+    found: StagehandTrajectory = run.converted(run.source.json(TRAJECTORY), StagehandTrajectory, TRAJECTORY)
     _read_task(run, found.task)
     run.fills(actions="recorded", targets="partial")
     for turn, one in enumerate(found.steps):
@@ -100,7 +100,7 @@ def read(run: Run, candidate: Candidate) -> None:
     _end(run, found)
 
 
-def _read_task(run: Run, task: Task) -> None:
+def _read_task(run: Run, task: StagehandTask) -> None:
     start = (task.initUrl,) if task.initUrl else ()
     run.task(task.id, intent=task.instruction or "", start_urls=start)
     if TASK not in run.source:
@@ -111,7 +111,7 @@ def _read_task(run: Run, task: Task) -> None:
 
 
 def _add(run: Run, steps: list[One], turn: int, one: One) -> None:
-    output, probe = one.toolOutput or Output(), one.probeEvidence
+    output, probe = one.toolOutput or ToolOutput(), one.probeEvidence
     actions = actions_of(run, one.actionName, one.actionArgs, output.result)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
@@ -133,14 +133,14 @@ def _shot(one: One | None) -> str | None:
     return one.probeEvidence.screenshotPath if one is not None and one.probeEvidence else None
 
 
-def _returned(one: One, output: Output) -> Any:
+def _returned(one: One, output: ToolOutput) -> Any:
     parts = one.agentEvidence.modalities if one.agentEvidence else []
     seen = [part for part in parts if not (isinstance(part, dict) and part.get("type") == "image")]
     found = {"ok": output.ok, "result": output.result, "evidence": seen}
     return {key: value for key, value in found.items() if key == "ok" or says(value)} if says(found) else None
 
 
-def _error(output: Output) -> Threw | None:
+def _error(output: ToolOutput) -> Threw | None:
     if output.ok is not False and not output.error:
         return None
     said = output.result if isinstance(output.result, dict) else {}
@@ -162,7 +162,7 @@ def _shots(run: Run, one: One, turn: int) -> None:
         )
 
 
-def _look(run: Run, probe: Probe, role: str, of: int | None, *, is_exact: bool) -> None:
+def _look(run: Run, probe: StagehandProbe, role: str, of: int | None, *, is_exact: bool) -> None:
     shot = _picture(run, probe.screenshotPath) if probe.screenshotPath else None
     tree = run.put("text/plain", probe.ariaTree.encode("utf-8", "replace")) if probe.ariaTree else None
     if probe.url or shot or tree:
@@ -177,7 +177,7 @@ def _picture(run: Run, path: str) -> Blob | None:
     return None
 
 
-def _fill(run: Run, found: Trajectory) -> None:
+def _fill(run: Run, found: StagehandTrajectory) -> None:
     probes = [one.probeEvidence for one in found.steps]
     for channel, name in (("urls", "url"), ("a11y", "ariaTree")):
         run.fills(**{channel: "partial" if any(getattr(one, name, None) for one in probes) else "absent"})
@@ -192,7 +192,7 @@ def _read_scores(run: Run) -> None:
             run.add(Imported(kind="judgement", name="stagehand", value=run.source.json(name), file=name))
 
 
-def _end(run: Run, found: Trajectory) -> None:
+def _end(run: Run, found: StagehandTrajectory) -> None:
     kind = _ENDINGS.get(found.status or "", "unknown")
     if kind == "answered" and found.finalAnswer is None:
         kind = "stopped"

@@ -58,17 +58,17 @@ class Detail(Struct, kw_only=True):
     tasks: list[dict[str, Any]] = []
 
 
-class Result(Struct, kw_only=True):
+class WabeResult(Struct, kw_only=True):
     """Around it."""
 
     detail: Detail
 
 
-class Results(Struct, kw_only=True):
+class WabeResults(Struct, kw_only=True):
     """A results file."""
 
     participants: dict[str, Any]
-    results: list[Result]
+    results: list[WabeResult]
 
 
 def read(run: Run, candidate: Candidate) -> None:
@@ -87,7 +87,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def _read_told(run: Run, candidate: Candidate) -> None:
     name, _, place = candidate.file.rpartition(_AT)
-    results = run.source.convert(run.fitted(run.source.json(name), Results, name), Results, name)
+    results = run.source.convert(run.fitted(run.source.json(name), WabeResults, name), WabeResults, name)
     where = [
         (at, number) for at, one in enumerate(results.results) for number in range(len(one.detail.tasks))
     ]

@@ -29,7 +29,7 @@ Status = Literal[
 ]  # fmt: skip
 
 
-class Response(Struct, kw_only=True):
+class WrittenAnswer(Struct, kw_only=True):
     """What an agent answers; `performed_operation` is the old name of `task_type`."""
 
     task_type: TaskType
@@ -89,7 +89,9 @@ def response_of(bundle: Bundle, task_type: str | None = None, status: str | None
 def _parsed(answer: str | None) -> dict[str, Any] | None:
     try:
         plain = decode(answer or "", dict[str, Any])
-        convert({**plain, "task_type": plain.get("task_type", plain.get("performed_operation"))}, Response)
+        convert(
+            {**plain, "task_type": plain.get("task_type", plain.get("performed_operation"))}, WrittenAnswer
+        )
     except (msgspec.MsgspecError, RecursionError):
         return None
     return plain

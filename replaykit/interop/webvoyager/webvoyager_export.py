@@ -23,7 +23,7 @@ SEEN = "Observation: a screenshot and some texts."
 _PLACEHOLDER = {"type": "image_url", "image_url": {"url": "data:image/png;base64,{b64_img}"}}
 
 
-class Turn(NamedTuple):
+class WrittenIteration(NamedTuple):
     """One iteration: what the agent saw and said, and its pictures."""
 
     seen: str
@@ -61,7 +61,7 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
     return files
 
 
-def _turns(bundle: Bundle) -> list[Turn]:
+def _turns(bundle: Bundle) -> list[WrittenIteration]:
     run, turns, error = bundle.trajectory, [], ""
     shown: Observation | None = next((o for o in run.of_type(Observation) if o.role == "start"), None)
     for step in run.steps:
@@ -70,21 +70,21 @@ def _turns(bundle: Bundle) -> list[Turn]:
         shot = None if before is None else picture(bundle, before.screenshot)
         clean = None if before is None else picture(bundle, before.clean)
         seen = error if is_told or error else f"{SEEN}\n{_listed(step)}"
-        turns.append(Turn(seen, _message(step), shot, clean))
+        turns.append(WrittenIteration(seen, _message(step), shot, clean))
         error = step.error.message if step.error is not None and step.error.message else ""
         shown = run.after(step)
     return turns
 
 
-def _last(bundle: Bundle) -> list[Turn]:
+def _last(bundle: Bundle) -> list[WrittenIteration]:
     """Return the turn after the last step: an answer that was no action, or a last look."""
     run = bundle.trajectory
     final = next((o for o in reversed(run.of_type(Observation)) if o.role == "final"), None)
     shot = None if final is None else picture(bundle, final.screenshot)
     is_said = bool(run.steps) and isinstance(run.steps[-1].action, Answer)
     if run.answer is not None and not is_said:
-        return [Turn(SEEN, f"Thought: \n\nAction: {_answer(run.answer)}", shot)]
-    return [Turn(SEEN, None, shot)] if shot is not None else []
+        return [WrittenIteration(SEEN, f"Thought: \n\nAction: {_answer(run.answer)}", shot)]
+    return [WrittenIteration(SEEN, None, shot)] if shot is not None else []
 
 
 def _unaligned(bundle: Bundle) -> list[bytes]:
@@ -133,7 +133,7 @@ def _listed(step: Step) -> str:
     return f'[{ref}]: {tag}"{text}"' + (f', "{label}";' if label else ";")
 
 
-def _chat(intent: str, start: str, turns: list[Turn]) -> bytes:
+def _chat(intent: str, start: str, turns: list[WrittenIteration]) -> bytes:
     messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]
     first = f"Now given a task: {intent}  Please interact with {start} and get the answer. "
     for number, turn in enumerate(turns):
@@ -147,7 +147,7 @@ def _chat(intent: str, start: str, turns: list[Turn]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(messages), indent=2) + b"\n"
 
 
-def _check(bundle: Bundle, turns: list[Turn]) -> None:
+def _check(bundle: Bundle, turns: list[WrittenIteration]) -> None:
     """Refuse thoughts that hold the labels which divide a message."""
     told = zip(bundle.trajectory.steps, turns, strict=False)
     bad = [

@@ -38,7 +38,7 @@ _ERRORS = ("Format ERROR:", "The action you have chosen cannot be exected.")
 """How an observation begins that tells of an error; the second is upstream's own spelling."""
 
 
-class Turn(NamedTuple):
+class ReadIteration(NamedTuple):
     """One iteration."""
 
     number: int
@@ -61,7 +61,7 @@ def read(run: Run, candidate: Candidate) -> None:
     _end(run, turns, last)
 
 
-def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
+def _turns(run: Run) -> tuple[list[ReadIteration], str, str | None]:
     plain = run.fitted(run.source.json(MESSAGES), list[dict[str, Any]], MESSAGES)
     messages = run.source.convert(plain, list[dict[str, Any]], MESSAGES)
     if not messages:
@@ -69,7 +69,7 @@ def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
     is_mute = all(message.get("role") != "assistant" for message in messages)
     if is_mute and messages[0].get("role") != "system":
         run.source.malformed(f"{MESSAGES} [0].role", repr(messages[0].get("role"))[:80], "system")
-    turns: list[Turn] = []
+    turns: list[ReadIteration] = []
     seen: list[str] = []
     first = ""
     for k, message in enumerate(messages):
@@ -78,7 +78,7 @@ def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
         if role == "assistant":
             if not seen:
                 run.flaw("a reply to nothing: it is read as a turn of its own", f"{MESSAGES} [{k}]")
-            turns.append(Turn(len(turns) + 1, "\n".join(seen), text))
+            turns.append(ReadIteration(len(turns) + 1, "\n".join(seen), text))
             seen = []
         elif role == "user":
             first = first or text
@@ -86,7 +86,7 @@ def _turns(run: Run) -> tuple[list[Turn], str, str | None]:
         elif role != "system":
             run.cut("a message of a role that is unknown: kept beside the steps", f"{MESSAGES} [{k}]")
     if seen:
-        turns.append(Turn(len(turns) + 1, "\n".join(seen), None))
+        turns.append(ReadIteration(len(turns) + 1, "\n".join(seen), None))
     final = messages[-1].get("content")
     return turns, first, final if isinstance(final, str) else None
 
@@ -141,7 +141,11 @@ def _pictures(run: Run) -> tuple[dict[int, list[str]], dict[int, str]]:
 
 
 def _turn(
-    run: Run, turn: Turn, turns: list[Turn], shots: dict[int, list[str]], trees: dict[int, str]
+    run: Run,
+    turn: ReadIteration,
+    turns: list[ReadIteration],
+    shots: dict[int, list[str]],
+    trees: dict[int, str],
 ) -> None:
     look = _look(run, turn, shots, trees)
     if turn.said is None:
@@ -160,7 +164,9 @@ def _turn(
     )
 
 
-def _look(run: Run, turn: Turn, shots: dict[int, list[str]], trees: dict[int, str]) -> dict[str, Any]:
+def _look(
+    run: Run, turn: ReadIteration, shots: dict[int, list[str]], trees: dict[int, str]
+) -> dict[str, Any]:
     marked, clean = shots.get(turn.number, ["", ""])
     tree = trees.get(turn.number)
     look: dict[str, Any] = {"screenshot": run.picture(marked) if marked else None}
@@ -185,7 +191,7 @@ def _action(run: Run, text: str) -> Action:
     return run.wordings.action(text) or action if isinstance(action, Unknown) else action
 
 
-def _error(turn: Turn, turns: list[Turn], text: str | None) -> Threw | None:
+def _error(turn: ReadIteration, turns: list[ReadIteration], text: str | None) -> Threw | None:
     """Return why an act failed: the next observation says so."""
     after = turns[turn.number].seen if turn.number < len(turns) else ""
     if after.startswith(_ERRORS[1]):
@@ -214,12 +220,12 @@ def _elements(seen: str) -> dict[str, Element]:
     return found
 
 
-def _shots_channel(turns: list[Turn], shots: dict[int, list[str]]) -> str:
+def _shots_channel(turns: list[ReadIteration], shots: dict[int, list[str]]) -> str:
     seen = [turn for turn in turns if not turn.seen.startswith(_ERRORS)]
     return "recorded" if all(shots.get(turn.number, [""])[0] for turn in seen) else "partial"
 
 
-def _end(run: Run, turns: list[Turn], last: str | None) -> None:
+def _end(run: Run, turns: list[ReadIteration], last: str | None) -> None:
     answer = answer_of(last) if run.options.mode == "compat" else _strict_answer(run)
     if answer is not None:
         run.end("answered", answer=answer)

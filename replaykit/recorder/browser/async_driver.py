@@ -12,17 +12,17 @@ from typing import Any, TypeAlias
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
 from playwright.async_api import TimeoutError as LateError
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
+    CallMethod,
     Carried,
-    CloseTab,
+    CloseProbeTab,
+    CommandRefused,
     Effect,
     Job,
     OpenTab,
     Outline,
-    Refused,
-    Send,
     Sleep,
     Tell,
     Together,
@@ -98,7 +98,7 @@ class AsyncDriver(Driver):
         if browser is not None and self._heart is None:
             session = await browser.new_browser_cdp_session()
             await hear_async(session)
-            with suppress(Refused):
+            with suppress(CommandRefused):
                 self.log.started(
                     (await self._call(session, Tell(method="SystemInfo.getInfo")))["commandLine"]
                 )
@@ -122,7 +122,7 @@ class AsyncDriver(Driver):
             if tab is not None:
                 self._meetings[tab.page] = task
 
-    async def _reach(self, tab: Tab | None, carried: Carried) -> None:
+    async def _reach(self, tab: CdpTab | None, carried: Carried) -> None:
         await self._carry(carried)
         if tab is not None:
             self._run_errands(tab)
@@ -195,7 +195,7 @@ class AsyncDriver(Driver):
         try:
             with own_calls():
                 await work
-        except (Refused, Error):
+        except (CommandRefused, Error):
             pass  # the page went away meanwhile; the session says what that leaves out
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
@@ -236,7 +236,7 @@ class AsyncDriver(Driver):
     async def _adopt(self, page: Page) -> None:
         await self._adoption(page)
 
-    async def _adopted(self, page: Page, actor: str, tab: Tab | None) -> None:
+    async def _adopted(self, page: Page, actor: str, tab: CdpTab | None) -> None:
         try:
             session = await page.context.new_cdp_session(page)
             about = (await session.send("Target.getTargetInfo"))["targetInfo"]
@@ -258,7 +258,7 @@ class AsyncDriver(Driver):
         self._sessions[tab.page] = session
         await self._arm(page, tab)
 
-    def _link(self, page: Page, tab: Tab) -> Tab:
+    def _link(self, page: Page, tab: CdpTab) -> CdpTab:
         self._pages[page] = tab
         self.requests.listen_to(page)
         self.log.link(page, tab)
@@ -267,12 +267,12 @@ class AsyncDriver(Driver):
             self.wrapper.listen(page, "popup", self._appeared)
         return tab
 
-    async def _arm(self, page: Page, tab: Tab) -> None:
+    async def _arm(self, page: Page, tab: CdpTab) -> None:
         self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
         try:
             armed = await self._carry(arm(tab, self.script, self.clock, has_network=self.has_network))
             opener = await page.opener()
-        except (Refused, Error):
+        except (CommandRefused, Error):
             self.lose(tab)
             return
         except Exception:
@@ -281,11 +281,11 @@ class AsyncDriver(Driver):
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
         self._run_errands(tab)
 
-    def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
+    def _heard(self, tab: CdpTab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
         self._heed_tab(tab)
 
-    def _heed_tab(self, tab: Tab) -> None:
+    def _heed_tab(self, tab: CdpTab) -> None:
         self._run_errands(tab)
         if tab.moves.take_moved():
             self._spawn(self._carry(remember_history(tab)))
@@ -293,15 +293,15 @@ class AsyncDriver(Driver):
             self._spawn(self._carry(dismiss(tab)))
         self.pump()
 
-    def _run_errands(self, tab: Tab) -> None:
+    def _run_errands(self, tab: CdpTab) -> None:
         for carried in self.targets.errands(tab):
             self._spawn(self._carry(carried))
 
-    def _left(self, tab: Tab) -> None:
+    def _left(self, tab: CdpTab) -> None:
         self.gone(tab)
         self.pump()
 
-    async def _look(self, tab: Tab) -> None:
+    async def _look(self, tab: CdpTab) -> None:
         self.looked(tab, await self._carry(snapshot(tab, "final")))
 
     # The agent's own objects
@@ -379,7 +379,7 @@ class AsyncDriver(Driver):
         if job.fault is not None:
             raise job.fault
         if job.error is not None:
-            raise Refused(job.error)
+            raise CommandRefused(job.error)
         return job.value
 
     async def _run(self, carried: Carried) -> Job:
@@ -388,7 +388,7 @@ class AsyncDriver(Driver):
         while effect is not None:
             try:
                 answer = await self._perform(effect)
-            except Refused as refused:
+            except CommandRefused as refused:
                 effect = job.step(refused=refused)
             else:
                 effect = job.step(answer)
@@ -396,7 +396,7 @@ class AsyncDriver(Driver):
 
     async def _perform(self, effect: Effect) -> Any:
         match effect:
-            case Send():
+            case CallMethod():
                 is_relayed = bool(effect.via or effect.tab.wire)
                 return await (self._ask_target(effect) if is_relayed else self._send(effect))
             case Tell():
@@ -409,47 +409,49 @@ class AsyncDriver(Driver):
                 return await asyncio.get_running_loop().run_in_executor(self._worker, effect.run)
             case OpenTab():
                 return await self._open_probe()
-            case CloseTab():
+            case CloseProbeTab():
                 return await self._close_probe(effect.tab)
             case Outline():
                 return await self._outline(effect.tab)
 
-    async def _send(self, effect: Send) -> Any:
+    async def _send(self, effect: CallMethod) -> Any:
         if effect.tab.is_gone:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         try:
             return await self._call(self._sessions.get(effect.tab.page), effect)
-        except Refused as refused:
-            raise Refused("gone" if effect.tab.is_gone else str(refused)) from refused
+        except CommandRefused as refused:
+            raise CommandRefused("gone" if effect.tab.is_gone else str(refused)) from refused
 
-    async def _call(self, session: CDPSession | None, effect: Send | Tell) -> Any:
+    async def _call(self, session: CDPSession | None, effect: CallMethod | Tell) -> Any:
         if session is None:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         try:
             return await send_async(session, effect.method, effect.params, effect.timeout_ms)
         except (LateError, TimeoutError) as error:
-            raise Refused("timeout") from error
+            raise CommandRefused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
 
-    async def _outline(self, tab: Tab) -> str:
+    async def _outline(self, tab: CdpTab) -> str:
         page = next((page for page, one in self._pages.items() if one is tab), None)
         if page is None:
-            raise Refused("failed")  # Playwright does not know it
+            raise CommandRefused("failed")  # Playwright does not know it
         try:
             return str(await page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS))
         except LateError as error:
-            raise Refused("timeout") from error
+            raise CommandRefused("timeout") from error
         except Error as error:
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
 
-    async def _ask_target(self, effect: Send) -> Any:
+    async def _ask_target(self, effect: CallMethod) -> Any:
         if effect.tab.is_gone:
-            raise Refused("gone")
-        waiting: asyncio.Future[tuple[Any, Refused | None]] = asyncio.get_running_loop().create_future()
+            raise CommandRefused("gone")
+        waiting: asyncio.Future[tuple[Any, CommandRefused | None]] = (
+            asyncio.get_running_loop().create_future()
+        )
 
-        def then(answer: Any, refused: Refused | None) -> None:
+        def then(answer: Any, refused: CommandRefused | None) -> None:
             if not waiting.done():
                 waiting.set_result((answer, refused))
 
@@ -458,31 +460,31 @@ class AsyncDriver(Driver):
             await self._perform(call)
             answer, refused = await asyncio.wait_for(waiting, effect.timeout_ms / 1000)
         except TimeoutError as error:
-            raise Refused("timeout") from error
+            raise CommandRefused("timeout") from error
         finally:
-            self.give_up(effect.tab, number, Refused("gone"))
+            self.give_up(effect.tab, number, CommandRefused("gone"))
         if refused is not None:
             raise refused
         return answer
 
-    async def _open_probe(self) -> Tab:
+    async def _open_probe(self) -> CdpTab:
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         self.hold()
         try:
             make = getattr(context.new_page, "__wrapped__", context.new_page)
             page: Page = await make()
             await self._adoption(page, "probe")
         except Error as error:
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
         finally:
             self._let_come()
         if page not in self._pages:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         return self._pages[page]
 
-    async def _close_probe(self, tab: Tab) -> None:
+    async def _close_probe(self, tab: CdpTab) -> None:
         for page, one in self._pages.items():
             if one is tab and not page.is_closed():
                 await page.close()

@@ -25,7 +25,7 @@ OWN = frozenset({"main", "frame"})
 """Roles of documents whose own script hears them."""
 
 
-class Document(Struct, kw_only=True, eq=False):
+class LiveDocument(Struct, kw_only=True, eq=False):
     """One document."""
 
     place: Place | None = None
@@ -44,7 +44,7 @@ class Document(Struct, kw_only=True, eq=False):
     """As the last closing says."""
 
 
-class Documents:
+class LiveDocuments:
     """Opens and closes the documents of one tab, in the order in which the browser tells of them.
 
     `miss` is told the code of each gap; `is_armed` says whether our script is in all documents of a target.
@@ -55,14 +55,14 @@ class Documents:
         """Returns when somebody asked for input or a script here last, ms; infinity: nobody would know."""
         self._miss = miss
         self._is_armed = is_armed
-        self._shown: dict[Spot, Document] = {}
+        self._shown: dict[Spot, LiveDocument] = {}
         self._speakers: dict[Place, Spot] = {}
         self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "heard": 0}
         """Documents opened, and those that are over; windows, and input events counted and heard in them."""
 
     def begun(self, via: Via, frame: str, at: float) -> None:
         """Take in that there is a document in a frame."""
-        self._shown.setdefault((via, frame), Document(sure_at=at))
+        self._shown.setdefault((via, frame), LiveDocument(sure_at=at))
 
     def committed(self, via: Via, frame: str, at: float) -> None:
         """Take in that a frame has another document.
@@ -78,7 +78,7 @@ class Documents:
     def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
         """Take in the first words of a document."""
         spot = (place[0], frame)
-        document = self._shown.setdefault(spot, Document())
+        document = self._shown.setdefault(spot, LiveDocument())
         if not document.role:
             self.counts["documents"] += 1
         document.place, document.role, document.sure_at, document.is_closed = place, message.role, at, False
@@ -145,7 +145,7 @@ class Documents:
         for spot in list(self._shown):
             self._end(spot)
 
-    def _spoken(self, place: Place) -> Document | None:
+    def _spoken(self, place: Place) -> LiveDocument | None:
         spot = self._speakers.get(place)
         document = self._shown.get(spot) if spot is not None else None
         return document if document is not None and document.place == place else None
@@ -161,7 +161,7 @@ class Documents:
         elif document.role == "" and self._is_armed(spot[0]):
             self._miss("document.unopened")
 
-    def _take(self, spot: Spot) -> Document:
+    def _take(self, spot: Spot) -> LiveDocument:
         document = self._shown.pop(spot)
         if document.place is not None:
             self._speakers.pop(document.place, None)
@@ -171,7 +171,7 @@ class Documents:
         self.counts["counted"] += document.heard + document.missed
         return document
 
-    def _is_sure(self, document: Document) -> bool:
+    def _is_sure(self, document: LiveDocument) -> bool:
         # A document without a body says no farewell, one that goes at once no first word: nobody acted in it.
         return document.is_closed or self.acted_at() < document.sure_at
 

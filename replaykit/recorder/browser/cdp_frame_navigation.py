@@ -10,7 +10,7 @@ from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
 
 if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import Tab
+    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -18,7 +18,7 @@ Params: TypeAlias = dict[str, Any]
 class Moves:
     """Navigations of one tab."""
 
-    def __init__(self, tab: Tab, clock: Clock) -> None:
+    def __init__(self, tab: CdpTab, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._types: dict[str, str] = {}

@@ -100,7 +100,7 @@ class Flood:
         return not is_over
 
 
-class Frames:
+class FrameTree:
     """A tree of frames, by the browser's ids."""
 
     def __init__(self) -> None:

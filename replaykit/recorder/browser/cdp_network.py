@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import Failed, Finished, Framed, Input, Requested, Responded
+from replaykit.recorder.session.driver_messages import (
+    Failed,
+    Finished,
+    Input,
+    Requested,
+    Responded,
+    WebSocketMessage,
+)
 from replaykit.recorder.session.websocket_traffic import TEXT
 
 if TYPE_CHECKING:
     from replaykit.recorder.browser.cdp_frames import Target, Via
-    from replaykit.recorder.browser.cdp_tab import Tab
+    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -62,10 +69,10 @@ class _Hop:
         self.messages = 0
 
 
-class Network:
+class TabNetwork:
     """Requests of one tab, by network id."""
 
-    def __init__(self, tab: Tab, clock: Clock) -> None:
+    def __init__(self, tab: CdpTab, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._hops: dict[str, list[_Hop]] = {}
@@ -326,7 +333,7 @@ class Network:
         if name in self._hops:
             text, size = _payload(frame)
             at = self._at(params["timestamp"])
-            yield Framed(at=at, request=name, is_sent=is_sent, text=text, size=size)
+            yield WebSocketMessage(at=at, request=name, is_sent=is_sent, text=text, size=size)
         elif is_sent and name not in self._owned:
             # Its socket was opened before anybody listened.
             self._owned[name] = self._teller
@@ -364,17 +371,17 @@ _LOCAL = ("data:", "blob:", "about:", "chrome")
 _ANSWERS = frozenset({"Network.responseReceived", "Network.loadingFinished"})
 _ENDS = _ANSWERS | {"Network.loadingFailed"}
 
-_HANDLERS: dict[str, Callable[[Network, Params], Iterator[Input]]] = {
-    "Network.requestWillBeSent": Network._requested,
-    "Network.requestWillBeSentExtraInfo": Network._request_extra,
-    "Network.responseReceived": Network._responded,
-    "Network.responseReceivedExtraInfo": Network._response_extra,
-    "Network.loadingFinished": Network._finished,
-    "Network.loadingFailed": Network._failed,
-    "Network.webSocketCreated": Network._socket_created,
-    "Network.webSocketHandshakeResponseReceived": Network._socket_opened,
-    "Network.webSocketFrameReceived": Network._frame_received,
-    "Network.webSocketFrameSent": Network._frame_sent,
-    "Network.webSocketClosed": Network._finished,
-    "Network.eventSourceMessageReceived": Network._message_received,
+_HANDLERS: dict[str, Callable[[TabNetwork, Params], Iterator[Input]]] = {
+    "Network.requestWillBeSent": TabNetwork._requested,
+    "Network.requestWillBeSentExtraInfo": TabNetwork._request_extra,
+    "Network.responseReceived": TabNetwork._responded,
+    "Network.responseReceivedExtraInfo": TabNetwork._response_extra,
+    "Network.loadingFinished": TabNetwork._finished,
+    "Network.loadingFailed": TabNetwork._failed,
+    "Network.webSocketCreated": TabNetwork._socket_created,
+    "Network.webSocketHandshakeResponseReceived": TabNetwork._socket_opened,
+    "Network.webSocketFrameReceived": TabNetwork._frame_received,
+    "Network.webSocketFrameSent": TabNetwork._frame_sent,
+    "Network.webSocketClosed": TabNetwork._finished,
+    "Network.eventSourceMessageReceived": TabNetwork._message_received,
 }

@@ -11,12 +11,12 @@ from replaykit.recorder.session.driver_messages import (
     ConsoleLine,
     DialogClosed,
     DialogOpened,
-    Downloaded,
+    DownloadChanged,
     Input,
 )
 
 if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import Tab
+    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -30,10 +30,10 @@ _DOWNLOAD_STATES = {"inProgress": "started", "completed": "completed", "canceled
 class Reports:
     """Reports of one tab."""
 
-    def __init__(self, tab: Tab, clock: Clock) -> None:
+    def __init__(self, tab: CdpTab, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
-        self._downloads: dict[str, Downloaded] = {}
+        self._downloads: dict[str, DownloadChanged] = {}
 
     def translate(self, method: str, params: Params, *, is_own: bool) -> Iterator[Input]:
         """Yield what an event of REPORTS means; `is_own`: the page's own world says it."""
@@ -82,7 +82,7 @@ class Reports:
         )
 
     def _download_begins(self, params: Params) -> Iterator[Input]:
-        begun = Downloaded(
+        begun = DownloadChanged(
             at=self._clock.arrived(),
             page=self._tab.page,
             guid=params["guid"],
@@ -99,7 +99,7 @@ class Reports:
         if begun is None or state == "started":
             return
         del self._downloads[begun.guid]
-        yield Downloaded(
+        yield DownloadChanged(
             at=self._clock.arrived(),
             page=self._tab.page,
             guid=begun.guid,

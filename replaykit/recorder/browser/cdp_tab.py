@@ -1,7 +1,7 @@
 """One tab as the Chrome DevTools Protocol tells of it: protocol events in, session inputs out.
 
-No driver and no clock of its own: both drivers hand every event of a tab's session to `Tab.translate`. Field
-names are those of the protocol (https://chromedevtools.github.io/devtools-protocol/tot/).
+No driver and no clock of its own: both drivers hand every event of a tab's session to `CdpTab.translate`.
+Field names are those of the protocol (https://chromedevtools.github.io/devtools-protocol/tot/).
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from replaykit.recorder.browser.cdp_documents import Documents
+from replaykit.recorder.browser.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.cdp_frame_navigation import MOVES, Moves
 from replaykit.recorder.browser.cdp_frames import (
     DEPTH_MAX,
     PAGES,
     TARGETS_MAX,
     WORKERS,
-    Frames,
+    FrameTree,
     Target,
     TargetFacts,
     Via,
     target_of,
 )
-from replaykit.recorder.browser.cdp_network import Network
+from replaykit.recorder.browser.cdp_network import TabNetwork
 from replaykit.recorder.browser.cdp_page_reports import REPORTS, Reports
 from replaykit.recorder.browser.cdp_worlds import WORLDS, Worlds
 from replaykit.recorder.browser.census import LATE, Census
-from replaykit.recorder.page.page_script import Names, PageNode, PagePush
+from replaykit.recorder.page.page_script import InjectedNames, PageNode, PagePush
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameOwned, Input
-from replaykit.recorder.session.navigation.tab_history import History
+from replaykit.recorder.session.navigation.tab_history import TabHistory
 
 Params: TypeAlias = dict[str, Any]
 """Parameters of a protocol event."""
@@ -45,7 +45,7 @@ HELD_MAX = 10_000
 """Events of a target that wait until it is known; more than a page makes meanwhile."""
 
 
-class Tab:
+class CdpTab:
     """What is known of one tab, and the translation of its events."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Tab:
         clock: Clock,
         *,
         actor: str = "agent",
-        names: Names | None = None,
+        names: InjectedNames | None = None,
         holds: bool = False,
         is_doubled: bool = False,
         census: Census | None = None,
@@ -89,16 +89,16 @@ class Tab:
         """When the network last moved, ms since recording start."""
         self.dpr = 1.0
         """Device pixel ratio."""
-        self.history = History()
+        self.history = TabHistory()
         """Where it has been."""
         self.seen_at = clock.now()
         """When it was heard of first, ms since recording start."""
-        self.network = Network(self, clock)
+        self.network = TabNetwork(self, clock)
         """Its requests."""
         self._clock = clock
-        self.frames = Frames()
+        self.frames = FrameTree()
         """Its frames."""
-        self.names = names or Names()
+        self.names = names or InjectedNames()
         """What the recorder calls what it puts into pages."""
         self.holds = holds
         """Targets below it wait for the recorder before they run."""
@@ -114,7 +114,7 @@ class Tab:
         """Ids of targets that were there when the recorder came."""
         self.errands: list[Target | str] = []
         """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
-        self.documents = Documents(self._miss, is_armed=self._is_armed)
+        self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
         self.is_noting = False
         """What is translated now is translated once more later."""
@@ -303,11 +303,11 @@ class Tab:
             yield from self.network.complete(self.targets[via].loader, via)
 
 
-_HANDLERS: dict[str, Callable[[Tab, Params, Via], Iterator[Input]]] = {
-    "Target.attachedToTarget": Tab._target_attached,
-    "Target.detachedFromTarget": Tab._target_detached,
-    "Inspector.targetCrashed": Tab._target_crashed,
-    "Page.domContentEventFired": Tab._loaded,
+_HANDLERS: dict[str, Callable[[CdpTab, Params, Via], Iterator[Input]]] = {
+    "Target.attachedToTarget": CdpTab._target_attached,
+    "Target.detachedFromTarget": CdpTab._target_detached,
+    "Inspector.targetCrashed": CdpTab._target_crashed,
+    "Page.domContentEventFired": CdpTab._loaded,
 }
 
 _NOTED = frozenset(

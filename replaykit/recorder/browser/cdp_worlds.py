@@ -23,10 +23,17 @@ from replaykit.recorder.page.page_script import (
     split_number,
 )
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import MAIN, FrameLeft, Input, PageMessage, Pushed, Source
+from replaykit.recorder.session.driver_messages import (
+    MAIN,
+    FrameLeft,
+    Input,
+    PageMessage,
+    SnapshotPushed,
+    Source,
+)
 
 if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import Tab
+    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -65,7 +72,7 @@ class Numbers:
 class Worlds:
     """Worlds of one tab."""
 
-    def __init__(self, tab: Tab, clock: Clock) -> None:
+    def __init__(self, tab: CdpTab, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._flood = Flood()
@@ -229,7 +236,7 @@ class Worlds:
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)
-        yield Pushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
+        yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
 
 
 WORLDS: dict[str, Callable[[Worlds, Params, Via], Iterator[Input]]] = {

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from replaykit.recorder.browser.cdp_frames import PAGES, WORKERS, Target, Via
-from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Carried, Refused, Send, Tell
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import CallMethod, Carried, CommandRefused, Tell
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
 from replaykit.recorder.session.driver_messages import FrameLeft
 
@@ -47,18 +47,18 @@ class Targets:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._claims: dict[str, tuple[Tab, Via]] = {}
+        self._claims: dict[str, tuple[CdpTab, Via]] = {}
         self._children: dict[str, Child] = {}
-        self._joins: dict[str, Tab] = {}
+        self._joins: dict[str, CdpTab] = {}
 
-    def errands(self, tab: Tab) -> Iterator[Carried]:
+    def errands(self, tab: CdpTab) -> Iterator[Carried]:
         """Yield what is to be done about targets and frames that were heard of since this was asked last."""
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
         for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
             yield self._joining(tab, self._children.pop(child.id))
 
-    def browser_said(self, event: dict[str, Any]) -> Tab | None:
+    def browser_said(self, event: dict[str, Any]) -> CdpTab | None:
         """Take in what the browser's own session tells of targets; returns the tab that they are below."""
         handle = _HANDLERS.get(event["method"])
         # Where targets wait for the recorder, nothing below them is under way: their sessions ask for it.
@@ -71,7 +71,7 @@ class Targets:
                 if not (target.is_armed or tab.is_gone):
                     self._miss(tab, target)
 
-    def part(self, tab: Tab) -> None:
+    def part(self, tab: CdpTab) -> None:
         """Take in that all targets below a tab went with it."""
         for target in tab.targets.values():
             tab.part(target)
@@ -81,12 +81,12 @@ class Targets:
         """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
         context = params["targetInfo"].get("browserContextId")
         for tab in [tab for tab in self._driver.tabs.values() if tab.actor == "agent" and not tab.is_gone]:
-            found = yield Send(tab=tab, method="Target.getTargetInfo")
+            found = yield CallMethod(tab=tab, method="Target.getTargetInfo")
             if found["targetInfo"].get("browserContextId") == context:
                 self._driver.gap("network", "worker.shared")
                 return
 
-    def is_claimed(self, tab: Tab, via: Via) -> bool:
+    def is_claimed(self, tab: CdpTab, via: Via) -> bool:
         """Whether what a target tells is for this tab to tell: a service worker speaks to all its pages."""
         target = tab.targets.get(via)
         if target is None or target.kind != "service_worker":
@@ -97,7 +97,7 @@ class Targets:
             self._claims[target.id] = (tab, via)
         return holder is tab
 
-    def _created(self, event: dict[str, Any]) -> Tab | None:
+    def _created(self, event: dict[str, Any]) -> CdpTab | None:
         about = event["params"]["targetInfo"]
         above = about.get("parentId")
         if (
@@ -118,14 +118,14 @@ class Targets:
         if self._driver.is_settled:
             self._children.pop(event["params"]["targetId"], None)
 
-    def _attached(self, event: dict[str, Any]) -> Tab | None:
+    def _attached(self, event: dict[str, Any]) -> CdpTab | None:
         tab = self._joins.pop(event["params"]["targetInfo"]["targetId"], None)
         if tab is not None:
             self._driver.join(tab, event["params"]["sessionId"])
             self._driver.happened(tab, event)
         return tab
 
-    def _detached(self, event: dict[str, Any]) -> Tab | None:
+    def _detached(self, event: dict[str, Any]) -> CdpTab | None:
         session = event["params"]["sessionId"]
         tab = self._driver.wired(session)
         if tab is None or (session,) not in tab.targets:
@@ -134,23 +134,23 @@ class Targets:
         self._driver.part_from(tab, session)
         return tab
 
-    def _joining(self, tab: Tab, child: Child) -> Carried:
+    def _joining(self, tab: CdpTab, child: Child) -> Carried:
         above, wanted = tab.target(child.about["parentId"]), {"targetId": child.id, "flatten": False}
         if above is not None and above.is_existing and (child.is_early or child.at <= above.met_at):
             tab.predecessors.add(child.id)
         self._joins[child.id] = tab
         try:
             yield Tell(method="Target.attachToTarget", params=wanted)
-        except Refused:
+        except CommandRefused:
             self._joins.pop(child.id, None)
             tab.miss(child.about, child.at)
             self._driver.tell(tab)
 
-    def _owning(self, tab: Tab, frame: str) -> Carried:
+    def _owning(self, tab: CdpTab, frame: str) -> Carried:
         yield from own(tab, frame)
         self._driver.tell(tab)
 
-    def _arming(self, tab: Tab, target: Target) -> Carried:
+    def _arming(self, tab: CdpTab, target: Target) -> Carried:
         yield from arm_target(
             tab, target, self._driver.script, self._driver.clock, has_network=self._driver.has_network
         )
@@ -160,13 +160,13 @@ class Targets:
             at, source = self._driver.clock.now(), (target.id, 0)
             self._driver.feed(FrameLeft(at=at, page=tab.page, source=source, why="unarmed"))
 
-    def _miss(self, tab: Tab, target: Target) -> None:
+    def _miss(self, tab: CdpTab, target: Target) -> None:
         tab.census.late += 1
         for channel in ("actions", "network") if target.kind in PAGES else ("network",):
             self._driver.gap(channel, "target.unarmed", page=tab.page)
 
 
-_HANDLERS: dict[str, Callable[[Targets, dict[str, Any]], Tab | None]] = {
+_HANDLERS: dict[str, Callable[[Targets, dict[str, Any]], CdpTab | None]] = {
     "Target.targetCreated": Targets._created,
     "Target.targetDestroyed": Targets._destroyed,
     "Target.attachedToTarget": Targets._attached,

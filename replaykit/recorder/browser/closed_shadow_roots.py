@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Effect, Refused, ask, evaluate
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import CommandRefused, Effect, ask, evaluate
 
 ELEMENTS_MAX = 5000
 """Of a larger page the browser is not asked: it takes seconds."""
@@ -30,17 +30,17 @@ _REVEAL = """function () {
 }"""
 
 
-def reveal(tab: Tab) -> Generator[Effect, Any, int]:
+def reveal(tab: CdpTab) -> Generator[Effect, Any, int]:
     """Show the page's script its closed shadow roots; returns how many it could not be shown."""
     try:
         about = yield from evaluate(tab, f"{tab.names.api}.sealed()", timeout_ms=COUNT_MAX_MS)
         elements, suspects = convert(about, tuple[int, int])
         return suspects if elements > ELEMENTS_MAX else (yield from _revealed(tab))
-    except (Refused, msgspec.ValidationError):
+    except (CommandRefused, msgspec.ValidationError):
         return 0  # what cannot be asked for this gives no snapshot either
 
 
-def _revealed(tab: Tab) -> Generator[Effect, Any, int]:
+def _revealed(tab: CdpTab) -> Generator[Effect, Any, int]:
     """Show the script every closed root; returns how many it could not be shown."""
     wanted = {"depth": -1, "pierce": True}
     tree = yield from ask(tab, "DOM.getDocument", wanted, ANSWER_MAX_MS)
@@ -50,7 +50,7 @@ def _revealed(tab: Tab) -> Generator[Effect, Any, int]:
         for node, frame in roots[:ROOTS_MAX]:
             try:
                 yield from _show(tab, node, frame)
-            except Refused:
+            except CommandRefused:
                 hidden += 1
         return hidden
     finally:
@@ -71,10 +71,10 @@ def _closed(root: dict[str, Any], main: str) -> Iterator[tuple[int, str]]:
         waiting += [(child, frame) for key in ("children", "shadowRoots") for child in node.get(key, ())]
 
 
-def _show(tab: Tab, node: int, frame: str) -> Generator[Effect, Any, None]:
+def _show(tab: CdpTab, node: int, frame: str) -> Generator[Effect, Any, None]:
     place = tab.worlds.place(None, frame)
     if place is None:
-        raise Refused("gone")
+        raise CommandRefused("gone")
     wanted = {"backendNodeId": node, "executionContextId": place[1]}
     found = yield from ask(tab, "DOM.resolveNode", wanted, ANSWER_MAX_MS, place[0])
     holder = {"objectId": found["object"]["objectId"]}
@@ -82,4 +82,4 @@ def _show(tab: Tab, node: int, frame: str) -> Generator[Effect, Any, None]:
     told = yield from ask(tab, "Runtime.callFunctionOn", call, ANSWER_MAX_MS, place[0])
     yield from ask(tab, "Runtime.releaseObject", holder, ANSWER_MAX_MS, place[0])
     if "exceptionDetails" in told:
-        raise Refused("failed")
+        raise CommandRefused("failed")

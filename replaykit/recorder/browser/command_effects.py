@@ -1,7 +1,7 @@
 """What carrying out a command needs of a driver, and the questions that all commands share.
 
 A command is a generator: it yields effects, a driver performs them, blocking or awaiting, and sends back what
-came of it. Failures come in as `Refused`, and go out as `Refused` where the command cannot go on.
+came of it. Failures come in as `CommandRefused`, and go out as the same where the command cannot go on.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from replaykit.recorder.browser.cdp_frames import Via
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 
 COMMAND_MAX_MS = 5000
 """A page that does not answer by then is stuck; the agent is not."""
 
 
-class Refused(Exception):
-    """A browser did not do what was asked; the only argument is a word of `Reply.error`."""
+class CommandRefused(Exception):
+    """A browser did not do what was asked; the only argument is a word of `CommandReply.error`."""
 
 
-class Send(Struct, frozen=True, kw_only=True):
+class CallMethod(Struct, frozen=True, kw_only=True):
     """Call a protocol method on a tab's session, or on that of a target below. Sends back its result."""
 
-    tab: Tab
+    tab: CdpTab
     method: str
     params: dict[str, Any] = {}
     timeout_ms: float = COMMAND_MAX_MS
@@ -43,7 +43,7 @@ class Tell(Struct, frozen=True, kw_only=True):
 class Together(Struct, frozen=True, kw_only=True):
     """Call several methods at one go; none waits for another's result. Sends back their results in order."""
 
-    sends: tuple[Send, ...]
+    sends: tuple[CallMethod, ...]
 
 
 class Sleep(Struct, frozen=True, kw_only=True):
@@ -62,37 +62,37 @@ class OpenTab(Struct, frozen=True, kw_only=True):
     """Open and arm a probe tab in the agent's context. Sends back the Tab."""
 
 
-class CloseTab(Struct, frozen=True, kw_only=True):
+class CloseProbeTab(Struct, frozen=True, kw_only=True):
     """Close a probe tab. Sends back None."""
 
-    tab: Tab
+    tab: CdpTab
 
 
 class Outline(Struct, frozen=True, kw_only=True):
     """Ask Playwright for a page's accessibility tree. Sends back its YAML."""
 
-    tab: Tab
+    tab: CdpTab
 
 
-Effect: TypeAlias = Send | Tell | Together | Sleep | Work | OpenTab | CloseTab | Outline
+Effect: TypeAlias = CallMethod | Tell | Together | Sleep | Work | OpenTab | CloseProbeTab | Outline
 
 Carried: TypeAlias = Generator[Effect, Any, Any]
 """A command under way; its return value is that of the reply."""
 
 
 def ask(
-    tab: Tab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS, via: Via = ()
+    tab: CdpTab, method: str, params: dict[str, Any], timeout_ms: float = COMMAND_MAX_MS, via: Via = ()
 ) -> Carried:
-    """Call a page; returns the result, or raises `Refused` at once where it could not answer."""
+    """Call a page; returns the result, or raises `CommandRefused` at once where it could not answer."""
     if tab.is_gone:
-        raise Refused("gone")
+        raise CommandRefused("gone")
     if tab.has_dialog:
-        raise Refused("dialog_open")  # the page would not answer before it is closed
-    return (yield Send(tab=tab, method=method, params=params, timeout_ms=timeout_ms, via=via))
+        raise CommandRefused("dialog_open")  # the page would not answer before it is closed
+    return (yield CallMethod(tab=tab, method=method, params=params, timeout_ms=timeout_ms, via=via))
 
 
 def evaluate_raw(
-    tab: Tab, expression: str, world: str | None, timeout_ms: float, frame: str | None = None
+    tab: CdpTab, expression: str, world: str | None, timeout_ms: float, frame: str | None = None
 ) -> Carried:
     """Evaluate in a frame (default: the main one), in a world (default: ours); returns the protocol's result.
 
@@ -100,29 +100,29 @@ def evaluate_raw(
     """
     place = tab.worlds.place(world, frame)
     if place is None:
-        raise Refused("gone")
+        raise CommandRefused("gone")
     via, context = place
     params = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
     try:
         return (yield from ask(tab, "Runtime.evaluate", params, timeout_ms, via))
-    except Refused as refused:
+    except CommandRefused as refused:
         if str(refused) == "failed" and (tab.moves.is_leaving or tab.worlds.place(world, frame) != place):
-            raise Refused("gone") from refused  # its document was replaced while it was asked
+            raise CommandRefused("gone") from refused  # its document was replaced while it was asked
         raise
 
 
 def evaluate(
-    tab: Tab,
+    tab: CdpTab,
     expression: str,
     *,
     world: str | None = None,
     timeout_ms: float = COMMAND_MAX_MS,
     frame: str | None = None,
 ) -> Carried:
-    """Evaluate in a frame's document (default: the main one); returns the value, or raises `Refused`."""
+    """Evaluate in a frame's document (default: the main one); return the value, or raise `CommandRefused`."""
     result = yield from evaluate_raw(tab, expression, world, timeout_ms, frame)
     if "exceptionDetails" in result:
-        raise Refused("failed")
+        raise CommandRefused("failed")
     return result["result"].get("value")
 
 
@@ -133,18 +133,18 @@ class Job:
         self.value: Any = None
         """What it returned."""
         self.error: str | None = None
-        """Word of `Reply.error`, where it could not be carried out."""
+        """Word of `CommandReply.error`, where it could not be carried out."""
         self.fault: Exception | None = None
         """What went wrong in the recorder itself."""
         self._carried = carried
 
-    def step(self, answer: Any = None, refused: Refused | None = None) -> Effect | None:
+    def step(self, answer: Any = None, refused: CommandRefused | None = None) -> Effect | None:
         """Send back what came of the last effect; returns the next one, or None when it is over."""
         try:
             return self._carried.send(answer) if refused is None else self._carried.throw(refused)
         except StopIteration as end:
             self.value = end.value
-        except Refused as last:
+        except CommandRefused as last:
             self.error = str(last)
         except Exception as fault:  # noqa: BLE001 - handed to whoever asked
             self.error, self.fault = "failed", fault

@@ -31,7 +31,7 @@ from replaykit.recorder.session.driver_messages import Failed, Finished, Request
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
 if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import Tab
+    from replaykit.recorder.browser.cdp_tab import CdpTab
     from replaykit.recorder.browser.driver import Driver
 
 log = logging.getLogger("replaykit.recorder")
@@ -97,7 +97,7 @@ class DriverLog:
         self._driver = driver
         self._is_sync = is_sync
         self._funnel: _Funnel | None = None
-        self._tabs: dict[Any, Tab | None] = {}
+        self._tabs: dict[Any, CdpTab | None] = {}
         self._contexts: set[Any] = set()
         self._strangers: dict[Any, float] = {}
         self._launched: list[float] = []
@@ -160,7 +160,7 @@ class DriverLog:
         self._tabs.setdefault(page._impl_obj, None)
         self._contexts.add(page.context._impl_obj)
 
-    def link(self, page: Any, tab: Tab) -> None:
+    def link(self, page: Any, tab: CdpTab) -> None:
         """Note which tab a page is."""
         self.expect(page)
         self._tabs[page._impl_obj] = tab

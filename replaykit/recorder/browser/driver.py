@@ -9,41 +9,41 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.census import Census
 from replaykit.recorder.browser.child_targets import Targets
-from replaykit.recorder.browser.command_effects import Carried, Job, Refused, Tell
+from replaykit.recorder.browser.command_effects import Carried, CommandRefused, Job, Tell
 from replaykit.recorder.browser.command_log import DriverLog
 from replaykit.recorder.browser.driver_requests import STRANGER, DriverRequests
 from replaykit.recorder.browser.frames_and_workers import flush
 from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
 from replaykit.recorder.browser.session_commands import Command, Commands
-from replaykit.recorder.browser.target_registry import Found, Roster
-from replaykit.recorder.browser.target_relay import RECEIVED, Heard
+from replaykit.recorder.browser.target_registry import FoundPage, Roster
+from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
 from replaykit.recorder.browser.witness_reports import acted_at, testimonies
-from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
     MAIN,
     Arm,
+    CommandReply,
     Core,
     Disarm,
     End,
     Failed,
     Finished,
-    Framed,
     Input,
     Output,
-    Pushed,
-    Reply,
     Requested,
     Responded,
     Seal,
+    SnapshotPushed,
     TabClosed,
     TabCrashed,
     TabMissed,
     TabOpened,
+    WebSocketMessage,
     Write,
 )
 from replaykit.recorder.session.witnesses import Commanded, ScriptAsked
@@ -52,7 +52,7 @@ from replaykit.trajectory.step import Environment
 
 log = logging.getLogger("replaykit.recorder")
 
-_OF_REQUESTS = Requested | Responded | Finished | Framed | Failed
+_OF_REQUESTS = Requested | Responded | Finished | WebSocketMessage | Failed
 
 PROBE = -1
 """Ordinals of probe tabs go down from here: they are no tabs of the run."""
@@ -73,7 +73,7 @@ class Driver(Relaying):
         clock: Clock | None = None,
         has_network: bool = True,
         is_sync: bool = False,
-        names: Names | None = None,
+        names: InjectedNames | None = None,
         holds: bool = False,
     ) -> None:
         super().__init__()
@@ -81,14 +81,14 @@ class Driver(Relaying):
         """What the agent asks its driver for."""
         self.clock = clock or Clock()
         """The recording's clock."""
-        self.tabs: dict[int, Tab] = {}
+        self.tabs: dict[int, CdpTab] = {}
         """Tabs by ordinal, probe tabs and closed ones included."""
         self.is_sealed = False
         """The session has ended."""
         self.fault: Exception | None = None
         """The first thing that went wrong in the recorder itself."""
         self.script = script
-        self.names = names or Names()
+        self.names = names or InjectedNames()
         """What the script calls what it needs."""
         self.has_network = has_network
         self.commands = Commands(self.tabs, self.clock)
@@ -113,17 +113,17 @@ class Driver(Relaying):
         self._store = store
         self._core: Core | None = None
         self._early: list[Input] = []
-        self._pages: dict[Any, Tab] = {}
+        self._pages: dict[Any, CdpTab] = {}
         self._contexts: set[Any] = set()
         self._has_crashed = False
         self._existing: set[int] = set()
         self.acted_at: dict[int | None, float] = {}
         """When the agent last asked for input or for a script, by tab, ms; a proxy does not say in which."""
-        self._backlog: dict[int, list[Heard]] = {}
-        self._lost: list[Tab] = []
+        self._backlog: dict[int, list[TargetEvent]] = {}
+        self._lost: list[CdpTab] = []
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
         self._holders = 0
-        self._newcomers: list[tuple[Tab | None, Carried]] = []
+        self._newcomers: list[tuple[CdpTab | None, Carried]] = []
         self._holds = holds
         self.census = Census()
         """Counts of pages, frames and workers."""
@@ -205,7 +205,7 @@ class Driver(Relaying):
         """Tell the session what came of a command."""
         if job.fault is not None:
             self.failed("actions", job.fault)
-        self.feed(Reply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
+        self.feed(CommandReply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
 
     def _put(self, outputs: Iterable[Output]) -> None:
         for output in outputs:
@@ -233,12 +233,12 @@ class Driver(Relaying):
         """Whether a tab of the agent has crashed."""
         return self._has_crashed
 
-    def new_tab(self, actor: str) -> Tab:
+    def new_tab(self, actor: str) -> CdpTab:
         """Give a tab its ordinal; its events wait until it is armed."""
         taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
         page = PROBE - len(taken) if actor == "probe" else len(taken)
         census = self.census if actor == "agent" else None
-        tab = self.tabs[page] = Tab(
+        tab = self.tabs[page] = CdpTab(
             page,
             self.clock,
             actor=actor,
@@ -255,12 +255,12 @@ class Driver(Relaying):
         self._backlog[page] = []
         return tab
 
-    def _armed(self, tab: Tab) -> None:
+    def _armed(self, tab: CdpTab) -> None:
         found = self.roster.of(tab)
         if found is not None:
             self.on_armed(found.id)
 
-    def opened(self, tab: Tab, armed: Armed, opener: Tab | None) -> None:
+    def opened(self, tab: CdpTab, armed: Armed, opener: CdpTab | None) -> None:
         """Tell the session of an armed tab, then all that happened in it meanwhile."""
         if tab.page not in self._backlog:
             return  # nobody waits for it any more
@@ -292,7 +292,7 @@ class Driver(Relaying):
         if late and self.has_network and not (is_existing or is_told):
             self.gap("network", "tab.late", late, tab.page)
 
-    def happened(self, tab: Tab, event: dict[str, Any]) -> None:
+    def happened(self, tab: CdpTab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
         try:
             for said in self.unwrap(tab, event):
@@ -300,7 +300,7 @@ class Driver(Relaying):
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
-    def _hear(self, tab: Tab, said: Heard) -> None:
+    def _hear(self, tab: CdpTab, said: TargetEvent) -> None:
         waiting = self._backlog.get(tab.page)
         if said.method == CRASHED and not said.via:
             tab.documents.crashed(())
@@ -313,13 +313,13 @@ class Driver(Relaying):
             if not said.via:
                 tab.note(said.method, said.params)
 
-    def _heed(self, tab: Tab, said: Heard) -> None:
+    def _heed(self, tab: CdpTab, said: TargetEvent) -> None:
         try:
             self._translate(tab, said)
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
-    def _translate(self, tab: Tab, said: Heard) -> None:
+    def _translate(self, tab: CdpTab, said: TargetEvent) -> None:
         if said.via and not self.targets.is_claimed(tab, said.via):
             return
         self.tell(tab)
@@ -327,7 +327,7 @@ class Driver(Relaying):
             self._tell(tab, item)
         self.tell(tab)
 
-    def tell(self, tab: Tab) -> None:
+    def tell(self, tab: CdpTab) -> None:
         """Feed what commands have found out about a tab, and say what they have missed."""
         told, tab.told = tab.told, []
         for item in told:
@@ -336,15 +336,15 @@ class Driver(Relaying):
             channel, why, count = tab.gaps.pop(0)
             self.gap(channel, why, count, tab.page)
 
-    def _tell(self, tab: Tab, item: Input) -> None:
+    def _tell(self, tab: CdpTab, item: Input) -> None:
         # What happens in a probe tab is nobody's act; its requests say that they are probes.
-        is_frame = isinstance(item, Pushed) and item.source != MAIN
+        is_frame = isinstance(item, SnapshotPushed) and item.source != MAIN
         if tab.actor == "agent" or is_frame or isinstance(item, _OF_REQUESTS):
             self.feed(item)
 
     # Tabs that the browser tells of
 
-    def browser_said(self, event: dict[str, Any]) -> Tab | None:
+    def browser_said(self, event: dict[str, Any]) -> CdpTab | None:
         """Take in an event of the browser's own session; returns the tab that speaks, if any."""
         method, params = event["method"], event.get("params") or {}
         if method == RECEIVED:
@@ -363,7 +363,7 @@ class Driver(Relaying):
                 self._meet(found)
         return None
 
-    def take_newcomers(self) -> list[tuple[Tab | None, Carried]]:
+    def take_newcomers(self) -> list[tuple[CdpTab | None, Carried]]:
         """Return tabs that the browser has told of since this was asked last, and how each is reached."""
         newcomers, self._newcomers = self._newcomers, []
         return newcomers
@@ -384,12 +384,12 @@ class Driver(Relaying):
             for found in self.roster.strays():
                 self._meet(found)
 
-    def known(self, about: dict[str, Any]) -> Tab | None:
+    def known(self, about: dict[str, Any]) -> CdpTab | None:
         """Return the tab of a target (`Target.TargetInfo`), if the browser has told of it before."""
         found = self.roster.get(about["targetId"])
         return found.tab if found else None
 
-    def claim(self, about: dict[str, Any], tab: Tab, *, is_context: bool) -> None:
+    def claim(self, about: dict[str, Any], tab: CdpTab, *, is_context: bool) -> None:
         """Note whose target this is; `is_context`: all pages beside it are recorded, too."""
         self.roster.claim(about, tab)
         if is_context:
@@ -398,18 +398,18 @@ class Driver(Relaying):
                 for found in self.roster.strays():
                     self._meet(found)
 
-    def _meet(self, found: Found) -> None:
+    def _meet(self, found: FoundPage) -> None:
         tab = found.tab = self.new_tab("agent")
         tab.seen_at = found.at
         self._newcomers.append((tab, self._meeting(tab, found)))
 
-    def _meeting(self, tab: Tab, found: Found) -> Carried:
+    def _meeting(self, tab: CdpTab, found: FoundPage) -> Carried:
         try:
             wanted = {"targetId": found.id, "flatten": False}
             session = (yield Tell(method="Target.attachToTarget", params=wanted))["sessionId"]
             self.wire(tab, session)
             armed = yield from arm(tab, self.script, self.clock, has_network=self.has_network)
-        except Refused:
+        except CommandRefused:
             self.lose(tab)
             return
         except Exception:
@@ -418,14 +418,14 @@ class Driver(Relaying):
         opener = self.roster.get(found.opener)
         self.opened(tab, armed, opener.tab if opener else None)
 
-    def _vanished(self, found: Found, *, is_crash: bool) -> None:
+    def _vanished(self, found: FoundPage, *, is_crash: bool) -> None:
         if found.tab in self._lost:
             self._lost.remove(found.tab)
             self._miss_tab(found.tab)
         elif found.tab is not None:
             self.gone(found.tab, is_crash=is_crash)
 
-    def lose(self, tab: Tab) -> None:
+    def lose(self, tab: CdpTab) -> None:
         """Give up a tab that went away, or could not be reached, before it was armed."""
         if self._backlog.pop(tab.page, None) is None:
             return
@@ -436,13 +436,13 @@ class Driver(Relaying):
         else:
             self._lost.append(tab)  # the browser may still tell where it goes
 
-    def _miss_tab(self, tab: Tab) -> None:
+    def _miss_tab(self, tab: CdpTab) -> None:
         if tab.actor == "probe":
             self.gap("probes", "attach.failed")
             return
         tab.census.seen += 1
         tab.census.late += 1
-        found = self.roster.of(tab) or Found(id="", at=tab.seen_at)
+        found = self.roster.of(tab) or FoundPage(id="", at=tab.seen_at)
         opener = self.roster.get(found.opener)
         self.feed(
             TabMissed(
@@ -471,12 +471,12 @@ class Driver(Relaying):
 
     # The ends of tabs
 
-    def looked(self, tab: Tab, push: Any) -> None:
+    def looked(self, tab: CdpTab, push: Any) -> None:
         """Feed a last look that the driver took on its own, before its page is closed."""
         at = self.clock.of_epoch(push.at - tab.ahead)
-        self.feed(Pushed(at=at, page=tab.page, document=tab.document, push=push))
+        self.feed(SnapshotPushed(at=at, page=tab.page, document=tab.document, push=push))
 
-    def gone(self, tab: Tab, *, is_crash: bool = False) -> None:
+    def gone(self, tab: CdpTab, *, is_crash: bool = False) -> None:
         """Tell the session that a tab is no more."""
         if tab.actor == "agent" and not tab.is_gone:
             kind = TabCrashed if is_crash else TabClosed

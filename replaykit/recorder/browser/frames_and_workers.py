@@ -13,8 +13,16 @@ from msgspec import Struct
 from replaykit.decoders import convert, decode
 from replaykit.recorder.browser.cdp_documents import Place
 from replaykit.recorder.browser.cdp_frames import PAGES, Target, TargetFacts
-from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Effect, Refused, Send, Sleep, Together, ask, evaluate
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import (
+    CallMethod,
+    CommandRefused,
+    Effect,
+    Sleep,
+    Together,
+    ask,
+    evaluate,
+)
 from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
 from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
@@ -61,7 +69,7 @@ _OWN = """function (id) {
 
 
 def arm_target(
-    tab: Tab, target: Target, script: str, clock: Clock, *, has_network: bool
+    tab: CdpTab, target: Target, script: str, clock: Clock, *, has_network: bool
 ) -> Generator[Effect, Any, None]:
     """Put the script into a frame's process, or listen to a worker; what lies below comes by itself."""
     calls = _calls(tab, target, script, has_network=has_network)
@@ -76,7 +84,7 @@ def arm_target(
             for some in filter(None, (calls[:known], calls[known:])):
                 answers = yield Together(sends=tuple(some))
                 _seat(tab, target, dict(zip((call.method for call in some), answers, strict=True)))
-    except Refused:
+    except CommandRefused:
         # One that went away meanwhile leaves nothing to say.
         target.is_refused = target.via in tab.targets and not tab.is_gone
     tab.meet(target)
@@ -88,12 +96,12 @@ def arm_target(
         yield from _look_into(tab, target, clock)
 
 
-def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
+def own(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
     """Tell the document around a frame which of its elements holds it."""
     around = tab.frames.parent(frame)
     place = tab.worlds.place(None, around) if around else None
     if place is None:
-        raise Refused("gone")
+        raise CommandRefused("gone")
     via, context = place
     found = yield from ask(tab, "DOM.getFrameOwner", {"frameId": frame}, FRAME_MAX_MS, via)
     wanted = {"backendNodeId": found["backendNodeId"], "executionContextId": context}
@@ -111,7 +119,7 @@ def own(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
     yield from ask(tab, "Runtime.releaseObject", holder, FRAME_MAX_MS, via)
 
 
-def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
+def snapshot(tab: CdpTab, purpose: str) -> Generator[Effect, Any, PagePush]:
     """Serialize the page now; its other frames send theirs just before."""
     yield from _armed(tab)
     for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
@@ -119,33 +127,33 @@ def snapshot(tab: Tab, purpose: str) -> Generator[Effect, Any, PagePush]:
     text = yield from evaluate(tab, f"{tab.names.api}.push({json.dumps(purpose)})")
     message = decode_message(text) if isinstance(text, str) else None
     if not isinstance(message, PagePush):
-        raise Refused("failed")
+        raise CommandRefused("failed")
     tab.take_facts(message, tab.frames.main)
     return message
 
 
-def send_frames(tab: Tab) -> Generator[Effect, Any, None]:
+def send_frames(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Let the page's other frames send what they show."""
     for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
         yield from _sent(tab, frame)
 
 
-def flush(tab: Tab) -> Generator[Effect, Any, None]:
+def flush(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Let all come in that a page and its frames have said until now: a session keeps its order."""
     for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
         try:
             yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
-        except Refused:
+        except CommandRefused:
             continue  # it says nothing any more, or is stuck
 
 
-def file_contents(tab: Tab, frame: str, key: int) -> Generator[Effect, Any, bytes | None]:
+def file_contents(tab: CdpTab, frame: str, key: int) -> Generator[Effect, Any, bytes | None]:
     """Return the bytes of a file that a document (empty = the main frame's) was given."""
     found = yield from evaluate(tab, f"{tab.names.api}.contents({key})", frame=frame or None)
     return base64.b64decode(found) if isinstance(found, str) else None
 
 
-def close(tab: Tab, clock: Clock) -> Generator[Effect, Any, None]:
+def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
     """Ask all documents of a page for their last words: what has none by then is a gap."""
     due, asked = clock.now() + CLOSING_MAX_MS, set[Place]()
     for _ in range(OPENING_MAX_MS // POLL_MS):
@@ -159,20 +167,20 @@ def close(tab: Tab, clock: Clock) -> Generator[Effect, Any, None]:
     tab.documents.finish()
 
 
-def _close(tab: Tab, place: Place) -> Generator[Effect, Any, None]:
+def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
     via, context = place
     call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
     try:
         found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
         said = decode(found["result"].get("value") or "", LastWords)
-    except (Refused, msgspec.DecodeError):
+    except (CommandRefused, msgspec.DecodeError):
         return  # it is stuck, behind a dialog, or gone
     tab.documents.answered(place)
     if tab.worlds.heard(place) < said.sent and tab.actor == "agent":
         tab.gaps.append(("actions", "seq.broken", said.sent - tab.worlds.heard(place)))
 
 
-def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:
+def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
     """Tell all frames of an act in one of them (empty = the main frame)."""
     for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:
         if frame != actor:
@@ -180,11 +188,11 @@ def stir(tab: Tab, actor: str) -> Generator[Effect, Any, None]:
                 yield from evaluate(
                     tab, f"{tab.names.api}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS
                 )
-            except Refused:
+            except CommandRefused:
                 continue  # it shows nothing that could come of the act
 
 
-def _calls(tab: Tab, target: Target, script: str, *, has_network: bool) -> list[Send]:
+def _calls(tab: CdpTab, target: Target, script: str, *, has_network: bool) -> list[CallMethod]:
     # Requests first: they begin at once where nothing waits for us.
     limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
     binding = {"name": tab.names.binding, "executionContextName": tab.names.world}
@@ -204,16 +212,16 @@ def _calls(tab: Tab, target: Target, script: str, *, has_network: bool) -> list[
     return [_call(tab, target, method, params) for method, params in calls]
 
 
-def _call(tab: Tab, target: Target, method: str, params: dict[str, Any] | None = None) -> Send:
-    return Send(tab=tab, method=method, params=params or {}, via=target.via)
+def _call(tab: CdpTab, target: Target, method: str, params: dict[str, Any] | None = None) -> CallMethod:
+    return CallMethod(tab=tab, method=method, params=params or {}, via=target.via)
 
 
-def _seat(tab: Tab, target: Target, answers: dict[str, Any]) -> None:
+def _seat(tab: CdpTab, target: Target, answers: dict[str, Any]) -> None:
     if TREE in answers:
         tab.seat(answers[TREE]["frameTree"], target.via)
 
 
-def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
+def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
     """Compare clocks, and see what happened before anybody listened."""
     samples, urls, ready = [], list[str](), ""
     place = tab.worlds.place(None, target.id) if target.kind in PAGES else None
@@ -225,23 +233,23 @@ def _look_into(tab: Tab, target: Target, clock: Clock) -> Generator[Effect, Any,
             found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, target.via)
             said, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
             samples.append((asked, said, clock.started + clock.now()))
-    except (Refused, msgspec.ValidationError):
+    except (CommandRefused, msgspec.ValidationError):
         return  # it goes elsewhere just now, or the page has played with what it was asked
     target.ahead = offset(samples)
     tab.looked_into(target, TargetFacts(urls=urls, is_loaded=ready in ("interactive", "complete")))
 
 
-def _armed(tab: Tab) -> Generator[Effect, Any, None]:
+def _armed(tab: CdpTab) -> Generator[Effect, Any, None]:
     for _ in range(ARMING_MAX_MS // POLL_MS):
         if all(target.is_armed for target in tab.targets.values()):
             return
         yield Sleep(ms=POLL_MS)
 
 
-def _sent(tab: Tab, frame: str) -> Generator[Effect, Any, None]:
+def _sent(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
     try:
         if frame not in tab.frames.owned:
             yield from own(tab, frame)
         yield from evaluate(tab, f"{tab.names.api}.send('asked')", frame=frame, timeout_ms=FRAME_MAX_MS)
-    except Refused:
+    except CommandRefused:
         return  # the page is looked at without it: what it showed last stands

@@ -18,11 +18,11 @@ from typing import Any
 from greenlet import greenlet
 
 from replaykit.recorder.browser.command_effects import (
+    CallMethod,
     Carried,
+    CommandRefused,
     Effect,
     Job,
-    Refused,
-    Send,
     Sleep,
     Together,
     Work,
@@ -50,7 +50,7 @@ class Greenlets(Driver, ABC):
 
     @abstractmethod
     def perform(self, effect: Effect) -> Any:
-        """Carry out one effect in the greenlet that is here; raises `Refused`."""
+        """Carry out one effect in the greenlet that is here; raises `CommandRefused`."""
 
     @property
     def has_lost(self) -> bool:
@@ -87,7 +87,7 @@ class Greenlets(Driver, ABC):
         if job.fault is not None:
             raise job.fault
         if job.error is not None:
-            raise Refused(job.error)
+            raise CommandRefused(job.error)
         return job.value
 
     def go_on_alone(self) -> None:
@@ -95,7 +95,7 @@ class Greenlets(Driver, ABC):
         for job in list(self._jobs):
             due = self._naps.get(job)
             if due is None:
-                self._go_on(job, refused=Refused("gone"))
+                self._go_on(job, refused=CommandRefused("gone"))
             elif due <= self.clock.now():
                 self._go_on(job)
 
@@ -105,7 +105,7 @@ class Greenlets(Driver, ABC):
         else:
             self.loop.call_soon_threadsafe(_in_greenlet, act)
 
-    def _go_on(self, job: Job, answer: Any = None, refused: Refused | None = None) -> None:
+    def _go_on(self, job: Job, answer: Any = None, refused: CommandRefused | None = None) -> None:
         if job not in self._jobs:
             return  # it was refused
         self._naps.pop(job, None)
@@ -128,7 +128,7 @@ class Greenlets(Driver, ABC):
         if isinstance(effect, Sleep):
             self.loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
             return True
-        if isinstance(effect, Send) and (effect.via or effect.tab.wire):
+        if isinstance(effect, CallMethod) and (effect.via or effect.tab.wire):
             self._ask_target(effect, go_on)
             return True
         if isinstance(effect, Work):
@@ -143,10 +143,10 @@ class Greenlets(Driver, ABC):
             assert self.loop is not None
             self.loop.call_soon_threadsafe(_in_greenlet, act)
 
-    def _ask_together(self, sends: tuple[Send, ...], go_on: Callable[..., None]) -> None:
-        answers: dict[int, tuple[Any, Refused | None]] = {}
+    def _ask_together(self, sends: tuple[CallMethod, ...], go_on: Callable[..., None]) -> None:
+        answers: dict[int, tuple[Any, CommandRefused | None]] = {}
 
-        def over(place: int, answer: Any, refused: Refused | None) -> None:
+        def over(place: int, answer: Any, refused: CommandRefused | None) -> None:
             answers[place] = (answer, refused)
             if len(answers) == len(sends):
                 first = next((refused for _, refused in answers.values() if refused is not None), None)
@@ -156,22 +156,22 @@ class Greenlets(Driver, ABC):
             # Each in a greenlet of its own: a call waits for its receipt.
             self._soon(partial(self._ask_target, send, partial(over, place)))
 
-    def _ask_target(self, effect: Send, go_on: Callable[..., None]) -> None:
+    def _ask_target(self, effect: CallMethod, go_on: Callable[..., None]) -> None:
         if effect.tab.is_gone or self.loop is None:
-            go_on(None, Refused("gone"))
+            go_on(None, CommandRefused("gone"))
             return
         timers: list[asyncio.TimerHandle] = []
 
-        def over(answer: Any, refused: Refused | None) -> None:
+        def over(answer: Any, refused: CommandRefused | None) -> None:
             timers[0].cancel()
             self._soon(partial(go_on, answer, refused))
 
         number, call = self.relayed(effect, over)
-        late = partial(self.give_up, effect.tab, number, Refused("timeout"))
+        late = partial(self.give_up, effect.tab, number, CommandRefused("timeout"))
         timers.append(self.loop.call_later(effect.timeout_ms / 1000, late))
         try:
             self.perform(call)
-        except Refused as refused:
+        except CommandRefused as refused:
             self.give_up(effect.tab, number, refused)
 
     def _next(self, job: Job, effect: Effect) -> Effect | None:
@@ -182,8 +182,8 @@ def _in_greenlet(act: Callable[[], None]) -> None:
     greenlet(act).switch()
 
 
-def _outcome(act: Callable[[], Any]) -> tuple[Any, Refused | None]:
+def _outcome(act: Callable[[], Any]) -> tuple[Any, CommandRefused | None]:
     try:
         return act(), None
-    except Refused as refused:
+    except CommandRefused as refused:
         return None, refused

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_tab import Tab
-from replaykit.recorder.browser.command_effects import Effect, Refused, Send, Together, evaluate
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Effect, Together, evaluate
 from replaykit.recorder.session.clock import Clock, offset
 from replaykit.trajectory.step import Environment
 
@@ -25,7 +25,7 @@ QUICK_MS = 4.0
 """A round trip so quick is exact enough: no other is needed."""
 
 
-def following(tab: Tab) -> dict[str, Any]:
+def following(tab: CdpTab) -> dict[str, Any]:
     """Return how targets below are asked for: `relay` says why they are not given sessions of their own."""
     return {"autoAttach": True, "waitForDebuggerOnStart": tab.holds, "flatten": False}
 
@@ -49,7 +49,7 @@ class Armed(Struct, frozen=True, kw_only=True):
     """What its document has asked for so far, itself included."""
 
 
-def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
+def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
     """Put binding and script into a tab, now and for every later document, and compare clocks."""
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
     tab.is_heard = True
@@ -58,12 +58,12 @@ def arm(tab: Tab, script: str, clock: Clock, *, has_network: bool) -> Generator[
     try:
         armed = yield from _compare_clocks(tab, clock)
         yield from remember_history(tab)
-    except Refused:  # it navigates away just now, or has a dialog open: armed all the same
+    except CommandRefused:  # it navigates away just now, or has a dialog open: armed all the same
         return Armed(armed_after_ms=0)
     return armed
 
 
-def environment(tab: Tab, armed: Armed, browser_version: str | None) -> Environment:
+def environment(tab: CdpTab, armed: Armed, browser_version: str | None) -> Environment:
     """Return what a header says of the browser, by its first tab."""
     agent = armed.user_agent
     return Environment(
@@ -79,7 +79,7 @@ def environment(tab: Tab, armed: Armed, browser_version: str | None) -> Environm
     )
 
 
-def _first_calls(tab: Tab, script: str, *, has_network: bool) -> tuple[Send, ...]:
+def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMethod, ...]:
     # All at once: whoever opened the tab may act in it already.
     source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
     limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
@@ -93,18 +93,18 @@ def _first_calls(tab: Tab, script: str, *, has_network: bool) -> tuple[Send, ...
         # Frames in processes of their own and workers come as targets.
         ("Target.setAutoAttach", following(tab)),
     ]
-    return tuple(Send(tab=tab, method=method, params=params) for method, params in calls)
+    return tuple(CallMethod(tab=tab, method=method, params=params) for method, params in calls)
 
 
-def remember_history(tab: Tab) -> Generator[Effect, Any, None]:
+def remember_history(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Read the navigation history, unless the tab goes on while it is read."""
     moves = tab.history.moves
-    history = yield Send(tab=tab, method="Page.getNavigationHistory")
+    history = yield CallMethod(tab=tab, method="Page.getNavigationHistory")
     if moves == tab.history.moves and not tab.moves.is_leaving:
         tab.history.read([entry["url"] for entry in history["entries"]], history["currentIndex"])
 
 
-def _compare_clocks(tab: Tab, clock: Clock) -> Generator[Effect, Any, Armed]:
+def _compare_clocks(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, Armed]:
     source = (
         "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
         " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from replaykit.errors import NotAttachable
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.session.driver_messages import Travel
 
@@ -17,7 +17,7 @@ Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 
 
 @contextmanager
-def moving_in_history(driver: Driver, tab: Tab | None) -> Iterator[None]:
+def moving_in_history(driver: Driver, tab: CdpTab | None) -> Iterator[None]:
     """Say that the agent moves in the history of a tab, and when its call is over."""
     if tab is None:
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from replaykit.recorder.proxy.protocol_messages import Message, Place, Seat, Wire, plain
+from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlace, Wire, plain
 
 HOLD_S = 2.0
 """A new page is held back for so long at most."""
@@ -31,7 +31,7 @@ class Holding:
         """New pages, those held too long, commands of agents, and those refused."""
         self._clock = clock
         self._late = late
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, TargetPlace] = {}
         self._seats: dict[str, Seat] = {}
         self._roots: dict[int, Seat] = {}
         self._arriving: dict[str, int] = {}
@@ -52,8 +52,8 @@ class Holding:
     ) -> None:
         raise NotImplementedError
 
-    def _place(self, target: str) -> Place:
-        return self._places.setdefault(target, Place())
+    def _place(self, target: str) -> TargetPlace:
+        return self._places.setdefault(target, TargetPlace())
 
     def is_ours(self, target: str) -> bool:
         """Whether a target is one of the recorder's own."""
@@ -67,7 +67,7 @@ class Holding:
         if not self._is_held(place):
             self._go(target, place)
 
-    def _met(self, place: Place) -> None:
+    def _met(self, place: TargetPlace) -> None:
         if self.is_holding and not (place.is_armed or place.due):
             self.counts["targets"] += 1
             place.due = self._clock() + HOLD_S
@@ -104,10 +104,10 @@ class Holding:
                 self._late(target)
                 self._release(target, place)
 
-    def _is_held(self, place: Place) -> bool:
+    def _is_held(self, place: TargetPlace) -> bool:
         return self.is_holding and not place.is_armed and place.due > 0 and len(place.held) < HELD_MAX
 
-    def _release(self, target: str, place: Place) -> None:
+    def _release(self, target: str, place: TargetPlace) -> None:
         held, place.held = place.held, []
         for seat, wire in held:
             if seat.client in self._roots:
@@ -115,7 +115,7 @@ class Holding:
         self._resume(place)
         self._go(target, place)
 
-    def _resume(self, place: Place) -> None:
+    def _resume(self, place: TargetPlace) -> None:
         # The first resume starts a page with an opener: whoever else waits comes before the recorder.
         if (place.is_armed or not self.is_holding or not place.due) and not any(
             one.waits for one in place.seats
@@ -126,7 +126,7 @@ class Holding:
                 if seat is not None:
                     self._forward(seat, wire, None)
 
-    def _go(self, target: str, place: Place) -> None:
+    def _go(self, target: str, place: TargetPlace) -> None:
         url, place.url = place.url, ""
         if url:
             wanted = {"targetId": target, "flatten": True}

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import pixmap
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.recorder.browser.accessibility_tree import outline
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.closed_shadow_roots import reveal
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
+    CallMethod,
     Carried,
-    CloseTab,
-    Refused,
-    Send,
+    CloseProbeTab,
+    CommandRefused,
     Sleep,
     Work,
     ask,
@@ -33,9 +33,9 @@ from replaykit.recorder.browser.net_log import NetLog, Sent
 from replaykit.recorder.probes.probe_reading import open_page, prepare, reads, request
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
-    Body,
     Close,
     CloseDocuments,
+    FetchBody,
     Http,
     Open,
     Pause,
@@ -59,7 +59,7 @@ CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
 Command: TypeAlias = (
-    ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open | Close | Pause
+    ReadPage | Screenshot | CloseDocuments | FetchBody | Post | ReadLog | Http | Open | Close | Pause
 )  # fmt: skip
 """Outputs of the session that get a reply."""
 
@@ -67,7 +67,7 @@ Command: TypeAlias = (
 class Commands:
     """Turns commands into generators over the tabs of one recording."""
 
-    def __init__(self, tabs: Mapping[int, Tab], clock: Clock) -> None:
+    def __init__(self, tabs: Mapping[int, CdpTab], clock: Clock) -> None:
         self._tabs = tabs
         self._clock = clock
         self.net_log: NetLog | None = None
@@ -82,7 +82,7 @@ class Commands:
                 return self._read(command)
             case Screenshot():
                 return self._screenshot(command)
-            case Body():
+            case FetchBody():
                 return self._body(command)
             case Post():
                 return self._post(command)
@@ -99,10 +99,10 @@ class Commands:
             case Pause():
                 return _pause(command)
 
-    def _tab(self, page: int) -> Tab:
+    def _tab(self, page: int) -> CdpTab:
         tab = self._tabs.get(page)
         if tab is None or tab.is_gone:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         return tab
 
     def _read(self, command: ReadPage) -> Carried:
@@ -125,7 +125,7 @@ class Commands:
                 return (yield from file_contents(tab, *command.args))
             case "history":
                 return tab.history.direction
-        raise Refused("failed")
+        raise CommandRefused("failed")
 
     def _screenshot(self, command: Screenshot) -> Carried:
         tab = self._tab(command.page)
@@ -141,7 +141,7 @@ class Commands:
         picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
         return picture, scale, at
 
-    def _body(self, command: Body) -> Carried:
+    def _body(self, command: FetchBody) -> Carried:
         reply = yield from self._ask_owner(command.request, "Network.getResponseBody")
         return _decoded(reply["body"], is_base64=reply["base64Encoded"])
 
@@ -149,12 +149,14 @@ class Commands:
         reply = yield from self._ask_owner(command.request, "Network.getRequestPostData")
         text: str = reply["postData"]
         if "base64Encoded" not in reply and "\ufffd" in text:
-            raise Refused("failed")  # a browser of before 2025 gives bytes that are no text away as text
+            raise CommandRefused(
+                "failed"
+            )  # a browser of before 2025 gives bytes that are no text away as text
         return _decoded(text, is_base64=reply.get("base64Encoded", False))
 
     def _log(self) -> Carried:
         if self.net_log is None:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         marker = f"http://replaykit.invalid/{token_hex(8)}"
         for _ in range(MARKERS_MAX):
             yield from self._mark(marker)
@@ -163,7 +165,7 @@ class Commands:
                 if any(one.url == marker for one in sent):
                     return self._logged(sent)
                 yield Sleep(ms=20)
-        raise Refused("timeout")
+        raise CommandRefused("timeout")
 
     def _mark(self, marker: str) -> Carried:
         # The browser writes its log in portions: a request of ours pushes out what came before it.
@@ -171,12 +173,12 @@ class Commands:
         if tab is not None:
             options = {"disableCache": True, "includeCredentials": False}
             wanted = {"frameId": tab.frames.main, "url": marker, "options": options}
-            with suppress(Refused):
-                yield Send(tab=tab, method="Network.loadNetworkResource", params=wanted)
+            with suppress(CommandRefused):
+                yield CallMethod(tab=tab, method="Network.loadNetworkResource", params=wanted)
 
     def _logged(self, sent: list[Sent]) -> list[Sent]:
         if self.net_log is None or not self.net_log.is_readable:
-            raise Refused("failed")
+            raise CommandRefused("failed")
         pages = [one for one in sent if urlsplit(one.url).hostname != "replaykit.invalid"]
         return [replace(one, at=self._clock.of_epoch(one.at)) for one in pages]
 
@@ -184,15 +186,15 @@ class Commands:
         owners = ((tab, tab.network.owner(request)) for tab in self._tabs.values())
         tab, via = next((one for one in owners if one[1] is not None), (None, None))
         if tab is None or via is None or tab.is_gone:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         # A dialog stops the page, not its network: the body can be had all the same.
         wanted = {"requestId": request.partition("#")[0]}
         try:
-            return (yield Send(tab=tab, method=method, params=wanted, via=via))
-        except Refused as refused:
+            return (yield CallMethod(tab=tab, method=method, params=wanted, via=via))
+        except CommandRefused as refused:
             # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
             # of what a frame's process was given before anybody listened.
-            raise Refused("gone" if str(refused) == "failed" else str(refused)) from refused
+            raise CommandRefused("gone" if str(refused) == "failed" else str(refused)) from refused
 
     def _close_documents(self) -> Carried:
         tabs = [tab for tab in self._tabs.values() if tab.actor == "agent"]
@@ -209,7 +211,7 @@ class Commands:
         return (yield from open_page(next(probes, None), command.url, self._clock))
 
     def _close(self, command: Close) -> Carried:
-        return (yield CloseTab(tab=self._tab(command.page)))
+        return (yield CloseProbeTab(tab=self._tab(command.page)))
 
 
 def _decoded(body: str, *, is_base64: bool) -> bytes:
@@ -230,49 +232,49 @@ _PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((d
 })"""
 
 
-def _painted(tab: Tab) -> Carried:
+def _painted(tab: CdpTab) -> Carried:
     # Until a document has drawn something, the browser goes on showing the one before it.
     try:
         is_painted = yield from evaluate(tab, _PAINTED, timeout_ms=CAPTURE_MAX_MS)
-    except Refused as refused:
+    except CommandRefused as refused:
         if str(refused) in ("gone", "failed"):
             return  # a document without our script; whether it stays is asked afterwards
         raise
     if is_painted is False:
-        raise Refused("gone")
+        raise CommandRefused("gone")
 
 
-def _still(tab: Tab, document: int) -> Carried:
+def _still(tab: CdpTab, document: int) -> Carried:
     # The browser's answer comes after all that it told of documents before.
     yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
     if tab.document != document:
-        raise Refused("gone")
+        raise CommandRefused("gone")
 
 
-def _capture(tab: Tab, params: dict[str, Any]) -> Carried:
+def _capture(tab: CdpTab, params: dict[str, Any]) -> Carried:
     # A capture under way when its document is replaced fails, or is never answered; that the document goes
     # may be told only after it was refused.
     document, why = tab.document, ""
     for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
         try:
             return (yield from ask(tab, "Page.captureScreenshot", params, patience))
-        except Refused as refused:
+        except CommandRefused as refused:
             why = str(refused)
             if why not in ("timeout", "failed"):
                 raise
             if tab.moves.is_leaving or tab.document != document:
-                raise Refused("gone") from refused
-    raise Refused(why)
+                raise CommandRefused("gone") from refused
+    raise CommandRefused(why)
 
 
-def _scale(tab: Tab) -> float:
+def _scale(tab: CdpTab) -> float:
     if tab.viewport is None:
         return 1.0
     pixels = tab.viewport[0] * tab.viewport[1] * tab.dpr**2
     return 1.0 if pixels <= PIXELS_MAX else (PIXELS_MAX / pixels) ** 0.5
 
 
-def _clip(tab: Tab, scale: float) -> Carried:
+def _clip(tab: CdpTab, scale: float) -> Carried:
     metrics = yield from ask(tab, "Page.getLayoutMetrics", {})
     view = metrics["cssVisualViewport"]
     size = {"width": view["clientWidth"], "height": view["clientHeight"]}
@@ -285,5 +287,5 @@ def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
     if pixels is not None:
         return Blob.of(PIXMAP, blacken(pixels, paint, scale))
     if paint:
-        raise Refused("failed")  # it cannot be painted, so it may not be kept
+        raise CommandRefused("failed")  # it cannot be painted, so it may not be kept
     return Blob.of("image/png", png)

@@ -12,16 +12,16 @@ from typing import Any, TypeAlias
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
 from playwright.sync_api import TimeoutError as LateError
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
-    CloseTab,
+    CallMethod,
+    CloseProbeTab,
+    CommandRefused,
     Effect,
     Job,
     OpenTab,
     Outline,
-    Refused,
-    Send,
     Sleep,
     Tell,
     Together,
@@ -98,7 +98,7 @@ class SyncDriver(Greenlets):
         """Ask a session what the browser is, and whether its events come; raises DriverTooOld."""
         session = browser.new_browser_cdp_session()
         hear(session)
-        with suppress(Refused):
+        with suppress(CommandRefused):
             self.log.started(self._call(session, Tell(method="SystemInfo.getInfo"))["commandLine"])
         session.detach()
         return browser.new_browser_cdp_session()
@@ -119,7 +119,7 @@ class SyncDriver(Greenlets):
         for tab, carried in self.take_newcomers():
             self.spawn(carried, partial(self._reached, tab))
 
-    def _reached(self, tab: Tab | None, job: Job) -> None:
+    def _reached(self, tab: CdpTab | None, job: Job) -> None:
         if job.fault is not None:
             self.failed("actions", job.fault)
         elif tab is not None:
@@ -210,7 +210,7 @@ class SyncDriver(Greenlets):
         try:
             with own_calls():
                 self._meet_page(page, actor, tab)
-        except (Refused, Error):
+        except (CommandRefused, Error):
             pass  # what is known of it is told below
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
@@ -221,7 +221,7 @@ class SyncDriver(Greenlets):
                 self.lose(tab)  # if it is not armed
         self.pump()
 
-    def _meet_page(self, page: Page, actor: str, tab: Tab | None) -> None:
+    def _meet_page(self, page: Page, actor: str, tab: CdpTab | None) -> None:
         session = page.context.new_cdp_session(page)
         about = session.send("Target.getTargetInfo")["targetInfo"]
         known = self.known(about)
@@ -235,7 +235,7 @@ class SyncDriver(Greenlets):
         self._sessions[tab.page] = session
         self._arm(page, tab)
 
-    def _link(self, page: Page, tab: Tab) -> Tab:
+    def _link(self, page: Page, tab: CdpTab) -> CdpTab:
         self._pages[page] = tab
         self.requests.listen_to(page)
         self.log.link(page, tab)
@@ -244,7 +244,7 @@ class SyncDriver(Greenlets):
             self.wrapper.listen(page, "popup", self._appeared)
         return tab
 
-    def _arm(self, page: Page, tab: Tab) -> None:
+    def _arm(self, page: Page, tab: CdpTab) -> None:
         self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
         try:
             armed = self.run(arm(tab, self.script, self.clock, has_network=self.has_network))
@@ -254,11 +254,11 @@ class SyncDriver(Greenlets):
             self.lose(tab)  # if it is not armed
         self._run_errands(tab)
 
-    def _heard(self, tab: Tab, event: dict[str, Any]) -> None:
+    def _heard(self, tab: CdpTab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
         self._heed_tab(tab)
 
-    def _heed_tab(self, tab: Tab) -> None:
+    def _heed_tab(self, tab: CdpTab) -> None:
         self._run_errands(tab)
         if tab.moves.take_moved():
             self.spawn(remember_history(tab), _ignore)
@@ -266,15 +266,15 @@ class SyncDriver(Greenlets):
             self.spawn(dismiss(tab), _ignore)
         self.pump()
 
-    def _run_errands(self, tab: Tab) -> None:
+    def _run_errands(self, tab: CdpTab) -> None:
         for carried in self.targets.errands(tab):
             self.spawn(carried, _ignore)
 
-    def _left(self, tab: Tab) -> None:
+    def _left(self, tab: CdpTab) -> None:
         self.gone(tab)
         self.pump()
 
-    def _looked(self, tab: Tab, job: Job) -> None:
+    def _looked(self, tab: CdpTab, job: Job) -> None:
         if job.error is None:
             self.looked(tab, job.value)
 
@@ -353,13 +353,13 @@ class SyncDriver(Greenlets):
     # Effects
 
     def perform(self, effect: Effect) -> Any:
-        """Carry out one effect in the greenlet that is here; raises `Refused`."""
+        """Carry out one effect in the greenlet that is here; raises `CommandRefused`."""
         with own_calls():
             return self._perform(effect)
 
     def _perform(self, effect: Effect) -> Any:
         match effect:
-            case Send():
+            case CallMethod():
                 return self._send(effect)
             case Tell():
                 return self._call(self._heart, effect)
@@ -367,60 +367,60 @@ class SyncDriver(Greenlets):
                 return [self._send(send) for send in effect.sends]
             case OpenTab():
                 return self._open_probe()
-            case CloseTab():
+            case CloseProbeTab():
                 return self._close_probe(effect.tab)
             case Outline():
                 return self._outline(effect.tab)
             case Sleep() | Work():
-                raise Refused("gone")  # left to the loop, unless that has ended
+                raise CommandRefused("gone")  # left to the loop, unless that has ended
 
-    def _send(self, effect: Send) -> Any:
+    def _send(self, effect: CallMethod) -> Any:
         if effect.tab.is_gone or effect.via:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         try:
             return self._call(self._sessions.get(effect.tab.page), effect)
-        except Refused as refused:
-            raise Refused("gone" if effect.tab.is_gone else str(refused)) from refused
+        except CommandRefused as refused:
+            raise CommandRefused("gone" if effect.tab.is_gone else str(refused)) from refused
 
-    def _call(self, session: CDPSession | None, effect: Send | Tell) -> Any:
+    def _call(self, session: CDPSession | None, effect: CallMethod | Tell) -> Any:
         if session is None:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         try:
             return send(session, effect.method, effect.params, effect.timeout_ms)
         except (LateError, TimeoutError) as error:
-            raise Refused("timeout") from error
+            raise CommandRefused("timeout") from error
         except Error as error:
             log.debug("%s was refused: %s", effect.method, error)
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
 
-    def _outline(self, tab: Tab) -> str:
+    def _outline(self, tab: CdpTab) -> str:
         page = next((page for page, one in self._pages.items() if one is tab), None)
         if page is None:
-            raise Refused("failed")  # Playwright does not know it
+            raise CommandRefused("failed")  # Playwright does not know it
         try:
             return str(page.locator("body").aria_snapshot(timeout=COMMAND_MAX_MS))
         except LateError as error:
-            raise Refused("timeout") from error
+            raise CommandRefused("timeout") from error
         except Error as error:
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
 
-    def _open_probe(self) -> Tab:
+    def _open_probe(self) -> CdpTab:
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         self.hold()
         try:
             page = getattr(context.new_page, "__wrapped__", context.new_page)()
             self._adopt(page, "probe")
         except Error as error:
-            raise Refused("failed") from error
+            raise CommandRefused("failed") from error
         finally:
             self._let_come()
         if page not in self._pages:
-            raise Refused("gone")
+            raise CommandRefused("gone")
         return self._pages[page]
 
-    def _close_probe(self, tab: Tab) -> None:
+    def _close_probe(self, tab: CdpTab) -> None:
         for page, one in self._pages.items():
             if one is tab and not page.is_closed():
                 page.close()

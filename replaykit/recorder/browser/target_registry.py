@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 
 URLS_MAX = 200
@@ -25,7 +25,7 @@ FOUND = {
 """What the browser is to tell of: pages, workers that no page holds, and what is below frames and workers."""
 
 
-class Found(Struct, kw_only=True, eq=False):
+class FoundPage(Struct, kw_only=True, eq=False):
     """A page that the browser has told of."""
 
     id: str
@@ -40,7 +40,7 @@ class Found(Struct, kw_only=True, eq=False):
     """Where it was before anybody listened: when it was told, ms, and the address."""
     closed_at: float | None = None
     """When it was gone, ms."""
-    tab: Tab | None = None
+    tab: CdpTab | None = None
     """What is recorded of it."""
 
 
@@ -52,9 +52,9 @@ class Roster:
         """The whole browser is recorded."""
         self._clock = clock
         self._contexts: set[str] = set()
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, FoundPage] = {}
 
-    def hear(self, method: str, params: dict[str, Any]) -> Found | None:
+    def hear(self, method: str, params: dict[str, Any]) -> FoundPage | None:
         """Take in an event; returns the page that it is about, if it is one."""
         about = params.get("targetInfo", params)
         found = self._found.get(about.get("targetId", ""))
@@ -68,7 +68,7 @@ class Roster:
             found.closed_at = self._clock.arrived()
         return found
 
-    def claim(self, about: dict[str, Any], tab: Tab) -> Found:
+    def claim(self, about: dict[str, Any], tab: CdpTab) -> FoundPage:
         """Note whose page a target (`Target.TargetInfo`) is."""
         found = self._found.get(about["targetId"]) or self._create(about)
         found.tab = tab
@@ -78,27 +78,27 @@ class Roster:
         """Note that all pages of a context are recorded."""
         self._contexts.add(context)
 
-    def strays(self) -> list[Found]:
+    def strays(self) -> list[FoundPage]:
         """Return pages that are to be recorded, and are not yet."""
         return [one for one in self._found.values() if one.tab is None and self.is_ours(one)]
 
-    def get(self, target: str) -> Found | None:
+    def get(self, target: str) -> FoundPage | None:
         """Return a page by its target id."""
         return self._found.get(target)
 
-    def of(self, tab: Tab) -> Found | None:
+    def of(self, tab: CdpTab) -> FoundPage | None:
         """Return the page of a tab."""
         return next((one for one in self._found.values() if one.tab is tab), None)
 
-    def is_ours(self, found: Found) -> bool:
+    def is_ours(self, found: FoundPage) -> bool:
         """Whether a page is to be recorded."""
         opener = self._found.get(found.opener)
         actor = opener.tab.actor if opener is not None and opener.tab is not None else ""
         is_near = self.is_whole or found.context in self._contexts
         return actor == "agent" or (is_near and actor != "probe")
 
-    def _create(self, about: dict[str, Any]) -> Found:
-        found = Found(
+    def _create(self, about: dict[str, Any]) -> FoundPage:
+        found = FoundPage(
             id=about["targetId"],
             at=self._clock.arrived(),
             context=about.get("browserContextId", ""),
@@ -110,7 +110,7 @@ class Roster:
             del self._found[one.id]
         return found
 
-    def _visit(self, found: Found, url: str) -> None:
+    def _visit(self, found: FoundPage, url: str) -> None:
         is_listened = found.tab is not None and found.tab.is_heard
         is_new = url and (not found.urls or found.urls[-1][1] != url)
         if is_new and not is_listened and len(found.urls) < URLS_MAX:

@@ -24,7 +24,7 @@ SEND = "Target.sendMessageToTarget"
 RECEIVED = "Target.receivedMessageFromTarget"
 
 
-class Heard(Struct, frozen=True, kw_only=True):
+class TargetEvent(Struct, frozen=True, kw_only=True):
     """An event of a target."""
 
     via: Via
@@ -33,7 +33,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     params: Message
 
 
-class Answered(Struct, frozen=True, kw_only=True):
+class TargetReply(Struct, frozen=True, kw_only=True):
     """The reply to a request, or the end of waiting for it."""
 
     number: int
@@ -69,22 +69,22 @@ class Relay:
         """Wait for a reply no longer."""
         self._waiting.pop(number, None)
 
-    def hear(self, method: str, params: Message) -> Iterator[Heard | Answered]:
+    def hear(self, method: str, params: Message) -> Iterator[TargetEvent | TargetReply]:
         """Yield what an event of the session that carries all this tells, and whose reply it is."""
         if params.get("sessionId") in self._root:
             yield from self._unwrap(params, ())
         else:
             yield from self._hear(method, params, ())
 
-    def _hear(self, method: str, params: Message, via: Via) -> Iterator[Heard | Answered]:
+    def _hear(self, method: str, params: Message, via: Via) -> Iterator[TargetEvent | TargetReply]:
         if method == RECEIVED:
             yield from self._unwrap(params, (*via, params["sessionId"]))
             return
-        yield Heard(via=via, method=method, params=params)
+        yield TargetEvent(via=via, method=method, params=params)
         if method == "Target.detachedFromTarget":
             yield from self._lose((*via, params["sessionId"]))
 
-    def _unwrap(self, params: Message, via: Via) -> Iterator[Heard | Answered]:
+    def _unwrap(self, params: Message, via: Via) -> Iterator[TargetEvent | TargetReply]:
         message = json.loads(params["message"])
         number = message.get("id")
         if number is None:
@@ -92,12 +92,14 @@ class Relay:
         elif self._waiting.get(number) == via or (number in self._waiting and "error" in message):
             # A refusal on the way ends the waiting, too; a mere receipt does not.
             del self._waiting[number]
-            yield Answered(number=number, result=None if "error" in message else message.get("result") or {})
+            yield TargetReply(
+                number=number, result=None if "error" in message else message.get("result") or {}
+            )
 
-    def _lose(self, via: Via) -> Iterator[Answered]:
+    def _lose(self, via: Via) -> Iterator[TargetReply]:
         for number in [number for number, at in self._waiting.items() if at[: len(via)] == via]:
             del self._waiting[number]
-            yield Answered(number=number)
+            yield TargetReply(number=number)
 
 
 def _enveloped(session: str, message: Message) -> Message:

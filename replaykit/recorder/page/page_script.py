@@ -31,7 +31,7 @@ API = f"a{secrets.token_hex(12)}"
 """Name of the object, in that world, that answers questions."""
 
 
-class Names(Struct, frozen=True):
+class InjectedNames(Struct, frozen=True):
     """What the recorder calls what it puts into pages; every recording draws names of its own."""
 
     world: str = WORLD
@@ -42,7 +42,7 @@ class Names(Struct, frozen=True):
     """The object, in that world, that answers questions."""
 
     @classmethod
-    def drawn(cls) -> Names:
+    def drawn(cls) -> InjectedNames:
         """Draw names that nobody can guess."""
         return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wba"))
 

@@ -11,14 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from replaykit.decoders import convert, decode
-from replaykit.recorder.browser.cdp_tab import Tab
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
+    CallMethod,
     Carried,
-    CloseTab,
+    CloseProbeTab,
+    CommandRefused,
     Effect,
     OpenTab,
-    Refused,
-    Send,
     Sleep,
     evaluate,
     evaluate_raw,
@@ -44,7 +44,7 @@ BODY_MAX = 1 << 20
 """Bytes of an API reply that are kept."""
 
 
-def open_page(tab: Tab | None, url: str, clock: Clock) -> Carried:
+def open_page(tab: CdpTab | None, url: str, clock: Clock) -> Carried:
     """Navigate the probe tab (a new one, where there is none) and wait until it is at rest.
 
     Returns {page, url, status, error, redirects, settled}.
@@ -53,15 +53,15 @@ def open_page(tab: Tab | None, url: str, clock: Clock) -> Carried:
         tab = yield OpenTab()
     deadline = clock.now() + OPEN_MAX_MS
     try:
-        reply = yield Send(tab=tab, method="Page.navigate", params={"url": url}, timeout_ms=OPEN_MAX_MS)
-    except Refused:
-        yield CloseTab(tab=tab)
+        reply = yield CallMethod(tab=tab, method="Page.navigate", params={"url": url}, timeout_ms=OPEN_MAX_MS)
+    except CommandRefused:
+        yield CloseProbeTab(tab=tab)
         raise
     error = reply.get("errorText")
     is_settled = False if error else (yield from _settle(tab, clock, deadline))
     if error:
         # Nobody will look at it, and nobody would close it.
-        yield CloseTab(tab=tab)
+        yield CloseProbeTab(tab=tab)
     status, redirects = tab.network.documents.get(reply.get("loaderId") or tab.loader, (None, ()))
     return {
         "page": tab.page,
@@ -73,12 +73,12 @@ def open_page(tab: Tab | None, url: str, clock: Clock) -> Carried:
     }
 
 
-def dismiss(tab: Tab) -> Generator[Effect, Any, None]:
+def dismiss(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Dismiss the dialog of a probe tab: nobody else will."""
-    yield Send(tab=tab, method="Page.handleJavaScriptDialog", params={"accept": False})
+    yield CallMethod(tab=tab, method="Page.handleJavaScriptDialog", params={"accept": False})
 
 
-def reads(tab: Tab, wanted: tuple[ProbeRead, ...]) -> Generator[Effect, Any, list[Read]]:
+def reads(tab: CdpTab, wanted: tuple[ProbeRead, ...]) -> Generator[Effect, Any, list[Read]]:
     """Read values from a page, in the script's world; what a page throws is a value too."""
     values = []
     for one in wanted:
@@ -87,7 +87,7 @@ def reads(tab: Tab, wanted: tuple[ProbeRead, ...]) -> Generator[Effect, Any, lis
     return values
 
 
-def prepare(tab: Tab, sources: tuple[str, ...]) -> Generator[Effect, Any, list[Prep]]:
+def prepare(tab: CdpTab, sources: tuple[str, ...]) -> Generator[Effect, Any, list[Prep]]:
     """Run a check's preparing scripts in the page's own world, one after the other."""
     done = []
     for source in sources:
@@ -98,9 +98,9 @@ def prepare(tab: Tab, sources: tuple[str, ...]) -> Generator[Effect, Any, list[P
 
 
 def request(method: str, url: str) -> tuple[int, str, bytes]:
-    """Ask an API with a client of its own; returns status, media type, body. Raises `Refused`."""
+    """Ask an API with a client of its own; returns status, media type, body. Raises `CommandRefused`."""
     if urlsplit(url).scheme not in ("http", "https"):
-        raise Refused("failed")
+        raise CommandRefused("failed")
     ask = urllib.request.Request(url, method=method, headers={"Accept": "application/json, */*"})
     try:
         with _opener(url).open(ask, timeout=OPEN_MAX_MS / 1000) as reply:
@@ -109,9 +109,9 @@ def request(method: str, url: str) -> tuple[int, str, bytes]:
         with error:
             return error.code, error.headers.get_content_type(), error.read(BODY_MAX)
     except TimeoutError as error:
-        raise Refused("timeout") from error
+        raise CommandRefused("timeout") from error
     except OSError as error:
-        raise Refused("failed") from error
+        raise CommandRefused("failed") from error
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
@@ -124,7 +124,7 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_local else []))
 
 
-def _settle(tab: Tab, clock: Clock, deadline: float) -> Generator[Effect, Any, bool]:
+def _settle(tab: CdpTab, clock: Clock, deadline: float) -> Generator[Effect, Any, bool]:
     while clock.now() < deadline:
         if (yield from _is_quiet(tab, clock)):
             return True
@@ -132,17 +132,17 @@ def _settle(tab: Tab, clock: Clock, deadline: float) -> Generator[Effect, Any, b
     return False
 
 
-def _is_quiet(tab: Tab, clock: Clock) -> Generator[Effect, Any, bool]:
+def _is_quiet(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, bool]:
     if clock.now() - tab.busy_at < QUIET_MS:
         return False
     try:
         text = yield from evaluate(tab, f"document.readyState === 'complete' ? {tab.names.api}.quiet() : ''")
-    except Refused:
+    except CommandRefused:
         return False  # between two documents there is nobody to ask
     return bool(text) and json.loads(text)["quiet_ms"] >= QUIET_MS
 
 
-def _one_read(tab: Tab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
+def _one_read(tab: CdpTab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
     if wanted.selector is not None and wanted.property is None:
         return (yield from _hits(tab, wanted.locator, wanted.selector))
     if wanted.selector is not None:
@@ -157,11 +157,11 @@ def _one_read(tab: Tab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
 
 def _decode_read(locator: str, text: object) -> Read:
     if not isinstance(text, str):
-        raise Refused("failed")
+        raise CommandRefused("failed")
     return convert({"locator": locator, **json.loads(text)}, Read)
 
 
-def _hits(tab: Tab, locator: str, selector: str) -> Generator[Effect, Any, Read]:
+def _hits(tab: CdpTab, locator: str, selector: str) -> Generator[Effect, Any, Read]:
     result = yield from evaluate_raw(tab, f"{tab.names.api}.hits({json.dumps(selector)})", None, READ_MAX_MS)
     if "exceptionDetails" in result:
         return Read(locator=locator, kind="exception", threw=_threw(result["exceptionDetails"]))

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.recorder.session.driver_messages import Close, Http, Open, Pushed, Reply
+from replaykit.recorder.session.driver_messages import Close, CommandReply, Http, Open, SnapshotPushed
 from replaykit.recorder.session.outbox import Asking, Ledger
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan
 from replaykit.trajectory.observation import Prep, Read
@@ -40,7 +40,7 @@ class Probing:
         phases = {page.phase for page in self._plan.pages} | {http.phase for http in self._plan.http}
         return phase in phases
 
-    def in_place(self, tab: Tab, shown: Shown | None, at: float) -> Asking[None]:
+    def in_place(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[None]:
         """Read the agent's own page: first what only looks, then what prepares it first."""
         self._begin("post", at)
         pages = [page for page in self._plan.pages if page.phase == "post" and page.url == IN_PLACE]
@@ -60,7 +60,7 @@ class Probing:
             reply = yield Close(id=0, page=self._tab.page)
             self._at, self._tab = reply.at, None
 
-    def pushed(self, message: Pushed) -> None:
+    def pushed(self, message: SnapshotPushed) -> None:
         """Take in what a frame shows of the page that is open for a probe."""
         if self._tab is not None and self._tab.page == message.page:
             self._viewer.take(self._tab, message.push, message.at, self._tab.document, message.source)
@@ -70,7 +70,7 @@ class Probing:
         if phase != self._phase:
             self._phase, self._deadline = phase, self._at + PROBES_MAX_MS
 
-    def _in_place(self, page: ProbePage, tab: Tab, shown: Shown | None) -> Asking[None]:
+    def _in_place(self, page: ProbePage, tab: Tab, shown: PushedSnapshot | None) -> Asking[None]:
         preps = yield from self._viewer.prepare(tab, page.prep)
         reads = yield from self._viewer.reads(tab, page.reads)
         if page.prep:
@@ -134,7 +134,7 @@ class Probing:
         self._at = max(self._at, shown.at if shown else 0)
         self._write(replace(probe, t=ms(self._at), reads=_with_preps(reads, preps)), tab, shown)
 
-    def _write(self, probe: Probe, tab: Tab, shown: Shown | None) -> None:
+    def _write(self, probe: Probe, tab: Tab, shown: PushedSnapshot | None) -> None:
         if shown is None:
             self._ledger.write(probe)
             return
@@ -142,12 +142,12 @@ class Probing:
         self._ledger.write(replace(probe, snapshot=shown.blob.id, frames=frames), [shown.blob, *blobs])
 
 
-def _opened(reply: Reply) -> dict[str, Any] | None:
+def _opened(reply: CommandReply) -> dict[str, Any] | None:
     value = reply.value
     return value if isinstance(value, dict) and isinstance(value.get("page"), int) else None
 
 
-def _outcome(opened: dict[str, Any] | None, reply: Reply) -> dict[str, Any]:
+def _outcome(opened: dict[str, Any] | None, reply: CommandReply) -> dict[str, Any]:
     if opened is None:
         return {"error": reply.error or "failed"}
     status = opened.get("status")

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from replaykit.errors import RecorderError
-from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy import websocket_frames
 from replaykit.recorder.proxy.client_sessions import Switchboard
 from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER, Message
@@ -82,7 +82,7 @@ class Proxy:
         self._to_browser: asyncio.WriteTransport | None = None
         self._board = Switchboard(
             self._send,
-            Names(),
+            InjectedNames(),
             before=before,
             refused=refused,
             late=late,
@@ -120,7 +120,7 @@ class Proxy:
         self._loop.call_soon_threadsafe(self._end)
         self._thread.join(START_MAX_S)
 
-    def call(self, names: Names) -> None:
+    def call(self, names: InjectedNames) -> None:
         """Take in what the recorder calls what it puts into pages, before it does."""
         self._loop.call_soon_threadsafe(self._board.call, names)
 
@@ -251,14 +251,14 @@ class Proxy:
             task.add_done_callback(self._serving.discard)
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_S)
-            await self._answer(Request.of(head), reader, writer)
+            await self._answer(RequestHead.of(head), reader, writer)
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ValueError, BadFrame) as error:
             log.debug("a client was let go: %s", error)
         finally:
             writer.close()
 
     async def _answer(
-        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, request: RequestHead, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         is_own = request.path == f"/{self._token}"
         if not (is_own or self._is_open):
@@ -274,7 +274,12 @@ class Proxy:
             await writer.drain()
 
     async def _websocket(
-        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_own: bool
+        self,
+        request: RequestHead,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        is_own: bool,
     ) -> None:
         target = request.target("/devtools/page/")
         if not (is_own or target or request.path.startswith("/devtools/browser")) or (
@@ -299,7 +304,7 @@ class Proxy:
     async def _converse(
         self, client: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        frames = websocket_frames.Frames()
+        frames = websocket_frames.WebSocketReader()
         while chunk := await reader.read(1 << 20):
             for one in frames.feed(chunk):
                 if one.kind == websocket_frames.CLOSE:
@@ -318,7 +323,7 @@ class Proxy:
 
     # Discovery
 
-    async def _discover(self, request: Request) -> tuple[int, Any]:
+    async def _discover(self, request: RequestHead) -> tuple[int, Any]:
         path = request.path.rstrip("/")
         if path == "/json/version":
             return 200, self._version()
@@ -357,7 +362,7 @@ class Proxy:
             "webSocketDebuggerUrl": f"ws://{place}",
         }
 
-    async def _new(self, request: Request) -> tuple[int, Any]:
+    async def _new(self, request: RequestHead) -> tuple[int, Any]:
         if request.method != "PUT":
             return 405, "Using unsafe HTTP verb GET to invoke /json/new. This action supports only PUT verb."
         url = unquote(request.query) or "about:blank"
@@ -385,7 +390,7 @@ class Proxy:
         return None if "error" in found else found
 
 
-class Request(Struct, frozen=True):
+class RequestHead(Struct, frozen=True):
     """The head of an HTTP request."""
 
     method: str
@@ -394,7 +399,7 @@ class Request(Struct, frozen=True):
     headers: dict[str, str]
 
     @classmethod
-    def of(cls, head: bytes) -> Request:
+    def of(cls, head: bytes) -> RequestHead:
         """Read one. Raises ValueError."""
         first, *lines = head.decode("latin-1").split("\r\n")
         method, where, _ = first.split(" ")

@@ -17,13 +17,13 @@ from msgspec import UNSET, Raw
 from replaykit.decoders import decode
 from replaykit.recorder.browser.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.browser.page_holding import Holding
-from replaykit.recorder.page.page_script import Names
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.hidden_parts import NO_OBJECT, NO_SESSION, Secrecy, is_apart
 from replaykit.recorder.proxy.protocol_messages import (
     BROWSER,
     RECORDER,
-    Ask,
     Message,
+    PendingRequest,
     Seat,
     Wire,
     fault,
@@ -52,7 +52,7 @@ class Switchboard(Holding):
     def __init__(
         self,
         send: Send,
-        names: Names,
+        names: InjectedNames,
         *,
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
@@ -67,13 +67,13 @@ class Switchboard(Holding):
         self._refused = refused
         self._scripted = scripted
         self._next = 0
-        self._asked: dict[int, Ask] = {}
+        self._asked: dict[int, PendingRequest] = {}
         self._waiting: dict[int, int] = {}
         self._early: dict[int, list[bytes]] = {}
         self._secrecy = Secrecy(names, self._places)
         self.on_close: Callable[[int], None] = lambda client: None
 
-    def call(self, names: Names) -> None:
+    def call(self, names: InjectedNames) -> None:
         """Take in what the recorder calls what it puts into pages."""
         self._names = self._secrecy.names = names
 
@@ -195,7 +195,7 @@ class Switchboard(Holding):
 
     def _forward(self, seat: Seat, wire: Wire, params: Message | None) -> None:
         assert wire.id is not UNSET and wire.method is not UNSET
-        number = self._number(Ask(seat.client, wire.id, seat, wire.method, params))
+        number = self._number(PendingRequest(seat.client, wire.id, seat, wire.method, params))
         if wire.method in CDP_SCRIPTS and seat.client != RECORDER:
             self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart))
         out = Wire(id=number, method=wire.method, params=wire.params, sessionId=seat.id)
@@ -203,7 +203,7 @@ class Switchboard(Holding):
             out.params = Raw(json.dumps(params).encode())
         self._send(BROWSER, msgspec.json.encode(out))
 
-    def _number(self, ask: Ask) -> int:
+    def _number(self, ask: PendingRequest) -> int:
         self._next += 1
         self._asked[self._next] = ask
         self._waiting[ask.client] = self._waiting.get(ask.client, 0) + 1
@@ -216,7 +216,7 @@ class Switchboard(Holding):
         session: str | None = None,
         then: Callable[[Wire], None] | None = None,
     ) -> None:
-        number = self._number(Ask(BROWSER, 0, None, method, then=then))
+        number = self._number(PendingRequest(BROWSER, 0, None, method, then=then))
         message = {"id": number, "method": method, "params": params}
         if session is not None:
             message["sessionId"] = session
@@ -258,7 +258,7 @@ class Switchboard(Holding):
             self._forward(seat, wire, None)
             return
         assert wire.id is not UNSET
-        number = self._number(Ask(seat.client, wire.id, seat, "Target.createTarget", {"url": url}))
+        number = self._number(PendingRequest(seat.client, wire.id, seat, "Target.createTarget", {"url": url}))
         blank = Raw(json.dumps({**params, "url": "about:blank"}).encode())
         out = Wire(id=number, method="Target.createTarget", params=blank, sessionId=seat.id)
         self._send(BROWSER, msgspec.json.encode(out))
@@ -312,7 +312,7 @@ class Switchboard(Holding):
         else:
             self._to_client(ask.seat, out)
 
-    def _agent_answer(self, ask: Ask, out: Wire) -> None:
+    def _agent_answer(self, ask: PendingRequest, out: Wire) -> None:
         seat = ask.seat
         assert seat is not None
         result = {} if out.result is UNSET else plain(out.result) if ask.method in _ANSWERS else {}
@@ -331,7 +331,7 @@ class Switchboard(Holding):
             return
         self._to_client(seat, out)
 
-    def _created(self, ask: Ask, seat: Seat, out: Wire, target: str) -> None:
+    def _created(self, ask: PendingRequest, seat: Seat, out: Wire, target: str) -> None:
         place = self._place(target)
         if ask.params:
             place.url = ask.params["url"]

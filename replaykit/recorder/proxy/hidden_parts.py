@@ -7,8 +7,8 @@ import re
 
 from msgspec import UNSET, Raw, UnsetType
 
-from replaykit.recorder.page.page_script import Names
-from replaykit.recorder.proxy.protocol_messages import RECORDER, Message, Place, Seat, plain, strings
+from replaykit.recorder.page.page_script import InjectedNames
+from replaykit.recorder.proxy.protocol_messages import RECORDER, Message, Seat, TargetPlace, plain, strings
 
 NO_CONTEXT = "Cannot find context with specified id"
 NO_SESSION = "Session with given id not found."
@@ -32,7 +32,7 @@ def is_apart(params: Message, worlds: set[int | str]) -> bool:
 class Secrecy:
     """Knows what of all targets is the recorder's."""
 
-    def __init__(self, names: Names, places: dict[str, Place]) -> None:
+    def __init__(self, names: InjectedNames, places: dict[str, TargetPlace]) -> None:
         self.names = names
         self._places = places
 
@@ -40,7 +40,7 @@ class Secrecy:
         """Return why an agent's command does not go on, in the browser's own words; None = it does."""
         if method in UNKNOWN:
             return -32601, f"'{method}' wasn't found"
-        place = self._places.get(seat.target) or Place()
+        place = self._places.get(seat.target) or TargetPlace()
         for name in ("contextId", "executionContextId"):
             if isinstance(params.get(name), int) and not self._is_told(place, params[name]):
                 return -32000, NO_CONTEXT
@@ -57,7 +57,7 @@ class Secrecy:
                 return -32602, "No target with given id found"
         return None
 
-    def _is_told(self, place: Place, context: int) -> bool:
+    def _is_told(self, place: TargetPlace, context: int) -> bool:
         known = any(context in one.contexts for one in place.seats if one.client != RECORDER)
         return known and context not in place.hidden
 
@@ -69,14 +69,14 @@ class Secrecy:
         return {**params, **{name: f"{params[name]} " for name in given}} if given else None
 
     @staticmethod
-    def holds_hidden(raw: Raw | UnsetType, place: Place) -> bool:
+    def holds_hidden(raw: Raw | UnsetType, place: TargetPlace) -> bool:
         """Whether there is an object of the recorder's worlds in it."""
         if raw is UNSET:
             return False
         return any(int(found) in place.hidden for found in _OBJECT.findall(bytes(raw)))
 
     @staticmethod
-    def without_listeners(raw: Raw, place: Place) -> Raw:
+    def without_listeners(raw: Raw, place: TargetPlace) -> Raw:
         """Return a list of listeners without the recorder's."""
 
         def is_ours(one: Message) -> bool:

@@ -54,7 +54,7 @@ class Seat(Struct, eq=False):
     """Requests that wait for its client, by the name that it was given for them."""
 
 
-class Ask(Struct):
+class PendingRequest(Struct):
     """A request that waits for its answer."""
 
     client: int
@@ -65,7 +65,7 @@ class Ask(Struct):
     then: Callable[[Wire], None] | None = None
 
 
-class Place(Struct):
+class TargetPlace(Struct):
     """What is known of one target."""
 
     is_armed: bool = False

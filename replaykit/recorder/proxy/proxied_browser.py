@@ -14,7 +14,7 @@ from replaykit.recorder.agent_events_file import Spoken
 from replaykit.recorder.browser.command_kinds import BLIND, BLINDED, blinds, cdp_kind
 from replaykit.recorder.browser.command_log import shown
 from replaykit.recorder.browser.forged_documents import forges
-from replaykit.recorder.live_run import Run
+from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
 from replaykit.recorder.proxy.protocol_messages import ASKED, Message
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
@@ -40,7 +40,7 @@ class Proxied:
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._spoken: Spoken | None = None
-        self._run: Run | None = None
+        self._run: LiveRun | None = None
 
     @property
     def endpoint(self) -> str:
@@ -62,7 +62,7 @@ class Proxied:
     def __exit__(self, *error: object) -> None:
         self._proxy.__exit__(*error)
 
-    def follow(self, run: Run) -> None:
+    def follow(self, run: LiveRun) -> None:
         """Learn from a recording, before it is attached, in which pages it listens."""
         self._run, self._loop = run, asyncio.get_running_loop()
         run.is_proxied = True

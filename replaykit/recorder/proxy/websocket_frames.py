@@ -26,7 +26,7 @@ class BadFrame(Exception):
     """What came is no frame of a client, or is too long."""
 
 
-class Frame(Struct, frozen=True):
+class WebSocketFrame(Struct, frozen=True):
     """One whole message, or one control frame."""
 
     kind: int
@@ -48,7 +48,7 @@ def frame(data: bytes, kind: int = TEXT) -> bytes:
     return struct.pack(">BBQ", 0x80 | kind, 127, size) + data
 
 
-class Frames:
+class WebSocketReader:
     """Turns bytes of a client into messages."""
 
     def __init__(self, limit: int = MESSAGE_MAX) -> None:
@@ -57,7 +57,7 @@ class Frames:
         self._parts = bytearray()
         self._kind = 0
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
+    def feed(self, data: bytes) -> Iterator[WebSocketFrame]:
         """Yield what is complete now. Raises BadFrame."""
         self._bytes += data
         while (found := self._next()) is not None:
@@ -85,10 +85,10 @@ class Frames:
         del held[: at + 4 + size]
         return head, payload
 
-    def _take(self, head: int, payload: bytes) -> Iterator[Frame]:
+    def _take(self, head: int, payload: bytes) -> Iterator[WebSocketFrame]:
         kind, is_last = head & 15, bool(head & 0x80)
         if kind >= CLOSE:
-            yield Frame(kind, payload)
+            yield WebSocketFrame(kind, payload)
             return
         if bool(kind) == bool(self._kind):
             raise BadFrame("parts of two messages are mixed")
@@ -99,7 +99,7 @@ class Frames:
         if is_last:
             whole, kind = bytes(self._parts), self._kind
             self._parts, self._kind = bytearray(), 0
-            yield Frame(kind, whole)
+            yield WebSocketFrame(kind, whole)
 
 
 def unmasked(data: bytes, mask: bytes) -> bytes:

@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.page.page_script import PageNode
-from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.session.gestures.recogniser import Acted, Begun, Notice
 from replaykit.recorder.session.observation_scheduler import Observing
 from replaykit.recorder.session.outbox import Blob, Flow, Flows, StepRef
 from replaykit.recorder.session.page_message import is_root, number_of
 from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.steps import Stepping
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.uploaded_files import Uploads
@@ -133,7 +133,7 @@ class Acting:
             self._observing.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
         return ref
 
-    def begin_late(self, tab: Tab, at: float, left: Shown | None) -> StepRef | None:
+    def begin_late(self, tab: Tab, at: float, left: PushedSnapshot | None) -> StepRef | None:
         """Note that the browser began an act, which is known only now; `left`: what the page showed then.
 
         None also where another act has begun meanwhile: the order would be wrong.
@@ -145,7 +145,7 @@ class Acting:
             self._observing.passed(tab, previous, left)
         return self.begin(tab, at, is_gesture=False)
 
-    def done(self, act: Act, tab: Tab) -> None:
+    def done(self, act: DeclaredAction, tab: Tab) -> None:
         """Take in an act that is over."""
         self._stepping.done(act)
         self._observing.watch(tab, act.ref)
@@ -166,7 +166,7 @@ class Acting:
         action = FocusTab(to_page=tab.page)
         views = self._tabs.views()
         self._stepping.done(
-            Act(ref=ref, page=tab.page, action=action, at=at, end=at, url=tab.url, tabs=views)
+            DeclaredAction(ref=ref, page=tab.page, action=action, at=at, end=at, url=tab.url, tabs=views)
         )
 
     def _tell(self, tab: Tab, notices: Iterable[Notice]) -> None:
@@ -198,7 +198,7 @@ class Acting:
             before = replace(before, stale=_older(before.stale, acted.lag))
         action, more = _placed(tab, acted)
         url, views = self._scene(tab, acted.serial)
-        act = Act(
+        act = DeclaredAction(
             ref=ref,
             page=tab.page,
             action=action,
@@ -216,7 +216,7 @@ class Acting:
         else:
             self.done(act, tab)
 
-    def _uploading(self, act: Act, acted: Acted) -> Flow:
+    def _uploading(self, act: DeclaredAction, acted: Acted) -> Flow:
         self._stepping.done((yield from self._uploads.read(act, acted.source, acted.keys)))
 
     def _ref(self, tab: Tab, acted: Acted) -> StepRef | None:

@@ -21,7 +21,7 @@ SPANS_MAX = 256
 """Scripts that are remembered; more do not end while a message is on its way."""
 
 
-class Span(Struct, kw_only=True):
+class ScriptSpan(Struct, kw_only=True):
     """When one script may have run."""
 
     page: int | None
@@ -42,13 +42,13 @@ class Scripts:
     """Tells events that a script of the agent made from those that the page made by itself."""
 
     def __init__(self) -> None:
-        self._spans: dict[int, Span] = {}
+        self._spans: dict[int, ScriptSpan] = {}
         self.is_whole = False
         """All commands of the agent are heard."""
 
     def asked(self, message: ScriptAsked) -> None:
         """Take in that a script is about to run."""
-        span = Span(page=message.page, is_apart=message.is_apart, begin=message.at)
+        span = ScriptSpan(page=message.page, is_apart=message.is_apart, begin=message.at)
         self._spans[message.number] = span
         ended = [number for number, one in self._spans.items() if one.end < inf]
         for number in ended[: max(0, len(ended) - SPANS_MAX)]:

@@ -20,7 +20,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import Step
 
 
-class Act(Struct, frozen=True, kw_only=True):
+class DeclaredAction(Struct, frozen=True, kw_only=True):
     """One act that is over."""
 
     ref: StepRef
@@ -47,7 +47,7 @@ class Act(Struct, frozen=True, kw_only=True):
     """The act failed."""
 
 
-class Window:
+class DeclaredWindow:
     """What the harness declared, from enter to exit."""
 
     def __init__(self, enter: StepEnter, page: int | None) -> None:
@@ -57,7 +57,7 @@ class Window:
         self.is_resolved = False
         """Nothing may be added any more."""
         self.exit: StepExit | None = None
-        self.acts: list[Act] = []
+        self.acts: list[DeclaredAction] = []
         self.begun: list[StepRef] = []
         self.ref = StepRef(enter.at, page)
         self.before: Observation | None = None
@@ -90,7 +90,7 @@ class Window:
         return at >= self.enter.at - SKEW_MS and not is_over
 
 
-def steps_of(window: Window, turn: int | None) -> list[tuple[Step, list[Act]]]:
+def steps_of(window: DeclaredWindow, turn: int | None) -> list[tuple[Step, list[DeclaredAction]]]:
     """Return the steps of a window that declared acts, each with the acts that were seen for it."""
     acts = sorted(window.acts, key=lambda act: act.at)
     merged = merge(window.enter.actions, [act.action for act in acts])
@@ -107,7 +107,7 @@ def steps_of(window: Window, turn: int | None) -> list[tuple[Step, list[Act]]]:
     return steps
 
 
-def step_of(act: Act, action: Action, *, origin: str = "observed") -> Step:
+def step_of(act: DeclaredAction, action: Action, *, origin: str = "observed") -> Step:
     """Return the step of an act; its index is not known yet."""
     return Step(
         t=ms(act.at),
@@ -124,7 +124,7 @@ def step_of(act: Act, action: Action, *, origin: str = "observed") -> Step:
     )
 
 
-def _merged_step(window: Window, merged: Merged, acts: Sequence[Act], start: int) -> Step:
+def _merged_step(window: DeclaredWindow, merged: Merged, acts: Sequence[DeclaredAction], start: int) -> Step:
     """Return the step of one declared act: times and page of the act that it was, else of the window."""
     own = [acts[at] for at in merged.acts]
     if merged.matched is None:
@@ -138,7 +138,7 @@ def _merged_step(window: Window, merged: Merged, acts: Sequence[Act], start: int
     return replace(step, declared=merged.declared, observed=seen, seen=merged.seen)
 
 
-def _declared_step(window: Window, merged: Merged, start: int) -> Step:
+def _declared_step(window: DeclaredWindow, merged: Merged, start: int) -> Step:
     return Step(
         t=start,
         page=window.page,
@@ -152,7 +152,7 @@ def _declared_step(window: Window, merged: Merged, start: int) -> Step:
     )
 
 
-def _timed(act: Act) -> Action:
+def _timed(act: DeclaredAction) -> Action:
     return replace(act.action, t=ms(act.at), end=ms(max(act.at, act.end)))
 
 

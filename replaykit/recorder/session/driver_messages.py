@@ -1,6 +1,7 @@
 """What drivers tell the session, and what the session asks of drivers: nothing here reaches a file.
 
-All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one `Reply`.
+All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one
+`CommandReply`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class PageMessage(Struct, frozen=True, kw_only=True):
     """The message."""
 
 
-class Pushed(Struct, frozen=True, kw_only=True):
+class SnapshotPushed(Struct, frozen=True, kw_only=True):
     """A snapshot that the page sent."""
 
     at: float
@@ -201,7 +202,7 @@ class ConsoleLine(Struct, frozen=True, kw_only=True):
     source: str | None = None
 
 
-class Downloaded(Struct, frozen=True, kw_only=True):
+class DownloadChanged(Struct, frozen=True, kw_only=True):
     """A download changed its state."""
 
     at: float
@@ -267,7 +268,7 @@ class Finished(Struct, frozen=True, kw_only=True):
     """The body, where it need not be asked for."""
 
 
-class Framed(Struct, frozen=True, kw_only=True):
+class WebSocketMessage(Struct, frozen=True, kw_only=True):
     """A message went over a WebSocket."""
 
     at: float
@@ -288,7 +289,7 @@ class Failed(Struct, frozen=True, kw_only=True):
     error: str
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class CommandReply(Struct, frozen=True, kw_only=True):
     """A command was carried out, or not."""
 
     at: float
@@ -361,10 +362,10 @@ class End(Struct, frozen=True, kw_only=True):
 
 
 Input: TypeAlias = (
-    PageMessage | Pushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
-    | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | Downloaded | Requested | Responded
-    | Finished | Framed | Failed | Reply | Commanded | ScriptAsked | ScriptEnded | Answered | Logged
-    | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
+    PageMessage | SnapshotPushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
+    | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | DownloadChanged | Requested | Responded
+    | Finished | WebSocketMessage | Failed | CommandReply | Commanded | ScriptAsked | ScriptEnded | Answered
+    | Logged | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
 )  # fmt: skip
 
 
@@ -392,7 +393,7 @@ class Disarm(Struct, frozen=True, kw_only=True):
 class ReadPage(Struct, frozen=True, kw_only=True):
     """Ask a tab something. Reply value: see `what`.
 
-    `snapshot` (args: purpose) → PagePush, after a `Pushed` of every frame that speaks for itself ·
+    `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that speaks for itself ·
     `frames` → None, after those · `stir` (args: frame id) → None: an act there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
     `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
@@ -414,7 +415,7 @@ class Screenshot(Struct, frozen=True, kw_only=True):
     """Boxes to black out, CSS px of the viewport."""
 
 
-class Body(Struct, frozen=True, kw_only=True):
+class FetchBody(Struct, frozen=True, kw_only=True):
     """Fetch a response body. Reply value: bytes."""
 
     id: int
@@ -476,7 +477,7 @@ class Seal(Struct, frozen=True, kw_only=True):
 
 
 Output: TypeAlias = (
-    Write | Arm | Disarm | ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open
+    Write | Arm | Disarm | ReadPage | Screenshot | CloseDocuments | FetchBody | Post | ReadLog | Http | Open
     | Close | Pause | Seal
 )  # fmt: skip
 

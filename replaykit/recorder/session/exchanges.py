@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from replaykit.bundle.bundle_format import is_media_type
 from replaykit.recorder.browser.net_log import Sent
 from replaykit.recorder.session.driver_messages import (
-    Body,
     Failed,
+    FetchBody,
     Finished,
-    Framed,
     Navigated,
     Post,
     Requested,
     Responded,
+    WebSocketMessage,
 )
 from replaykit.recorder.session.outbox import Blob, Flow, Flows, Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
@@ -178,7 +178,7 @@ class Network:
             self._write(request)  # a redirect waits for the request that it leads to
         return request.page
 
-    def framed(self, message: Framed) -> None:
+    def framed(self, message: WebSocketMessage) -> None:
         """Take in a message of a WebSocket."""
         request = self._requests.get(message.request)
         if request is not None and not request.is_over:
@@ -340,7 +340,7 @@ class Network:
             request.exchange = replace(request.exchange, body=Omitted(why="cap", n=size))
             self._write(request)
             return
-        reply = yield Body(id=0, request=request.name)
+        reply = yield FetchBody(id=0, request=request.name)
         if isinstance(reply.value, bytes):
             self._keep(request, reply.value)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.recorder.session.action_tracker import GRACE_MS, Acting
-from replaykit.recorder.session.declared_steps import Window
+from replaykit.recorder.session.declared_steps import DeclaredWindow
 from replaykit.recorder.session.driver_messages import Pause, StepEnter, StepExit
 from replaykit.recorder.session.navigation.navigations import Navigating
 from replaykit.recorder.session.observation_scheduler import Observing
@@ -78,7 +78,7 @@ class Declaring:
             self._navigating.settle(until)
             self._stepping.resolve(until)
 
-    def _looking(self, window: Window, tab: Tab, previous: StepRef | None) -> Flow:
+    def _looking(self, window: DeclaredWindow, tab: Tab, previous: StepRef | None) -> Flow:
         shown = yield from self._viewer.ask(tab, "before", is_owed=False)
         if shown is not None:
             seen, blobs = self._viewer.before(tab, shown, shown.at)
@@ -90,7 +90,7 @@ class Declaring:
         yield Pause(id=0, ms=GRACE_MS)
         self.resolve(at)
 
-    def _focus(self, window: Window) -> None:
+    def _focus(self, window: DeclaredWindow) -> None:
         """Follow a declared change of tabs, which leaves no event."""
         for action in window.enter.actions:
             if isinstance(action, FocusTab):

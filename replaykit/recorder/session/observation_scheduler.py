@@ -8,10 +8,17 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder.session.driver_messages import MAIN, FrameLeft, FrameOwned, Pause, Pushed, ReadPage
+from replaykit.recorder.session.driver_messages import (
+    MAIN,
+    FrameLeft,
+    FrameOwned,
+    Pause,
+    ReadPage,
+    SnapshotPushed,
+)
 from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.session.snapshot_capture import Shot, Viewer, with_outline, with_shot
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_capture import CapturedScreenshot, Viewer, with_outline, with_shot
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
@@ -30,14 +37,14 @@ LOOKS_MAX = 4
 """Observations of what one act led to, as far as frames in the page cause them."""
 
 
-class Look(Struct, kw_only=True, eq=False):
+class PendingObservation(Struct, kw_only=True, eq=False):
     """A page that came to rest, on its way to an observation."""
 
     tab: Tab
     """The page."""
     ref: StepRef
     """The act that led to it."""
-    shown: Shown
+    shown: PushedSnapshot
     """Its snapshot."""
     seen: Observation
     """What is known so far."""
@@ -66,11 +73,11 @@ class Observing:
         self._tabs = tabs
         self._viewer = viewer
         self._is_loading = is_loading
-        self._waiting: list[Look] = []
+        self._waiting: list[PendingObservation] = []
         self.spoke_at = -inf
         """When a page was looked at last because somebody spoke, ms."""
 
-    def pushed(self, message: Pushed, ref: StepRef | None) -> None:
+    def pushed(self, message: SnapshotPushed, ref: StepRef | None) -> None:
         """Take in a snapshot; at rest it shows what the act `ref` led to."""
         tab = self._tabs.get(message.page)
         if tab is None:
@@ -120,7 +127,7 @@ class Observing:
             ref.looks += 1
             self._flows.start(self._overtaken(tab, ref, at, asks=asks))
 
-    def passed(self, tab: Tab, ref: StepRef, left: Shown | None) -> None:
+    def passed(self, tab: Tab, ref: StepRef, left: PushedSnapshot | None) -> None:
         """Show what the act `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
 
         No picture can be had of it any more.
@@ -132,7 +139,7 @@ class Observing:
         ref.looks += 1
         if left is not None and left.at > ref.at:
             seen, blobs = self._viewer.observation("after", tab, left, left.at)
-            self._write(tab, replace(seen, settled=False), blobs, Shot(), ref)
+            self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
 
     def watch(self, tab: Tab, ref: StepRef) -> None:
         """Ask the page for itself if it stays silent after an act."""
@@ -156,12 +163,12 @@ class Observing:
         last = tab.last_look
         is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
         if last is not None and is_same and isinstance(last.screenshot, str):
-            shot = Shot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
+            shot = CapturedScreenshot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
         else:
             shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, seen, blobs, shot, ref)
 
-    def _look(self, tab: Tab, shown: Shown, ref: StepRef, at: float) -> None:
+    def _look(self, tab: Tab, shown: PushedSnapshot, ref: StepRef, at: float) -> None:
         # Of two looks at one page the later one is closer to rest: it takes the picture.
         for older in [look for look in self._waiting if look.tab is tab]:
             older.is_superseded = True
@@ -169,15 +176,15 @@ class Observing:
         ref.looks += 1
         seen, blobs = self._viewer.observation("after", tab, shown, at)
         asks = tab.sights.has_frames and shown.at == at
-        look = Look(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
+        look = PendingObservation(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
         self._waiting.append(look)
         self._flows.start(self._rested(look), token=look)
 
-    def _release(self, look: Look, at: float) -> None:
+    def _release(self, look: PendingObservation, at: float) -> None:
         self._waiting.remove(look)
         self._flows.hurry(look, at)
 
-    def _rested(self, look: Look) -> Flow:
+    def _rested(self, look: PendingObservation) -> Flow:
         tab = look.tab
         if look.asks_frames:
             at = look.shown.at
@@ -189,7 +196,9 @@ class Observing:
             yield Pause(id=0, ms=SHOT_DELAY_MS)
         if look in self._waiting:
             self._waiting.remove(look)
-        shot = Shot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
+        shot = (
+            CapturedScreenshot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
+        )
         tree = None if look.is_superseded else (yield from self._viewer.outline(tab))
         seen, blobs = with_outline(replace(look.seen, reads=reads), look.blobs, tree)
         self._write(tab, seen, blobs, shot, look.ref)
@@ -210,9 +219,9 @@ class Observing:
         shot = yield from self._shot_between(tab, shown, at)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)
 
-    def _shot_between(self, tab: Tab, shown: Shown | None, at: float) -> Asking[Shot]:
+    def _shot_between(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[CapturedScreenshot]:
         if self._viewer.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
-            return Shot(picture=Omitted(why="cap"))
+            return CapturedScreenshot(picture=Omitted(why="cap"))
         tab.hurried_at = at
         return (yield from self._viewer.shoot(tab, shown))
 
@@ -230,13 +239,15 @@ class Observing:
         seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._viewer.outline(tab)))
         self._write(tab, seen, blobs, shot, ref)
 
-    def _write(self, tab: Tab, seen: Observation, blobs: list[Blob], shot: Shot, ref: StepRef | None) -> None:
+    def _write(
+        self, tab: Tab, seen: Observation, blobs: list[Blob], shot: CapturedScreenshot, ref: StepRef | None
+    ) -> None:
         whole = with_shot(seen, shot)
         if seen.role == "after":
             tab.last_look = whole
         self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)
 
 
-def _shows(shown: Shown, ref: StepRef) -> bool:
+def _shows(shown: PushedSnapshot, ref: StepRef) -> bool:
     """Whether a page, as it was last seen, can show what an act led to in one of its frames."""
     return ref.looks < LOOKS_MAX and (ref.source != MAIN or shown.at > ref.at)

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import blob_id
 from replaykit.recorder.session.driver_messages import (
     MAIN,
-    Body,
     Close,
     CloseDocuments,
+    CommandReply,
+    FetchBody,
     Http,
     Open,
     Output,
@@ -25,7 +26,6 @@ from replaykit.recorder.session.driver_messages import (
     Post,
     ReadLog,
     ReadPage,
-    Reply,
     Screenshot,
     Write,
 )
@@ -36,11 +36,11 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Event, Header
 
 Command: TypeAlias = (
-    ReadPage | Screenshot | CloseDocuments | Body | Post | ReadLog | Http | Open | Close | Pause
+    ReadPage | Screenshot | CloseDocuments | FetchBody | Post | ReadLog | Http | Open | Close | Pause
 )  # fmt: skip
 """An output that gets a reply."""
 
-Flow: TypeAlias = Generator[Command, Reply, None]
+Flow: TypeAlias = Generator[Command, CommandReply, None]
 """Work in several commands: yields one (its id is set here), is sent the reply."""
 
 HURRIED = "hurried"
@@ -48,7 +48,7 @@ HURRIED = "hurried"
 
 _R = TypeVar("_R")
 
-Asking: TypeAlias = Generator[Command, Reply, _R]
+Asking: TypeAlias = Generator[Command, CommandReply, _R]
 """A part of a flow that comes to a result."""
 
 
@@ -204,7 +204,7 @@ class Flows:
         self._when_idle.append(make)
         self._go_on()
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: CommandReply) -> None:
         """Move the flow on that waits for this reply; others are ignored."""
         started = self._waiting.pop(reply.id, None)
         if started is not None:
@@ -216,9 +216,9 @@ class Flows:
         waiting = (number for number, started in self._waiting.items() if started.token is token)
         found = next(waiting, None)
         if found is not None:
-            self.reply(Reply(at=at, id=found, error=HURRIED))
+            self.reply(CommandReply(at=at, id=found, error=HURRIED))
 
-    def _step(self, started: Started, reply: Reply | None) -> None:
+    def _step(self, started: Started, reply: CommandReply | None) -> None:
         try:
             command = next(started.flow) if reply is None else started.flow.send(reply)
         except StopIteration:

@@ -10,7 +10,7 @@ from replaykit.recorder.session.driver_messages import (
     ConsoleLine,
     DialogClosed,
     DialogOpened,
-    Downloaded,
+    DownloadChanged,
     Said,
 )
 from replaykit.recorder.session.outbox import Ledger, StepRef
@@ -88,7 +88,7 @@ class Noting:
         )
         self._ledger.write(event, ref=ref)
 
-    def download(self, message: Downloaded, ref: StepRef | None) -> None:
+    def download(self, message: DownloadChanged, ref: StepRef | None) -> None:
         """Take in a download; it is written when it is over."""
         event, begun = self._downloads.get(message.guid, (None, ref))
         if event is None:

@@ -12,7 +12,7 @@ from replaykit.recorder.session.outbox import Asking, Flow, Ledger
 from replaykit.recorder.session.page_events import Noting
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import Viewer, with_outline, with_shot
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.steps import Stepping
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.witnesses import Logged, Witnessed
@@ -72,7 +72,7 @@ class Closing:
         yield from self._settle()
         yield from self._close_documents()
         active = self._tabs.get(self._tabs.active)
-        last: Shown | None = None
+        last: PushedSnapshot | None = None
         for tab in self._tabs.open:
             shown = yield from self._final(tab, end.at)
             last = shown if tab is active else last
@@ -109,7 +109,7 @@ class Closing:
                 return
             yield Pause(id=0, ms=SAVING_POLL_MS)
 
-    def _final(self, tab: Tab, at: float) -> Asking[Shown | None]:
+    def _final(self, tab: Tab, at: float) -> Asking[PushedSnapshot | None]:
         shown = yield from self._viewer.ask(tab, "final")
         reads = yield from self._viewer.step_reads(tab)
         shot = yield from self._viewer.shoot(tab, shown)

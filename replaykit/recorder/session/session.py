@@ -1,7 +1,7 @@
 """The sans-io core of the recorder: messages in, records and commands out; no clock, file, thread or driver.
 
 Drivers translate callbacks into inputs and carry outputs out; they decide nothing. Every command gets exactly
-one `Reply`; one that failed is a gap in the recording, never an exception.
+one `CommandReply`; one that failed is a gap in the recording, never an exception.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Session:
     def _table(self) -> dict[type, Callable[[Any], object]]:
         return {
             driver_messages.PageMessage: self._page_message,
-            driver_messages.Pushed: self._pushed,
+            driver_messages.SnapshotPushed: self._pushed,
             driver_messages.FrameLeft: self._observing.left,
             driver_messages.FrameOwned: self._observing.owned,
             driver_messages.TabOpened: self._tab_opened,
@@ -190,13 +190,13 @@ class Session:
             driver_messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
             driver_messages.DialogClosed: self._noting.dialog_closed,
             driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
-            driver_messages.Downloaded: lambda m: self._noting.download(m, self._ref(m.at)),
+            driver_messages.DownloadChanged: lambda m: self._noting.download(m, self._ref(m.at)),
             driver_messages.Requested: self._requested,
             driver_messages.Responded: self._network.responded,
             driver_messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
-            driver_messages.Framed: self._network.framed,
+            driver_messages.WebSocketMessage: self._network.framed,
             driver_messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
-            driver_messages.Reply: self._flows.reply,
+            driver_messages.CommandReply: self._flows.reply,
             witnesses.Commanded: self._commanded,
             witnesses.ScriptAsked: self._scripts.asked,
             witnesses.ScriptEnded: self._scripts.ended,
@@ -231,7 +231,7 @@ class Session:
         if message.forges and not message.refused:
             forge(message, tab, self._tabs)
 
-    def _pushed(self, message: driver_messages.Pushed) -> None:
+    def _pushed(self, message: driver_messages.SnapshotPushed) -> None:
         if self._tabs.get(message.page) is None:
             self._probing.pushed(message)
             return

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.recorder.page.page_script import PagePush
-from replaykit.recorder.session.driver_messages import MAIN, ReadPage, Reply, Screenshot, Source
+from replaykit.recorder.session.driver_messages import MAIN, CommandReply, ReadPage, Screenshot, Source
 from replaykit.recorder.session.outbox import HURRIED, Asking, Blob, Ledger
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import SHOTS_LATE_MAX, Tab, Tabs
 from replaykit.secrets.snapshot_secrets import hidden_boxes
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
@@ -41,7 +41,7 @@ GESTURE_MS = 1000
 _OMISSIONS = ("timeout", "dialog_open", "failed")
 
 
-class Shot(Struct, frozen=True, kw_only=True):
+class CapturedScreenshot(Struct, frozen=True, kw_only=True):
     """A picture, or why there is none."""
 
     picture: Id | Omitted | None = None
@@ -75,7 +75,9 @@ class Viewer:
         self._tabs = tabs
         self._step_reads = step_reads
 
-    def take(self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN) -> Shown:
+    def take(
+        self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN
+    ) -> PushedSnapshot:
         """Take in a snapshot of a tab, without secrets."""
         clean = self._ledger.redactor.text
         blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
@@ -83,7 +85,7 @@ class Viewer:
         is_present = document == tab.document
         if is_present and source == MAIN:
             tab.url, tab.title = facts.url or tab.url, facts.title
-        shown = Shown(
+        shown = PushedSnapshot(
             at=at,
             document=document,
             source=source,
@@ -106,7 +108,7 @@ class Viewer:
                 found.append(found[one] if one is not None and one < len(found) else None)
         return tuple(found)
 
-    def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[Shown | None]:
+    def ask(self, tab: Tab, purpose: str, *, is_owed: bool = True) -> Asking[PushedSnapshot | None]:
         """Ask a page for a snapshot; `is_owed`: it is a gap where it gives none."""
         document = tab.document
         reply = yield ReadPage(id=0, page=tab.page, what="snapshot", args=(purpose,))
@@ -122,10 +124,10 @@ class Viewer:
         at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
         return self.take(tab, reply.value, at, document)
 
-    def shoot(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+    def shoot(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
         """Take a picture; with secrets at stake only one of a page that stood still."""
         if not self.has_shots or tab.shots_late >= SHOTS_LATE_MAX:
-            return Shot()
+            return CapturedScreenshot()
         if not self._paints:
             return (yield from self._shoot_once(tab, shown))
         return (yield from self._shoot_still(tab, shown))
@@ -173,7 +175,7 @@ class Viewer:
         return tuple(prep for prep in reply.value if isinstance(prep, Prep))
 
     def before(
-        self, tab: Tab, shown: Shown | None, at: float, own: Shown | None = None
+        self, tab: Tab, shown: PushedSnapshot | None, at: float, own: PushedSnapshot | None = None
     ) -> tuple[Observation | None, list[Blob]]:
         """Return the observation of the page that an act was done on; `own`: of the frame acted in."""
         if shown is None:
@@ -188,7 +190,7 @@ class Viewer:
         return replace(seen, settled=None, stale=stale), blobs
 
     def observation(
-        self, role: str, tab: Tab, shown: Shown | None, at: float, until: float = inf
+        self, role: str, tab: Tab, shown: PushedSnapshot | None, at: float, until: float = inf
     ) -> tuple[Observation, list[Blob]]:
         """Return what a snapshot shows, with the blobs that it refers to; its frames as they were `until`."""
         seen = Observation(
@@ -219,7 +221,7 @@ class Viewer:
         whole = replace(whole, sheets=tuple(sheet.id if sheet else None for sheet in sheets))
         return whole, [shown.blob, *blobs, *(sheet for sheet in sheets if sheet)]
 
-    def _shoot_still(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+    def _shoot_still(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
         for _ in range(TRIES):
             if shown is not None and not tab.can_paint(shown):
                 break
@@ -233,42 +235,42 @@ class Viewer:
             if is_still and shot.blob.media_type == PIXMAP:
                 return shot
             shown = again
-        return Shot(picture=Omitted(why="withheld"))
+        return CapturedScreenshot(picture=Omitted(why="withheld"))
 
-    def _shoot_once(self, tab: Tab, shown: Shown | None) -> Asking[Shot]:
+    def _shoot_once(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
         document = tab.document if shown is None else shown.document
         if tab.document != document:
-            return Shot(picture=Omitted(why="evicted"))
+            return CapturedScreenshot(picture=Omitted(why="evicted"))
         reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
         shot = shot_of(reply)
         if tab.document != document:
-            return Shot(picture=Omitted(why="evicted"))  # it may show the next page
+            return CapturedScreenshot(picture=Omitted(why="evicted"))  # it may show the next page
         if shot.blob is not None:
             tab.shots_late = 0
         elif reply.error == "gone":
-            return Shot()  # its document was replaced: there is nothing to take a picture of
+            return CapturedScreenshot()  # its document was replaced: there is nothing to take a picture of
         elif reply.error != "dialog_open":
             tab.shots_late += reply.error == "timeout"
             self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
         return shot
 
 
-def _frames(tab: Tab, shown: Shown | None) -> list[str | None]:
+def _frames(tab: Tab, shown: PushedSnapshot | None) -> list[str | None]:
     found = tab.sights.all_in(shown) if shown is not None else ()
     return [one.blob.id if one is not None else None for one in found]
 
 
-def shot_of(reply: Reply) -> Shot:
+def shot_of(reply: CommandReply) -> CapturedScreenshot:
     """Return the picture of a reply: (picture, scale, ms)."""
     match reply.value:
         case (Blob() as blob, float() | int() as scale, float() | int() as at):
             kept = float(scale) if 0 < scale <= 1 else 1.0
-            return Shot(picture=blob.id, blob=blob, at=at, scale=kept)
+            return CapturedScreenshot(picture=blob.id, blob=blob, at=at, scale=kept)
     why = reply.error if reply.error in _OMISSIONS else "failed"
-    return Shot(picture=Omitted(why=why or "failed"))
+    return CapturedScreenshot(picture=Omitted(why=why or "failed"))
 
 
-def with_shot(seen: Observation, shot: Shot) -> Observation:
+def with_shot(seen: Observation, shot: CapturedScreenshot) -> Observation:
     """Return an observation with its picture."""
     at = None if shot.at is None else ms(shot.at)
     return replace(seen, screenshot=shot.picture, shot_t=at, shot_scale=shot.scale)

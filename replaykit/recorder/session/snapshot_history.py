@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from replaykit.recorder.page.page_script import PageFrame, PageNode, PagePush
 from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.outbox import Blob
-from replaykit.trajectory.action import Node
+from replaykit.trajectory.action import NodeRef
 from replaykit.trajectory.observation import Frame, TabView
 from replaykit.trajectory.scalars import Box, Point
 
@@ -41,7 +41,7 @@ DEPTH_MAX = 8
 _V = TypeVar("_V")
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class PushedSnapshot(Struct, frozen=True, kw_only=True):
     """A snapshot that a page pushed."""
 
     at: float
@@ -68,8 +68,8 @@ class Sights:
     """Snapshots of one tab."""
 
     def __init__(self) -> None:
-        self._main: deque[Shown] = deque(maxlen=PUSHES_MAX)
-        self._frames: dict[Source, deque[Shown]] = {}
+        self._main: deque[PushedSnapshot] = deque(maxlen=PUSHES_MAX)
+        self._frames: dict[Source, deque[PushedSnapshot]] = {}
         self._left: dict[Source, tuple[float, str]] = {}
         self._scrolls: dict[Source, deque[tuple[float, Point]]] = {}
 
@@ -78,7 +78,7 @@ class Sights:
         """Whether any frame has ever spoken for itself."""
         return bool(self._frames)
 
-    def add(self, shown: Shown) -> None:
+    def add(self, shown: PushedSnapshot) -> None:
         """Take in a snapshot."""
         self.scrolled(shown.source, shown.at, shown.push.scroll)
         if shown.source == MAIN:
@@ -107,41 +107,43 @@ class Sights:
         _remember(self._scrolls, source, moves)
         moves.append((at, offset))
 
-    def latest(self, document: int) -> Shown | None:
+    def latest(self, document: int) -> PushedSnapshot | None:
         """Return the latest snapshot of that document in the main frame."""
         return next((one for one in reversed(self._main) if one.document == document), None)
 
-    def before(self, document: int, source: Source, seq: int, at: float) -> Shown | None:
+    def before(self, document: int, source: Source, seq: int, at: float) -> PushedSnapshot | None:
         """Return the main frame's latest snapshot at or before a message of that document."""
         own = (one for one in reversed(self._main) if one.document == document)
         # Another document counts its own messages: only time compares.
         return next((one for one in own if (one.push.seq <= seq if source == MAIN else one.at <= at)), None)
 
-    def told_from(self, document: int, source: Source, seq: int) -> Shown | None:
+    def told_from(self, document: int, source: Source, seq: int) -> PushedSnapshot | None:
         """Return a frame's latest snapshot at or before its message."""
         pushed = (one for one in reversed(self._frames.get(source, ())) if one.document == document)
         return next((one for one in pushed if one.push.seq <= seq), None)
 
-    def node(self, place: PageNode | None, document: int, source: Source) -> tuple[Node, Shown] | None:
+    def node(
+        self, place: PageNode | None, document: int, source: Source
+    ) -> tuple[NodeRef, PushedSnapshot] | None:
         """Return where a page's node is, by snapshot; None if that snapshot is not there."""
         if place is None:
             return None
         pushed = self._main if source == MAIN else self._frames.get(source, ())
         found = [one for one in pushed if (one.document, one.push.seq) == (document, place.push)]
-        return (Node(snapshot=found[-1].blob.id, number=place.number), found[-1]) if found else None
+        return (NodeRef(snapshot=found[-1].blob.id, number=place.number), found[-1]) if found else None
 
-    def current(self, shown: Shown) -> Shown:
+    def current(self, shown: PushedSnapshot) -> PushedSnapshot:
         """Return a snapshot with all that is known of it by now."""
         pushed = self._main if shown.source == MAIN else self._frames.get(shown.source, ())
         same = (one for one in pushed if (one.document, one.push.seq) == (shown.document, shown.push.seq))
         return next(same, shown)
 
-    def frames(self, main: Shown, until: float = inf) -> tuple[tuple[Frame, ...], list[Blob]]:
+    def frames(self, main: PushedSnapshot, until: float = inf) -> tuple[tuple[Frame, ...], list[Blob]]:
         """Return the frames that a page cannot read, as they were then, and their snapshots."""
         telling = _Telling(self, main.document, until)
         return telling.frames(self.current(main), 0), telling.blobs
 
-    def all_in(self, main: Shown, until: float = inf) -> Iterator[Shown | None]:
+    def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
         """Yield what every frame on a page showed then; None: nobody knows."""
         waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_TOLD_MAX]]
         for entry, depth in waiting:
@@ -150,9 +152,9 @@ class Sights:
             if shown is not None and depth < DEPTH_MAX and len(waiting) < FRAMES_TOLD_MAX:
                 waiting += [(inner, depth + 1) for inner in shown.push.frames]
 
-    def seen(self, frame: str, document: int, until: float) -> Shown | None:
+    def seen(self, frame: str, document: int, until: float) -> PushedSnapshot | None:
         """Return what a frame showed then; None: nobody knows."""
-        last: Shown | None = None
+        last: PushedSnapshot | None = None
         for source, pushed in self._frames.items():
             left_at = self._left[source][0] if source in self._left else None
             if source[0] == frame and frame and (left_at is None or left_at > until):
@@ -178,7 +180,7 @@ class Sights:
         if source == MAIN:
             return (0, 0)
         main = next((one for one in reversed(self._main) if one.document == document and one.at <= at), None)
-        waiting: list[tuple[Shown, Point]] = [(main, (0, 0))] if main is not None else []
+        waiting: list[tuple[PushedSnapshot, Point]] = [(main, (0, 0))] if main is not None else []
         for shown, (left, top) in waiting:
             x, y = self._offset(shown.source, at)
             for entry in shown.push.frames:
@@ -210,7 +212,7 @@ class _Telling:
         self._until = until
         self._left = FRAMES_TOLD_MAX
 
-    def frames(self, outer: Shown, depth: int) -> tuple[Frame, ...]:
+    def frames(self, outer: PushedSnapshot, depth: int) -> tuple[Frame, ...]:
         entries = outer.push.frames[: self._left]
         self._left -= len(entries)
         return tuple(self._frame(entry, depth) for entry in entries)

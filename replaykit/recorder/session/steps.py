@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from replaykit.recorder.session.declared_steps import Act, Window, plain, step_of, steps_of
+from replaykit.recorder.session.declared_steps import DeclaredAction, DeclaredWindow, plain, step_of, steps_of
 from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
 from replaykit.recorder.session.outbox import Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
@@ -26,8 +26,8 @@ class Stepping:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._line: list[StepRef | Window] = []
-        self._ready: dict[StepRef, Act] = {}
+        self._line: list[StepRef | DeclaredWindow] = []
+        self._ready: dict[StepRef, DeclaredAction] = {}
         self._refs: list[StepRef] = []
         self._thoughts: list[Said] = []
         self._turn = -1
@@ -47,7 +47,7 @@ class Stepping:
         return next((ref for ref in reversed(self._refs) if ref not in busy), None)
 
     @property
-    def window(self) -> Window | None:
+    def window(self) -> DeclaredWindow | None:
         """The window that is open now."""
         return next((window for window in self._windows if window.exit is None), None)
 
@@ -59,7 +59,7 @@ class Stepping:
     @property
     def promised(self) -> int:
         """Steps that there are and will be, as far as is known."""
-        waiting = (len(one.enter.actions) if isinstance(one, Window) else 1 for one in self._line)
+        waiting = (len(one.enter.actions) if isinstance(one, DeclaredWindow) else 1 for one in self._line)
         return self.count + sum(waiting)
 
     def ref_at(self, at: float, slack: float = 1.0) -> StepRef | None:
@@ -70,10 +70,10 @@ class Stepping:
         """Return the index of a step, also of one that is not over yet; None where it may never be a step."""
         index = self.count
         for one in self._line if ref.index is None else ():
-            refs = [one.ref, *one.begun] if isinstance(one, Window) else [one]
+            refs = [one.ref, *one.begun] if isinstance(one, DeclaredWindow) else [one]
             if ref in refs:
-                return index if not isinstance(one, Window) or one.size else None
-            index += one.size if isinstance(one, Window) else 1
+                return index if not isinstance(one, DeclaredWindow) or one.size else None
+            index += one.size if isinstance(one, DeclaredWindow) else 1
         return ref.index
 
     def is_declared(self, at: float, *, is_gesture: bool = True) -> bool:
@@ -88,15 +88,15 @@ class Stepping:
         """Return the thoughts that no step followed."""
         return _joined([thought.text for thought in self._thoughts])
 
-    def enter(self, message: StepEnter, page: int | None) -> Window:
+    def enter(self, message: StepEnter, page: int | None) -> DeclaredWindow:
         """Open a window; one that is still open ends here."""
         self.exit(StepExit(at=message.at))
-        window = Window(message, page)
+        window = DeclaredWindow(message, page)
         self._queue(window)
         self._note(window.ref)
         return window
 
-    def exit(self, message: StepExit) -> Window | None:
+    def exit(self, message: StepExit) -> DeclaredWindow | None:
         """Close the open window; it is resolved later, when pages have told all."""
         window = self.window
         if window is not None:
@@ -115,9 +115,9 @@ class Stepping:
         self._note(ref)
         return ref
 
-    def done(self, act: Act) -> None:
+    def done(self, act: DeclaredAction) -> None:
         """Take in an act that is over; outside of windows it is a step when its turn comes."""
-        windows = (one for one in self._line if isinstance(one, Window) and act.ref in one.begun)
+        windows = (one for one in self._line if isinstance(one, DeclaredWindow) and act.ref in one.begun)
         window = next(windows, None)
         if window is not None:
             window.acts.append(act)
@@ -142,16 +142,16 @@ class Stepping:
     def finish(self) -> None:
         """Write every step that is over, whether those before it are or not."""
         for window in self._line:
-            if isinstance(window, Window):
+            if isinstance(window, DeclaredWindow):
                 window.begun = [act.ref for act in window.acts]
-        self._line = [one for one in self._line if isinstance(one, Window) or one in self._ready]
+        self._line = [one for one in self._line if isinstance(one, DeclaredWindow) or one in self._ready]
         self.resolve()
 
     @property
-    def _windows(self) -> list[Window]:
-        return [one for one in self._line if isinstance(one, Window) and not one.is_resolved]
+    def _windows(self) -> list[DeclaredWindow]:
+        return [one for one in self._line if isinstance(one, DeclaredWindow) and not one.is_resolved]
 
-    def _window_at(self, at: float, *, is_gesture: bool) -> Window | None:
+    def _window_at(self, at: float, *, is_gesture: bool) -> DeclaredWindow | None:
         if not is_gesture:
             # The browser's word comes in order with the harness's; only pages are late.
             return self.window
@@ -160,7 +160,7 @@ class Stepping:
         exact = [w for w in covering if w.enter.at <= at and (w.exit is None or at <= w.exit.at)]
         return exact[0] if exact else min(covering, key=lambda window: window.distance(at), default=None)
 
-    def _queue(self, one: StepRef | Window) -> None:
+    def _queue(self, one: StepRef | DeclaredWindow) -> None:
         # Messages of two tabs may cross: order is that of the acts.
         self._line.append(one)
         self._line.sort(key=lambda slot: slot.at)
@@ -168,15 +168,15 @@ class Stepping:
     def _advance(self) -> None:
         while self._line and self._is_over(self._line[0]):
             first = self._line.pop(0)
-            if isinstance(first, Window):
+            if isinstance(first, DeclaredWindow):
                 self._resolve(first)
             else:
                 self._observed(self._ready.pop(first))
 
-    def _is_over(self, one: StepRef | Window) -> bool:
-        return one.is_complete if isinstance(one, Window) else one in self._ready
+    def _is_over(self, one: StepRef | DeclaredWindow) -> bool:
+        return one.is_complete if isinstance(one, DeclaredWindow) else one in self._ready
 
-    def _observed(self, act: Act) -> None:
+    def _observed(self, act: DeclaredAction) -> None:
         step = step_of(act, act.action)
         self._write(step, [act], self._thoughts_until(act.at), None)
 
@@ -191,7 +191,7 @@ class Stepping:
         self._thoughts = [thought for thought in self._thoughts if thought.at > at + SKEW_MS]
         return _joined([thought.text for thought in early])
 
-    def _resolve(self, window: Window) -> None:
+    def _resolve(self, window: DeclaredWindow) -> None:
         thought = self._thoughts_until(window.exit.at if window.exit else window.at)
         thought = _joined([text for text in (thought, window.enter.thought) if text])
         if not window.enter.actions:
@@ -204,7 +204,7 @@ class Stepping:
             refs = [window.ref] if is_first else []
             self._write(step, acts, thought if is_first else None, window, refs)
 
-    def _resolve_undeclared(self, window: Window, thought: str | None) -> None:
+    def _resolve_undeclared(self, window: DeclaredWindow, thought: str | None) -> None:
         """Write the acts of a window that said a thought or a raw text, but no act."""
         acts = sorted(window.acts, key=lambda act: act.at)
         for number, act in enumerate(acts):
@@ -226,9 +226,9 @@ class Stepping:
     def _write(
         self,
         step: Step,
-        acts: Sequence[Act],
+        acts: Sequence[DeclaredAction],
         thought: str | None,
-        window: Window | None,
+        window: DeclaredWindow | None,
         refs: Sequence[StepRef] = (),
     ) -> None:
         index, self.count = self.count, self.count + 1

@@ -8,7 +8,7 @@ from math import inf
 from msgspec import Struct
 
 from replaykit.recorder.session.action_tracker import Acting
-from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
 from replaykit.recorder.session.navigation.navigations import Navigating
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
@@ -80,7 +80,7 @@ class Tabbing:
             ref = tab.opening = self._new_tab(tab, message.at)
         cause = "agent" if is_act else "page" if opener is not None else "unknown"
         self._ledger.write(
-            exchange.Tab(
+            exchange.TabChange(
                 t=ms(message.at),
                 page=tab.page,
                 state="opened",
@@ -143,7 +143,7 @@ class Tabbing:
         self._acting.settle(tab)
         self._tabs.close(tab)
         self._ledger.write(
-            exchange.Tab(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
+            exchange.TabChange(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
         )
         self._ledger.gap("actions", "crashed", message.at, page=tab.page)
 
@@ -182,7 +182,7 @@ class Tabbing:
             return None
         is_blank = tab.opened_url in ("", "about:blank")
         action = NewTab(url=None if is_blank else tab.opened_url)
-        act = Act(
+        act = DeclaredAction(
             ref=ref,
             page=tab.page,
             action=action,
@@ -202,7 +202,7 @@ class Tabbing:
         before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
         self._tabs.close(one.tab)
         active = self._tabs.get(self._tabs.active)
-        act = Act(
+        act = DeclaredAction(
             ref=ref,
             page=one.tab.page,
             action=CloseTab(),
@@ -216,7 +216,7 @@ class Tabbing:
         self._acting.done(act, one.tab)
 
     def _write(self, tab: Tab, at: float, cause: str) -> None:
-        event = exchange.Tab(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
+        event = exchange.TabChange(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
         self._ledger.write(event)
 
     def _late(self, message: TabOpened) -> None:

@@ -7,7 +7,7 @@ from math import inf
 from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.gestures.recogniser import Recogniser
 from replaykit.recorder.session.outbox import StepRef
-from replaykit.recorder.session.snapshot_history import Shown, Sights
+from replaykit.recorder.session.snapshot_history import PushedSnapshot, Sights
 from replaykit.trajectory.observation import Observation, TabView
 
 TOUCH_MS = 1000.0
@@ -70,7 +70,7 @@ class Tab:
         """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
         """Latest observation of what an act led to."""
-        self.last_words: Shown | None = None
+        self.last_words: PushedSnapshot | None = None
         """A last look that the driver took before the tab was closed."""
         self.sights = Sights()
         """What its documents have shown."""
@@ -91,11 +91,11 @@ class Tab:
         return document == self.authored or document > self.forged_after
 
     @property
-    def latest(self) -> Shown | None:
+    def latest(self) -> PushedSnapshot | None:
         """The latest snapshot of the main frame's present document."""
         return self.sights.latest(self.document)
 
-    def can_paint(self, shown: Shown) -> bool:
+    def can_paint(self, shown: PushedSnapshot) -> bool:
         """Whether a picture's secrets can be found in it; in other frames than the main one they cannot."""
         frames = self.sights.all_in(shown)
         return shown.paint is not None and all(one is not None and one.paint == () for one in frames)

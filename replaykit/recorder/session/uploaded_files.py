@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import ReadPage, Source
 from replaykit.recorder.session.outbox import Asking, Blob, Ledger
 from replaykit.trajectory.action import FileInfo, UploadFile
@@ -27,7 +27,7 @@ class Uploads:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def read(self, act: Act, source: Source, keys: Sequence[int | None]) -> Asking[Act]:
+    def read(self, act: DeclaredAction, source: Source, keys: Sequence[int | None]) -> Asking[DeclaredAction]:
         """Return the act with the contents of its files, as far as the page still has them."""
         upload, blobs, files = act.action, list(act.blobs), list[FileInfo]()
         assert isinstance(upload, UploadFile)

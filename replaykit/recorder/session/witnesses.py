@@ -22,7 +22,7 @@ OF_PAGES = {
 
 
 class Commanded(Struct, frozen=True, kw_only=True):
-    """The agent asked its driver, or the browser, for something. Fields: those of `Command`."""
+    """The agent asked its driver, or the browser, for something. Fields: those of its `Command`."""
 
     at: float
     page: int | None = None

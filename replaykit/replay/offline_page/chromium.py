@@ -32,7 +32,7 @@ from replaykit.replay.offline_page.frame_builder import (
     skeleton_of,
 )
 from replaykit.replay.offline_page.page_payload import Blueprint
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.trajectory.observation import Read
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ class Rebuilt:
         self.style: dict[str, int] = self._report.evaluate("(report) => report.settle()")
         self.faults = tuple(faults_of(found, self.style["differing"], self.page.url, self.plan))
 
-    def read(self, wanted: Wanted) -> Read:
+    def read(self, wanted: PageQuestion) -> Read:
         """Answer a locator.
 
         Raises Unsupported where the page differs from the recorded one, or the answer touches what no
@@ -274,7 +274,7 @@ class Rebuilt:
             raise LocatorLimit(locator=wanted.locator, limit="1048576 characters of a result")
         return convert({"locator": wanted.locator, **json.loads(found["text"])}, Read)
 
-    def _evaluate(self, wanted: Wanted) -> dict[str, Any]:
+    def _evaluate(self, wanted: PageQuestion) -> dict[str, Any]:
         from playwright.sync_api import Error
 
         asked = {"expression": wanted.call, "returnByValue": True, "timeout": READ_MAX_MS}

@@ -17,7 +17,7 @@ from replaykit.errors import (
     Unsupported,
 )
 from replaykit.replay.offline_page.page_payload import Blueprint, blueprint_of
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.tier import Tier
@@ -69,7 +69,7 @@ class Oracle:
         """`Chrome/156.0.8078.79`; None where there is no browser, or none was needed yet."""
         return None if self._chromium is None else self._chromium.version
 
-    def read(self, page: Page, wanted: Wanted) -> Read:
+    def read(self, page: Page, wanted: PageQuestion) -> Read:
         """Answer a locator on a recorded page.
 
         Raises Unsupported where no browser is there, it fails, or the recording cannot tell; LocatorLimit,
@@ -104,7 +104,7 @@ class Oracle:
             self._built[page.place] = self._open(blueprint_of(page, self._replay))
         return self._built[page.place]
 
-    def _confirm(self, page: Page, wanted: Wanted, plan: Blueprint, found: Read) -> None:
+    def _confirm(self, page: Page, wanted: PageQuestion, plan: Blueprint, found: Read) -> None:
         """Raise Unsupported unless the answer is the same with other words for what is masked or cut."""
         if page.dom is not None and page.dom.snapshot.omitted:
             raise Unsupported(locator=wanted.locator, reason="the snapshot leaves elements out")

@@ -15,7 +15,7 @@ from replaykit.replay.frame_pages import find
 from replaykit.replay.offline_page.chromium import Chromium, Rebuilt, shared
 from replaykit.replay.offline_page.frame_builder import Filled
 from replaykit.replay.offline_page.page_payload import blueprint_of
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import LAMBDA, evaluate, read_selector
@@ -162,15 +162,15 @@ def _answers(read: Read, dom: Dom, rebuilt: Rebuilt | None) -> tuple[Read, Read 
     return read, static, chromium
 
 
-def _wanted(key: str) -> Wanted:
+def _wanted(key: str) -> PageQuestion:
     """Take the key of a read apart: `SELECTOR @PROPERTY`, or a script or path."""
     selector, mark, name = key.rpartition(" @")
     if not mark or key.startswith(_SCRIPTS) or is_xpath(key):
-        return Wanted(locator=key)
-    return Wanted(locator=key, selector=selector, read=name)
+        return PageQuestion(locator=key)
+    return PageQuestion(locator=key, selector=selector, read=name)
 
 
-def _static(wanted: Wanted, dom: Dom) -> Read:
+def _static(wanted: PageQuestion, dom: Dom) -> Read:
     if wanted.selector is not None:
         return read_selector(wanted.locator, wanted.selector, wanted.read, dom)
     return evaluate(wanted.locator, dom)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, Framed
+from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, FramedDocument
 from replaykit.replay.rendered_text.text_shapes import shape_of
 
 FRAMES_MAX = 100
@@ -133,7 +133,9 @@ def _frame(report: Any, owner: int) -> Any:
     return None if held is None else held.content_frame()
 
 
-def _built(frame: Any, framed: Framed, outer: Blueprint, skeletons: Skeletons) -> tuple[Any, tuple[str, ...]]:
+def _built(
+    frame: Any, framed: FramedDocument, outer: Blueprint, skeletons: Skeletons
+) -> tuple[Any, tuple[str, ...]]:
     """Return the report of what stands in a frame now, and its faults."""
     from playwright.sync_api import Error
 

@@ -15,7 +15,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.frame_pages import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, SHADOW, State
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, SHADOW, ElementState
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 
@@ -49,7 +49,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """Element number of the host or frame whose tree it styles, -1: the document; None: not recorded."""
 
 
-class Framed(Struct, frozen=True, kw_only=True):
+class FramedDocument(Struct, frozen=True, kw_only=True):
     """A frame that its page cannot read: a document of its own."""
 
     owner: int
@@ -97,7 +97,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     """Width and height of the window, CSS px."""
     is_whole: bool
     """Whether nothing was masked, cut or left out."""
-    frames: tuple[Framed, ...] = ()
+    frames: tuple[FramedDocument, ...] = ()
     """Frames that the page cannot read."""
 
     @property
@@ -135,7 +135,7 @@ def blueprint_of(page: Page, replay: Replay, *, with_frames: bool = False) -> Bl
 
 def _framed(
     views: tuple[FrameView, ...], dom: Dom, replay: Replay, *, with_frames: bool
-) -> tuple[Framed, ...]:
+) -> tuple[FramedDocument, ...]:
     snapshot = dom.snapshot
     held = {state.frame: snapshot.number[row] for row, state in snapshot.state.items()}
     held.pop(None, None)
@@ -145,11 +145,11 @@ def _framed(
     )
 
 
-def _of_frame(owner: int, view: FrameView | None, replay: Replay) -> Framed:
+def _of_frame(owner: int, view: FrameView | None, replay: Replay) -> FramedDocument:
     dom = view.dom if view is not None else None
     if view is None or dom is None:
-        return Framed(owner=owner)
-    return Framed(owner=owner, snapshot=view.snapshot_id, plan=_inside(view, dom, replay))
+        return FramedDocument(owner=owner)
+    return FramedDocument(owner=owner, snapshot=view.snapshot_id, plan=_inside(view, dom, replay))
 
 
 def _inside(view: FrameView, dom: Dom, replay: Replay) -> Blueprint | None:
@@ -237,7 +237,7 @@ def _images(dom: Dom) -> list[tuple[int, int, int]]:
     return [(snapshot.number[row], *size) for row, size in sizes if size is not None]
 
 
-def _size(state: State) -> tuple[int, int] | None:
+def _size(state: ElementState) -> tuple[int, int] | None:
     return state.image if isinstance(state.image, tuple) else None
 
 

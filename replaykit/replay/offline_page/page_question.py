@@ -10,7 +10,7 @@ from replaykit.replay.selectors.locator_evaluation import LAMBDA
 from replaykit.tasks.xpath_grammar import is_xpath
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class PageQuestion(Struct, frozen=True, kw_only=True):
     """A question to a page: a script, a path, or a selector with a property."""
 
     locator: str

@@ -55,7 +55,7 @@ _CONTROLS = ("input", "textarea", "select")
 _LIVE_PROPERTIES = {"checked": "checked", "selectedIndex": "selected_index"}
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class EvaluationPlace(Struct, frozen=True, kw_only=True):
     """Where an evaluation takes place."""
 
     dom: Dom
@@ -72,7 +72,7 @@ def evaluate(locator: str, dom: Dom) -> Read:
     """Answer a JavaScript locator or a path; raises `Unsupported` and `LocatorLimit`."""
     if xpath_grammar.is_xpath(locator):
         return _read(locator, _form_value(find(locator, dom)))
-    place = Place(dom=dom, locator=locator)
+    place = EvaluationPlace(dom=dom, locator=locator)
     try:
         value = _value(parse(locator.removeprefix(LAMBDA)), place)
     except JsError as error:
@@ -110,7 +110,7 @@ def _form_value(found: list[Node]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _value(expression: Expression, place: Place) -> Any:
+def _value(expression: Expression, place: EvaluationPlace) -> Any:
     match expression:
         case Document():
             return place.dom
@@ -139,7 +139,7 @@ def _value(expression: Expression, place: Place) -> Any:
                 return _value(otherwise, place)
 
 
-def _chain(chain: Chain, place: Place) -> Any:
+def _chain(chain: Chain, place: EvaluationPlace) -> Any:
     value, links = _begun(chain, place)
     for link in links:
         if link.optional and (value is None or value is UNDEFINED):
@@ -151,7 +151,7 @@ def _chain(chain: Chain, place: Place) -> Any:
     return value
 
 
-def _begun(chain: Chain, place: Place) -> tuple[Any, tuple[Property | Call | Index, ...]]:
+def _begun(chain: Chain, place: EvaluationPlace) -> tuple[Any, tuple[Property | Call | Index, ...]]:
     """Return where a chain begins, and its links: the text of a first match may need no whole page."""
     match chain.links:
         case (Call(name="querySelector", arguments=(Literal(value=str(css)),)), Property(name=name), *_):
@@ -162,7 +162,7 @@ def _begun(chain: Chain, place: Place) -> tuple[Any, tuple[Property | Call | Ind
     return _value(chain.head, place), chain.links
 
 
-def _either(parts: tuple[Expression, ...], place: Place) -> Any:
+def _either(parts: tuple[Expression, ...], place: EvaluationPlace) -> Any:
     value: Any = UNDEFINED
     for part in parts:
         value = _value(part, place)
@@ -171,20 +171,20 @@ def _either(parts: tuple[Expression, ...], place: Place) -> Any:
     return value
 
 
-def _sum(parts: tuple[Expression, ...], place: Place) -> Any:
+def _sum(parts: tuple[Expression, ...], place: EvaluationPlace) -> Any:
     total = _value(parts[0], place)
     for part in parts[1:]:
         total = _bounded(locator_operators.add(total, _value(part, place), place.locator), place)
     return total
 
 
-def _body(bindings: tuple[tuple[str, Expression], ...], result: Expression, place: Place) -> Any:
+def _body(bindings: tuple[tuple[str, Expression], ...], result: Expression, place: EvaluationPlace) -> Any:
     for name, expression in bindings:
         place = replace(place, names={**place.names, name: _value(expression, place)})
     return _value(result, place)
 
 
-def _linked(value: Any, link: Property | Call | Index, place: Place) -> Any:
+def _linked(value: Any, link: Property | Call | Index, place: EvaluationPlace) -> Any:
     name = str(link.number) if isinstance(link, Index) else link.name
     if value is None or value is UNDEFINED:
         raise JsError(
@@ -202,7 +202,7 @@ def _linked(value: Any, link: Property | Call | Index, place: Place) -> Any:
             return _bounded(locator_values.call(value, name, given, place.locator), place)
 
 
-def _arrowed(value: Any, name: str, arrow: Arrow, place: Place) -> Any:
+def _arrowed(value: Any, name: str, arrow: Arrow, place: EvaluationPlace) -> Any:
     """Call `map`, `filter`, `find` or `some`: arrays have them, lists of nodes do not."""
     if not isinstance(value, list) or isinstance(value, Nodes):
         return locator_values.call(value, name, [], place.locator)  # throws, as there is no such method
@@ -218,12 +218,12 @@ def _arrowed(value: Any, name: str, arrow: Arrow, place: Place) -> Any:
     return any(locator_operators.truthy(result) for _, result in given)
 
 
-def _bound(place: Place, arrow: Arrow, item: Any) -> Place:
+def _bound(place: EvaluationPlace, arrow: Arrow, item: Any) -> EvaluationPlace:
     place.work[0] += 1
     return replace(place, names={**place.names, arrow.parameter: item})
 
 
-def _charged(value: Any, place: Place, cost: int = 1) -> Any:
+def _charged(value: Any, place: EvaluationPlace, cost: int = 1) -> Any:
     """Count what an arrow's body costs: it is evaluated as often as a hostile page has elements."""
     if place.work:
         place.work[0] += cost + locator_operators.size(value)
@@ -232,7 +232,7 @@ def _charged(value: Any, place: Place, cost: int = 1) -> Any:
     return value
 
 
-def _bounded(value: Any, place: Place) -> Any:
+def _bounded(value: Any, place: EvaluationPlace) -> Any:
     if isinstance(value, str) and len(value) > RESULT_MAX:
         raise LocatorLimit(locator=place.locator, limit=f"{RESULT_MAX} characters of a text")
     return value

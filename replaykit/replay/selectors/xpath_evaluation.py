@@ -17,7 +17,7 @@ from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.snapshot.attributes import namespace_of, qualified
 from replaykit.snapshot.snapshot_format import COMMENT, HTML, OTHER, TEXT
-from replaykit.tasks.xpath_grammar import Function, Operation, Path, Step, Value, XPath, parse
+from replaykit.tasks.xpath_grammar import Function, Operation, Path, XPath, XPathStep, XPathValue, parse
 
 VISITS_MAX = 1_000_000
 """Nodes visited by one expression."""
@@ -67,7 +67,7 @@ class _Evaluation:
 
     def value(self, expression: XPath, around: _Around) -> Any:
         match expression:
-            case Value(value=value):
+            case XPathValue(value=value):
                 return value
             case Path():
                 return self._path(expression, around)
@@ -86,7 +86,7 @@ class _Evaluation:
             nodes = _ordered(found)
         return nodes
 
-    def _step(self, step: Step, node: int | Attribute) -> list[int | Attribute]:
+    def _step(self, step: XPathStep, node: int | Attribute) -> list[int | Attribute]:
         found = [near for near in self._axis(step.axis, node) if self._passes(step, near)]
         return self._filter(found, step.predicates)
 
@@ -131,7 +131,7 @@ class _Evaluation:
         if axis in ("following", "preceding"):
             raise Unsupported(locator=self.source, reason=f"{axis} of an attribute")
 
-    def _passes(self, step: Step, node: int | Attribute) -> bool:
+    def _passes(self, step: XPathStep, node: int | Attribute) -> bool:
         if isinstance(node, Attribute):
             is_named = step.test == node.name and not namespace_of(node.name, self.tree.kind[node.row])
             return is_named or step.test in ("*", "node()")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaykit.replay.dom_tree import words
-from replaykit.snapshot.snapshot_format import HTML, TEXT, Snapshot, State
+from replaykit.snapshot.snapshot_format import HTML, TEXT, ElementState, Snapshot
 
 CONTROLS = words("input textarea select button img video canvas iframe frame meter progress object embed hr")
 """Elements that a sketch draws as one piece."""
@@ -17,7 +17,7 @@ _BUTTONS = ("submit", "button", "reset", "image")
 def control(shot: Snapshot, row: int) -> tuple[str, str]:
     """Return how a control looks (a word of ours) and what it says."""
     tag, attributes = shot.name[row], _attributes(shot, row)
-    state = shot.state.get(row, State())
+    state = shot.state.get(row, ElementState())
     if tag == "input":
         return _input(attributes, state)
     if tag == "textarea":
@@ -32,7 +32,7 @@ def control(shot: Snapshot, row: int) -> tuple[str, str]:
     return "picture", named[:LETTERS_MAX]
 
 
-def _input(attributes: dict[str, str], state: State) -> tuple[str, str]:
+def _input(attributes: dict[str, str], state: ElementState) -> tuple[str, str]:
     kind = attributes.get("type", "text").lower()
     if kind in ("checkbox", "radio"):
         on = state.checked if state.checked is not None else "checked" in attributes
@@ -49,7 +49,7 @@ def _input(attributes: dict[str, str], state: State) -> tuple[str, str]:
     )
 
 
-def _chosen(shot: Snapshot, row: int, state: State) -> str:
+def _chosen(shot: Snapshot, row: int, state: ElementState) -> str:
     inside = range(row + 1, shot.end[row])
     options = [at for at in inside if shot.kind[at] == HTML and shot.name[at] == "option"]
     chosen = [_text(shot, options[index]) for index in state.selected or () if 0 <= index < len(options)]

@@ -20,7 +20,7 @@ PICTURE, PAGE = "image/base64", "page/deflate"
 """Types of data blocks: no browser runs them."""
 
 
-class Evidence:
+class EmbeddedEvidence:
     """Writes data blocks and remembers which are there. Memory: one picture or page, and names."""
 
     def __init__(self, file: IO[str], most: int | None) -> None:

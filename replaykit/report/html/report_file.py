@@ -17,7 +17,7 @@ from replaykit.grading.verdict import Report
 from replaykit.report.comparison import compare
 from replaykit.report.comparison_text import comparison_text
 from replaykit.report.html.changes import Gradings, changes, gradings
-from replaykit.report.html.embedded_evidence import Evidence
+from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.inert import data_block, packed_json
 from replaykit.report.html.overview import is_well, overview, row, run_ids
 from replaykit.report.html.runs import facts, run_data, sources_of
@@ -77,7 +77,7 @@ def _write_runs(
 ) -> dict[str, Any]:
     told = gradings(options.before, report)
     found, ids = sources_of(told.verdicts, sources), run_ids(told.verdicts)
-    evidence = Evidence(blocks, options.most)
+    evidence = EmbeddedEvidence(blocks, options.most)
     rows: dict[int, dict[str, Any]] = {}
     for place in _wanted_first(told):
         verdict, source = told.verdicts[place], found.get(place)
@@ -108,7 +108,7 @@ def _wanted_first(told: Gradings) -> list[int]:
     return sorted(places, key=lambda place: (place not in differ, is_well(told.verdicts[place]), place))
 
 
-def _left_out(evidence: Evidence, options: HtmlOptions) -> dict[str, int]:
+def _left_out(evidence: EmbeddedEvidence, options: HtmlOptions) -> dict[str, int]:
     return {"pieces": evidence.left_out, "most": options.most or 0}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.embedded_evidence import Evidence
+from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.inert import data_block, packed_json
 from replaykit.report.html.overview import link_ids
 from replaykit.report.html.report_file import EVIDENCE_MAX
@@ -28,7 +28,7 @@ def write_parting(
     found = part(before, after)
     ids = link_ids([before.digest, after.digest])
     with data_behind(file) as blocks:
-        evidence = Evidence(blocks, most)
+        evidence = EmbeddedEvidence(blocks, most)
         rows = {}
         for id, name, bundle in zip(ids, names, (before, after), strict=True):
             if id not in rows:

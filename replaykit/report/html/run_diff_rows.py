@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from replaykit.report.html.words import STEPS_MAX, any_value, bounded, line
-from replaykit.report.run_diff import Fact, Parting, Row
+from replaykit.report.run_diff import Fact, Parting, RunDiffRow
 
 _PARTS = {"task content": "task", "agent": "agent"}
 """Facts that are JSON objects, to the word before the names of their fields."""
@@ -34,7 +34,7 @@ def sides(found: Parting, ids: Sequence[str], names: Sequence[str]) -> dict[str,
     }
 
 
-def _side_by_side(rows: Iterable[Row]) -> Iterator[list[Any]]:
+def _side_by_side(rows: Iterable[RunDiffRow]) -> Iterator[list[Any]]:
     """Yield rows; what one run has stands beside what the other has in its place."""
     for in_one, block in groupby(rows, key=lambda row: row.mark in ("removed", "new")):
         if not in_one:

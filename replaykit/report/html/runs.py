@@ -13,7 +13,7 @@ from replaykit.errors import BundleError, TapeError
 from replaykit.grading.judges.judge_config import tape_path
 from replaykit.grading.judges.tape.tape import Tape, read_tape
 from replaykit.grading.verdict import CheckResult, PolicyResult, Verdict
-from replaykit.report.html.embedded_evidence import Evidence
+from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.observations import Looks, looks
 from replaykit.report.html.run_story import story
 from replaykit.report.html.sketch import Spot
@@ -42,7 +42,9 @@ def sources_of(verdicts: Sequence[Verdict], sources: Iterable[str | Path]) -> di
     return found
 
 
-def run_data(source: str, verdict: Verdict, evidence: Evidence, replies: str | None) -> dict[str, Any]:
+def run_data(
+    source: str, verdict: Verdict, evidence: EmbeddedEvidence, replies: str | None
+) -> dict[str, Any]:
     """Return everything about a run; its pictures and pages are written on the way.
 
     A bundle that cannot be read gives a run without a story, and says why.
@@ -76,7 +78,7 @@ def _reasons(verdict: Verdict) -> Iterator[tuple[str, str]]:
                 yield f"{kind}:{one.reason}", words
 
 
-def recorded(bundle: Bundle, evidence: Evidence, more: Iterable[str] = ()) -> dict[str, Any]:
+def recorded(bundle: Bundle, evidence: EmbeddedEvidence, more: Iterable[str] = ()) -> dict[str, Any]:
     """Return what a bundle holds of its run, without any verdict; `more`: blobs of pictures to show too."""
     seen = looks(bundle.trajectory)
     pictures = evidence.pictures(bundle, dict.fromkeys([*seen.pictures, *more]))
@@ -104,7 +106,9 @@ def facts(run: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _told(bundle: Bundle, verdict: Verdict, evidence: Evidence, replies: str | None) -> dict[str, Any]:
+def _told(
+    bundle: Bundle, verdict: Verdict, evidence: EmbeddedEvidence, replies: str | None
+) -> dict[str, Any]:
     return {
         **recorded(bundle, evidence, pictures_of(verdict)),
         "policies": dict(_policies(bundle)),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.checks.calls import Call, parse_call
+from replaykit.grading.checks.calls import ParsedCall, parse_call
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from replaykit.grading.checks.calls import Call, parse_call
     ],
 )
 def test_parses_calls(text: str, name: str, arguments: tuple[str, ...]) -> None:
-    assert parse_call(text, "http://s.test/") == Call(name=name, arguments=arguments)
+    assert parse_call(text, "http://s.test/") == ParsedCall(name=name, arguments=arguments)
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_refuses_what_is_no_call_with_texts(text: str) -> None:
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_any_text_is_parsed_or_refused(text: str, url: str) -> None:
     found = parse_call("func:" + text, url)
-    assert found is None or isinstance(found, Call)
+    assert found is None or isinstance(found, ParsedCall)

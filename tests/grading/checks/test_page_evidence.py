@@ -5,7 +5,7 @@ import pytest
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.verdict import CheckResult
-from replaykit.replay.offline_page.page_question import Wanted
+from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.run_state import Page
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.observation import Observation, Read
@@ -112,9 +112,9 @@ class Browser:
     def __init__(self, said: Read | Exception, *, is_first: bool) -> None:
         self.said = said
         self.is_first = is_first
-        self.asked: list[Wanted] = []
+        self.asked: list[PageQuestion] = []
 
-    def read(self, page: Page, wanted: Wanted) -> Read:
+    def read(self, page: Page, wanted: PageQuestion) -> Read:
         self.asked.append(wanted)
         if isinstance(self.said, Exception):
             raise self.said

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
-from replaykit.grading.judges.clients.client import Sent
+from replaykit.grading.judges.clients.client import SentRequest
 from replaykit.grading.judges.clients.picture_limits import over_limit
 from replaykit.grading.judges.tape.tape import request_key
 
@@ -319,7 +319,7 @@ def test_a_batch_comes_back_in_any_order():
             says(200, ended),
             says(200, lines, content_type="application/x-jsonl"),
         ]
-        sent = [Sent(request=REQUEST, pictures=PICTURES)] * 4
+        sent = [SentRequest(request=REQUEST, pictures=PICTURES)] * 4
         with closing(AnthropicClient(api_key="x", base_url=server.url, sleep=waits.append)) as client:
             answers = client.ask_many(sent)
     assert server.seen[0][1] == "/v1/messages/batches"
@@ -334,5 +334,5 @@ def test_a_batch_comes_back_in_any_order():
 def test_a_batch_that_is_refused_fails_every_request():
     refusing = Server(says(401, error("authentication_error")))
     with refusing as server, closing(AnthropicClient(api_key="x", base_url=server.url)) as client:
-        answers = client.ask_many([Sent(request=REQUEST, pictures=PICTURES)] * 2)
+        answers = client.ask_many([SentRequest(request=REQUEST, pictures=PICTURES)] * 2)
     assert [a.reply.kind for a in answers] == ["auth", "auth"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from replaykit.grading.judges.clients import anthropic_client, bounded_body
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.bounded_body import BODY_MAX, BodyError, Bounded
-from replaykit.grading.judges.clients.client import Answered, Sent
+from replaykit.grading.judges.clients.client import ClientAnswer, SentRequest
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, TextPart
 from tests.grading.judges.messages_server import Answer, Server, message
@@ -33,14 +33,14 @@ CLIENTS: list[tuple[Callable[..., Any], str, Any]] = [
 each_client = pytest.mark.parametrize(("client", "path", "plain"), CLIENTS, ids=["anthropic", "openai"])
 
 
-def ask(client: Callable[..., Any], server: Server, path: str, deadline: float = 20) -> Answered:
+def ask(client: Callable[..., Any], server: Server, path: str, deadline: float = 20) -> ClientAnswer:
     request = ModelRequest(
         judge="j", stage="verdict", index=0, system="s", content=(TextPart(text="t"),),
         model="openai:m" if client is OpenAIClient else "m", max_tokens=300, effort=None,
     )  # fmt: skip
     made = client(api_key="secret-key", base_url=server.url + path, deadline=deadline)
     try:
-        answered: Answered = made.ask(request, {})
+        answered: ClientAnswer = made.ask(request, {})
         return answered
     finally:
         made.close()
@@ -224,7 +224,7 @@ def test_a_batch_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
         judge="j", stage="verdict", index=0, system="s", content=(TextPart(text="t"),), model="m",
         max_tokens=300, effort=None,
     )  # fmt: skip
-    (answered,) = client.ask_many([Sent(request=request)])
+    (answered,) = client.ask_many([SentRequest(request=request)])
     assert isinstance(answered.reply, ReplyFailure)
     assert answered.reply.kind == "deadline"
     assert waited == [anthropic_client.POLL_S] * 3

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.judges.claims.predicates import (
     ITEMS_MAX,
-    Items,
+    ClaimItems,
     RequestSent,
     TextVisible,
     ValueShown,
@@ -24,7 +24,7 @@ def item(**fields):
 
 def only(**fields):
     found = read_items({"items": [item(**fields)]})
-    assert isinstance(found, Items)
+    assert isinstance(found, ClaimItems)
     (one,) = found.items
     return one
 
@@ -111,5 +111,5 @@ JSON = st.recursive(
 @given(st.lists(JSON, max_size=4))
 def test_any_json_is_read(rows):
     found = read_items({"items": rows})
-    assert isinstance(found, Items)
+    assert isinstance(found, ClaimItems)
     assert all(one.is_key for one in found.items if not one.predicates)

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.clients.credentials import MARK, discreet
 from replaykit.grading.model_request import ReplyFailure
 
@@ -30,12 +30,12 @@ KEY = "sk-told/0123456789abcdef"
     ],
 )
 def test_a_credential_is_replaced(said):
-    failed = Answered(reply=ReplyFailure(kind="auth", message=f"got {said}"))
+    failed = ClientAnswer(reply=ReplyFailure(kind="auth", message=f"got {said}"))
     assert discreet(failed, (None, KEY)).reply.message == f"got {MARK}"
 
 
 def test_other_words_stay():
-    failed = Answered(reply=ReplyFailure(kind="auth", message="the key sk-other is wrong"))
+    failed = ClientAnswer(reply=ReplyFailure(kind="auth", message="the key sk-other is wrong"))
     assert discreet(failed, (KEY, "", None)) == failed
 
 

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.grounding import grounding
 from replaykit.grading.judges.judge_evidence import Wants, gather
-from replaykit.grading.judges.screenshot_choice import Shot, all_shots, image_policy, shots
+from replaykit.grading.judges.screenshot_choice import RunScreenshot, all_shots, image_policy, shots
 from replaykit.replay.player import Replay
 from replaykit.testing import trajectory
 
 
 def made(*ids):
-    return [Shot(id=id, step=step, role="after") for step, id in enumerate(ids)]
+    return [RunScreenshot(id=id, step=step, role="after") for step, id in enumerate(ids)]
 
 
 def picked(policy, ids, dedupe="none"):

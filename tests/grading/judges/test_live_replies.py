@@ -13,7 +13,7 @@ import pytest
 
 from replaykit.errors import JudgeError, TapeError
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
-from replaykit.grading.judges.clients.client import Answered, CallableClient
+from replaykit.grading.judges.clients.client import CallableClient, ClientAnswer
 from replaykit.grading.judges.live_replies import Desk, Slots, judge_async, judge_sync
 from replaykit.grading.judges.request_plan import plan
 from replaykit.grading.judges.tape.tape import read_tape
@@ -311,7 +311,7 @@ def test_an_answer_without_provenance_is_recorded(recorded, task, tape):
     class Client:
         def ask(self, request, pictures):
             reply = ModelReply(text="SUCCESS", stop_reason="end_turn", model="m", origin="live")
-            return Answered(reply=reply)
+            return ClientAnswer(reply=reply)
 
     run = recorded(1)
     judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, Client()))

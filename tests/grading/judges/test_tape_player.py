@@ -12,7 +12,7 @@ from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import judge_settings, unasked
 from replaykit.grading.judges.judge_evidence import Wants
 from replaykit.grading.judges.judge_loop import drive
-from replaykit.grading.judges.request_plan import Plan, plan
+from replaykit.grading.judges.request_plan import RequestPlan, plan
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.judges.tape.tape import append_reply, read_tape
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
@@ -32,7 +32,7 @@ def test_a_miss_is_an_error_and_the_plan_says_what_to_ask(recorded, task, tape, 
     (missing,) = plan(SETTINGS, task, Replay(run)).missing
     append_reply(tape, missing.request, reply("Fine.\nSUCCESS"), trajectory="d" * 64, ordinal=missing.ordinal)
     found = read_tape(tape)
-    assert plan(SETTINGS, task, Replay(run), found) == Plan()
+    assert plan(SETTINGS, task, Replay(run), found) == RequestPlan()
     judged = judge_from_tape(SETTINGS, task, Replay(run), found)
     assert (judged.outcome, judged.origins) == ("SUCCESS", {"synthetic": 1})
     again = judge_from_tape(SETTINGS, task, Replay(run), found)

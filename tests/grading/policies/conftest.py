@@ -142,11 +142,11 @@ class Run:
     def blob_type(self, id: str) -> str:
         return MEDIA_TYPE
 
-    def node(self, css: str) -> acts.Node:
+    def node(self, css: str) -> acts.NodeRef:
         """Return the place of an element in the page observed last."""
         assert self.now is not None
         found = Dom(self.blobs[self.now.snapshot]).select(css)
-        return acts.Node(snapshot=self.now.snapshot, number=found.number)
+        return acts.NodeRef(snapshot=self.now.snapshot, number=found.number)
 
     def _recorded(self, url: str, title: str, *body: str) -> str:
         data = snapshot("".join(body), url, title)

@@ -28,7 +28,7 @@ def with_frame(run, *, known: bool = True):
     built.now = msgspec.structs.replace(built.now, frames=(frame,))
     built.events[-1] = built.now
     number = Dom(INNER).select("#pay").number
-    node = acts.Node(snapshot=FRAME, number=number) if known else None
+    node = acts.NodeRef(snapshot=FRAME, number=number) if known else None
     element = acts.Element(tag="button", css="#pay", frame=(0,), node=node)
     return built.do(acts.Click(element=element)).ended("done")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.truth import FALSE, TRUE, Span, Truth, every, negate, some, unknown
+from replaykit.grading.policies.truth import FALSE, TRUE, TextSpan, Truth, every, negate, some, unknown
 
 TRUTHS = st.lists(st.sampled_from([TRUE, FALSE, unknown("a"), unknown("b")]), max_size=5)
 
@@ -28,5 +28,5 @@ def test_codes_are_kept_once_and_in_order():
 
 
 def test_the_first_hit_is_shown():
-    hit = Span("text", 0, 2)
+    hit = TextSpan("text", 0, 2)
     assert every([TRUE, Truth(True, hit)]).span is hit

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
-from replaykit.grading.values.bounded_regex import Refused
+from replaykit.grading.values.bounded_regex import RegexRefused
 
 OPTIONS = PeerOptions(today=date(2026, 7, 9))
 
@@ -179,7 +179,7 @@ def test_raw_texts_equal_texts_and_urls_only() -> None:
 
 
 def test_an_answer_is_no_place_for_hostile_expressions() -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RegexRefused):
         same("string", "red", "^(a+)+$")
 
 
@@ -203,5 +203,5 @@ def test_any_value_is_read_or_refused_and_equals_itself(value: Any, kind: str) -
     try:
         found = typed(value, kind, OPTIONS)
         assert found == typed(value, kind, OPTIONS)
-    except (Unparsed, Refused):
+    except (Unparsed, RegexRefused):
         return

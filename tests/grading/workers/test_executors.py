@@ -22,17 +22,19 @@ from replaykit.grading.verdict import Verdict
 from replaykit.grading.workers.chunks import Chunks
 from replaykit.grading.workers.executors import NO_WORKERS, Crew, Foreign, Processes, run
 from replaykit.grading.workers.stored_verdicts import Row
-from replaykit.grading.workers.worker_messages import Graded, Item
+from replaykit.grading.workers.worker_messages import GradedRow, WorkItem
 
 LIMIT_S = 3.0
 
 
 def stand_in(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
     """Grade by the name of the source alone."""
-    return msgspec.json.encode([Graded(_row(item)) for item in msgspec.json.decode(items, type=list[Item])])
+    return msgspec.json.encode(
+        [GradedRow(_row(item)) for item in msgspec.json.decode(items, type=list[WorkItem])]
+    )
 
 
-def _row(item: Item) -> Row:
+def _row(item: WorkItem) -> Row:
     if item.source == "dies" or (item.source == "dies-once" and item.attempt < 2):
         os.kill(os.getpid(), signal.SIGKILL)
     if item.source == "hangs" and item.attempt > 1:
@@ -44,11 +46,11 @@ def _row(item: Item) -> Row:
 
 
 def outcomes(crew: Crew, sources: Iterable[str]) -> dict[str, str]:
-    items = [Item(source=source) for source in sources]
+    items = [WorkItem(source=source) for source in sources]
     chunks = Chunks(items, seconds=1.0, workers=2, count=len(items))
     rows = [result for done in run(crew, chunks, 4) for result in done]
     assert len(rows) == len(items)
-    errors = [(r.row.source, r.row.verdict.error) for r in rows if isinstance(r, Graded)]
+    errors = [(r.row.source, r.row.verdict.error) for r in rows if isinstance(r, GradedRow)]
     return {source: error.kind if error else "graded" for source, error in errors}
 
 

@@ -15,7 +15,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.report.html.run_diff_file import write_parting
 from replaykit.report.html.run_diff_rows import sides
-from replaykit.report.run_diff import Fact, Mark, Parting, Row
+from replaykit.report.run_diff import Fact, Mark, Parting, RunDiffRow
 from replaykit.report.write import write_parting_file
 from replaykit.testing import Builder, trajectory
 
@@ -32,7 +32,7 @@ def page_of(
     return out.getvalue()
 
 
-def parting(*rows: Row, facts: tuple[Fact, ...] = ()) -> Parting:
+def parting(*rows: RunDiffRow, facts: tuple[Fact, ...] = ()) -> Parting:
     return Parting(before="sha256:a", after="sha256:b", common=0, parts=True, rows=rows, facts=facts)
 
 
@@ -64,12 +64,12 @@ def test_both_runs_are_in_the_file_with_their_pictures_and_pages(two: tuple[Path
 
 def test_what_one_run_has_stands_beside_what_the_other_has_in_its_place() -> None:
     rows = [
-        Row(mark="same", before=0, after=0, line="a"),
-        Row(mark="removed", before=1, line="b"),
-        Row(mark="removed", before=2, line="c"),
-        Row(mark="new", after=1, line="x"),
-        Row(mark="differs", before=3, after=2, line="d", facts=(fact("url", "/a", None),)),
-        Row(mark="new", after=3, line="y"),
+        RunDiffRow(mark="same", before=0, after=0, line="a"),
+        RunDiffRow(mark="removed", before=1, line="b"),
+        RunDiffRow(mark="removed", before=2, line="c"),
+        RunDiffRow(mark="new", after=1, line="x"),
+        RunDiffRow(mark="differs", before=3, after=2, line="d", facts=(fact("url", "/a", None),)),
+        RunDiffRow(mark="new", after=3, line="y"),
     ]
     assert sides(parting(*rows), ["1", "2"], ["A", "B"])["rows"] == [
         ["same", 0, 0, []],
@@ -86,7 +86,7 @@ def test_every_step_stands_in_the_rows_once_and_in_order(marks: list[Mark]) -> N
     rows = []
     for mark in marks:
         has = {"before": mark != "new", "after": mark != "removed"}
-        rows.append(Row(mark=mark, line="", **{side: steps[side] for side in has if has[side]}))
+        rows.append(RunDiffRow(mark=mark, line="", **{side: steps[side] for side in has if has[side]}))
         for side in has:
             steps[side] += has[side]
     told = sides(parting(*rows), ["1", "2"], ["A", "B"])["rows"]

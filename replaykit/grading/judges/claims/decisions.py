@@ -19,7 +19,7 @@ from replaykit.grading.judges.claims import predicates as said
 from replaykit.grading.judges.claims.guards import is_about, is_echo, is_vacuous
 from replaykit.grading.judges.claims.labels import controls_of, count_of, of_type, places_of
 from replaykit.grading.judges.claims.requests import is_place, is_specific, wanted_changes
-from replaykit.grading.judges.claims.run_facts import Look, RunFacts
+from replaykit.grading.judges.claims.run_facts import RunFacts, SeenPage
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.grading.values.numbers import only_number
 from replaykit.grading.values.typed import compare
@@ -39,7 +39,7 @@ EVIDENCE_MAX = 3
 """Pieces of evidence of one predicate."""
 
 
-class Finding(StrEnum):
+class ClaimFinding(StrEnum):
     """What a recording says of a predicate, a need or a claim."""
 
     CONTRADICTED = "CONTRADICTED"
@@ -53,7 +53,7 @@ class Finding(StrEnum):
 class Decision(Struct, frozen=True, kw_only=True):
     """One predicate, decided."""
 
-    finding: Finding
+    finding: ClaimFinding
     """Result."""
     reason: str = ""
     """Why it is not supported, in a word."""
@@ -76,17 +76,19 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 def supported(evidence: Sequence[Evidence], events: Sequence[int] = ()) -> Decision:
     """Return that the recording shows it."""
-    return Decision(finding=Finding.SUPPORTED, evidence=tuple(evidence[:EVIDENCE_MAX]), events=tuple(events))
+    return Decision(
+        finding=ClaimFinding.SUPPORTED, evidence=tuple(evidence[:EVIDENCE_MAX]), events=tuple(events)
+    )
 
 
 def not_shown(reason: str, evidence: Sequence[Evidence] = ()) -> Decision:
     """Return that the recording does not show it, and why."""
-    return Decision(finding=Finding.NOT_SHOWN, reason=reason, evidence=tuple(evidence[:EVIDENCE_MAX]))
+    return Decision(finding=ClaimFinding.NOT_SHOWN, reason=reason, evidence=tuple(evidence[:EVIDENCE_MAX]))
 
 
 def contradicted(reason: str, evidence: Sequence[Evidence]) -> Decision:
     """Return that the recording shows the opposite."""
-    return Decision(finding=Finding.CONTRADICTED, reason=reason, evidence=tuple(evidence[:EVIDENCE_MAX]))
+    return Decision(finding=ClaimFinding.CONTRADICTED, reason=reason, evidence=tuple(evidence[:EVIDENCE_MAX]))
 
 
 def decide(predicate: said.AnyPredicate, subject: Subject) -> Decision:
@@ -137,7 +139,7 @@ def _value(one: said.ValueShown, subject: Subject) -> Decision:
     return supported(shown) if own else not_shown("echo", shown)
 
 
-def _beside(one: said.ValueShown, look: Look) -> tuple[str, ...] | None:
+def _beside(one: said.ValueShown, look: SeenPage) -> tuple[str, ...] | None:
     """Return the value of each place where the label stands; None where a place has none or several."""
     found = [of_type(one.value, place.candidates, one.kind_of) for place in places_of(one.label, look)]
     found = [values for values in found if values]
@@ -159,7 +161,7 @@ def _meets(one: said.ValueShown, value: str) -> bool:
     return found.value >= wanted.value if one.op == "at_least" else found.value <= wanted.value
 
 
-def _other_value(one: said.ValueShown, rows: Sequence[tuple[Look, tuple[str, ...]]]) -> Decision:
+def _other_value(one: said.ValueShown, rows: Sequence[tuple[SeenPage, tuple[str, ...]]]) -> Decision:
     """Return that another value stands there; where the last page has the label once, a contradiction."""
     look, values = rows[-1]
     shown = [_valued(one, look, values[0])]
@@ -395,18 +397,18 @@ _DECIDERS: dict[type, Callable[[Any, Subject], Decision]] = {
 }
 
 
-def _looks(where: str, facts: RunFacts) -> Sequence[Look] | str:
+def _looks(where: str, facts: RunFacts) -> Sequence[SeenPage] | str:
     if where == "any":
         return facts.looks
     look = facts.final
     return look if isinstance(look, str) else (look,)
 
 
-def _seen(look: Look, line: str) -> Evidence:
+def _seen(look: SeenPage, line: str) -> Evidence:
     return replace(look.evidence, excerpt=line[:200])
 
 
-def _valued(one: said.ValueShown, look: Look, value: str) -> Evidence:
+def _valued(one: said.ValueShown, look: SeenPage, value: str) -> Evidence:
     return replace(
         look.evidence, locator=one.label, expected=Value(raw=one.value), found=Value(raw=value[:200])
     )

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import msgspec
 
-from replaykit.grading.judges.claims.predicates import Item, Predicate, TextVisible, ValueShown
-from replaykit.grading.judges.claims.run_facts import Entry
+from replaykit.grading.judges.claims.predicates import ClaimItem, ClaimPredicate, TextVisible, ValueShown
+from replaykit.grading.judges.claims.run_facts import EnteredText
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.grading.values.numbers import plain_number, with_decimal_point
 
@@ -30,7 +30,7 @@ def is_misquoted(quote: str, text: str) -> bool:
     return len(part) < 2 or not includes(part, fold(text))
 
 
-def is_vacuous(predicate: Predicate) -> bool:
+def is_vacuous(predicate: ClaimPredicate) -> bool:
     """Return whether a text says too little: one word, a number alone, fewer than 3 letters or digits."""
     if isinstance(predicate, ValueShown):
         return not _letters(predicate.label) or _size(predicate.label + predicate.value) < 3
@@ -44,7 +44,7 @@ def is_vacuous(predicate: Predicate) -> bool:
     return isinstance(predicate, TextVisible) and has_digit and _letters(_NUMBER.sub("", text)) < 3
 
 
-def is_echo(text: str, entries: Iterable[Entry], before: int) -> bool:
+def is_echo(text: str, entries: Iterable[EnteredText], before: int) -> bool:
     """Return whether a text is made of what the agent had entered before a moment of the story."""
     given = [one.text for one in entries if one.place < before]
     whole = rest = fold(text)
@@ -85,7 +85,7 @@ def stated(text: str) -> frozenset[str]:
     return frozenset((*quotes, *(_number(found[0]) for found in _NUMBER.finditer(text))))
 
 
-def is_stated(item: Item, predicates: Sequence[Predicate]) -> bool:
+def is_stated(item: ClaimItem, predicates: Sequence[ClaimPredicate]) -> bool:
     """Return whether predicates say every number and quotation of the words that they are about."""
     texts = [text for one in predicates for text in _strings(msgspec.to_builtins(one))]
     numbers = {one for text in texts for one in stated(text)}
@@ -112,7 +112,7 @@ def unquoted(text: str, quotes: Sequence[str], known: str) -> str | None:
     return next((word for word in _WORD.findall(rest) if len(word) > 2 and word not in said), None)
 
 
-def is_about(predicate: Predicate, texts: Sequence[str]) -> bool:
+def is_about(predicate: ClaimPredicate, texts: Sequence[str]) -> bool:
     """Return whether a text or label has a word or number in common with task, answer or quote.
 
     Words of one or two letters do not count.

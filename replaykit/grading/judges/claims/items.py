@@ -8,15 +8,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.judges.claims.decisions import Decision, Finding, Subject, decide, not_shown
+from replaykit.grading.judges.claims.decisions import ClaimFinding, Decision, Subject, decide, not_shown
 from replaykit.grading.judges.claims.guards import is_misquoted, is_stated
 from replaykit.grading.judges.claims.predicates import (
     AnyPredicate,
     CannotCheck,
+    ClaimItem,
+    ClaimItems,
     Count,
     Entered,
-    Item,
-    Items,
     NoRequest,
     TextVisible,
     UserAgreed,
@@ -24,7 +24,7 @@ from replaykit.grading.judges.claims.predicates import (
 )
 from replaykit.grading.judges.claims.run_facts import RunFacts
 
-_ORDER = (Finding.CONTRADICTED, Finding.NOT_SHOWN, Finding.SUPPORTED)
+_ORDER = (ClaimFinding.CONTRADICTED, ClaimFinding.NOT_SHOWN, ClaimFinding.SUPPORTED)
 
 _NO_PROOF = (NoRequest, UserAgreed, Entered, Count, CannotCheck)
 """Predicates that alone show no task done: what was not sent, only allowed, only entered, how often."""
@@ -38,9 +38,9 @@ class Decided(Struct, frozen=True, kw_only=True):
 
     of: Literal["task", "answer"]
     """Whose words it is about."""
-    item: Item
+    item: ClaimItem
     """As the model stated it."""
-    finding: Finding
+    finding: ClaimFinding
     """Result."""
     reason: str = ""
     """Why it is not supported, in a word."""
@@ -56,11 +56,11 @@ class Decided(Struct, frozen=True, kw_only=True):
     @property
     def is_supported(self) -> bool:
         """Whether the recording shows it."""
-        return self.finding is Finding.SUPPORTED
+        return self.finding is ClaimFinding.SUPPORTED
 
 
 def decided(
-    items: Items, of: Literal["task", "answer"], text: str, texts: tuple[str, ...], facts: RunFacts
+    items: ClaimItems, of: Literal["task", "answer"], text: str, texts: tuple[str, ...], facts: RunFacts
 ) -> list[Decided]:
     """Decide items in order. A request that one need explains explains no other."""
     found: list[Decided] = []
@@ -96,8 +96,8 @@ def _plain(predicate: AnyPredicate, decision: Decision) -> dict[str, Any]:
     return {"states": said, "finding": str(decision.finding), "reason": decision.reason, "evidence": evidence}
 
 
-def _decided(item: Item, of: Literal["task", "answer"], text: str, subject: Subject) -> Decided:
-    found = Decided(of=of, item=item, finding=Finding.NOT_SHOWN)
+def _decided(item: ClaimItem, of: Literal["task", "answer"], text: str, subject: Subject) -> Decided:
+    found = Decided(of=of, item=item, finding=ClaimFinding.NOT_SHOWN)
     if not item.predicates:
         return replace(found, reason="unread")
     if is_misquoted(item.quote, text):
@@ -106,10 +106,10 @@ def _decided(item: Item, of: Literal["task", "answer"], text: str, subject: Subj
     pairs = list(zip(item.predicates, decisions, strict=True))
     worst = sorted(decisions, key=lambda one: _ORDER.index(one.finding))
     first = worst[0] if item.how == "all" else worst[-1]
-    if item.how == "all" and first.finding is Finding.SUPPORTED and not is_stated(item, item.predicates):
+    if item.how == "all" and first.finding is ClaimFinding.SUPPORTED and not is_stated(item, item.predicates):
         first = not_shown("unstated")
-    is_supported = first.finding is Finding.SUPPORTED
-    shown = [(one, decision) for one, decision in pairs if decision.finding is Finding.SUPPORTED]
+    is_supported = first.finding is ClaimFinding.SUPPORTED
+    shown = [(one, decision) for one, decision in pairs if decision.finding is ClaimFinding.SUPPORTED]
     return replace(
         found,
         finding=first.finding,
@@ -121,7 +121,9 @@ def _decided(item: Item, of: Literal["task", "answer"], text: str, subject: Subj
     )
 
 
-def _stated(item: Item, predicate: AnyPredicate, decision: Decision) -> Decision:
+def _stated(item: ClaimItem, predicate: AnyPredicate, decision: Decision) -> Decision:
     """Return a decision of one of several alternatives, which has to say all numbers of the quote itself."""
-    is_bare = item.how == "any" and decision.finding is Finding.SUPPORTED and not is_stated(item, [predicate])
+    is_bare = (
+        item.how == "any" and decision.finding is ClaimFinding.SUPPORTED and not is_stated(item, [predicate])
+    )
     return not_shown("unstated", decision.evidence) if is_bare else decision

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from replaykit.errors import ReplayError
-from replaykit.grading.judges.claims.run_facts import Look
+from replaykit.grading.judges.claims.run_facts import SeenPage
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.grading.values.typed import compare, detect
 from replaykit.replay.dom import Node
@@ -16,17 +16,17 @@ CONTROLS = "input, select, textarea"
 """What a value is entered into."""
 
 
-class Place(NamedTuple):
+class LabelPlace(NamedTuple):
     """One place where a label stands, and what stands beside it."""
 
     candidates: tuple[str, ...]
 
 
-def places_of(label: str, look: Look) -> list[Place]:
+def places_of(label: str, look: SeenPage) -> list[LabelPlace]:
     """Return where a label stands on a page with something beside it."""
     wanted = _bare(label)
     found = [*_rows(wanted, look), *_definitions(wanted, look)]
-    return found + [Place((value,)) for value in _values(wanted, look)]
+    return found + [LabelPlace((value,)) for value in _values(wanted, look)]
 
 
 def of_type(value: str, candidates: tuple[str, ...], kind: str) -> list[str]:
@@ -39,13 +39,13 @@ def of_type(value: str, candidates: tuple[str, ...], kind: str) -> list[str]:
     return [one for one, result in compared if result.matches or result.reason == "differs"]
 
 
-def count_of(label: str, look: Look) -> int:
+def count_of(label: str, look: SeenPage) -> int:
     """Return on how many lines of a page a label stands."""
     wanted = _bare(label)
     return sum(includes(wanted, line) for line in look.folded)
 
 
-def controls_of(label: str, look: Look) -> Iterator[Node]:
+def controls_of(label: str, look: SeenPage) -> Iterator[Node]:
     """Yield the controls that have this label. Raises ReplayError where the page cannot be asked."""
     wanted = _bare(label)
     for node in look.dom.select_all(CONTROLS):
@@ -53,27 +53,27 @@ def controls_of(label: str, look: Look) -> Iterator[Node]:
             yield node
 
 
-def _rows(wanted: str, look: Look) -> Iterator[Place]:
+def _rows(wanted: str, look: SeenPage) -> Iterator[LabelPlace]:
     for line in look.lines:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) > 1 and wanted in map(_bare, cells):
-            yield Place(tuple(cell for cell in cells if cell and _bare(cell) != wanted))
+            yield LabelPlace(tuple(cell for cell in cells if cell and _bare(cell) != wanted))
         elif len(cells) == 1:
             label, colon, value = line.partition(":")
             if colon and _bare(label) == wanted and value.strip():
-                yield Place((value.strip(),))
+                yield LabelPlace((value.strip(),))
 
 
-def _definitions(wanted: str, look: Look) -> Iterator[Place]:
+def _definitions(wanted: str, look: SeenPage) -> Iterator[LabelPlace]:
     with suppress(ReplayError):
         for term in look.dom.select_all("dt"):
             value = term.next_element
             is_shown = term.visible and value is not None and value.tag == "dd" and value.visible
             if is_shown and value is not None and _bare(term.text) == wanted:
-                yield Place((value.text.strip(),))
+                yield LabelPlace((value.text.strip(),))
 
 
-def _values(wanted: str, look: Look) -> Iterator[str]:
+def _values(wanted: str, look: SeenPage) -> Iterator[str]:
     with suppress(ReplayError):
         for node in controls_of(wanted, look):
             if node.attribute("type") not in ("checkbox", "radio", "password") and node.visible:

@@ -23,11 +23,11 @@ Op: TypeAlias = Literal["equals", "at_least", "at_most"]
 Kind: TypeAlias = Literal["auto", "text", "number", "currency", "date", "duration", "distance", "url"]
 
 
-class Predicate(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
+class ClaimPredicate(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
     """A statement about the recording that code decides."""
 
 
-class TextVisible(Predicate, frozen=True, kw_only=True, tag="text_visible"):
+class TextVisible(ClaimPredicate, frozen=True, kw_only=True, tag="text_visible"):
     """A page shows a text."""
 
     text: Text
@@ -38,7 +38,7 @@ class TextVisible(Predicate, frozen=True, kw_only=True, tag="text_visible"):
     """Only pages at this address; `*` and `**` as in `allow:`."""
 
 
-class ValueShown(Predicate, frozen=True, kw_only=True, tag="value"):
+class ValueShown(ClaimPredicate, frozen=True, kw_only=True, tag="value"):
     """A page shows a value beside its label: in its row, its line, its definition, its field."""
 
     label: Text
@@ -53,14 +53,14 @@ class ValueShown(Predicate, frozen=True, kw_only=True, tag="value"):
     """The last page, or any."""
 
 
-class Absent(Predicate, frozen=True, kw_only=True, tag="absent"):
+class Absent(ClaimPredicate, frozen=True, kw_only=True, tag="absent"):
     """The last page no longer shows a text."""
 
     text: Text
     """The text."""
 
 
-class ControlState(Predicate, frozen=True, kw_only=True, tag="state"):
+class ControlState(ClaimPredicate, frozen=True, kw_only=True, tag="state"):
     """A control of the last page is in a state."""
 
     label: Text
@@ -69,7 +69,7 @@ class ControlState(Predicate, frozen=True, kw_only=True, tag="state"):
     """The state."""
 
 
-class Address(Predicate, frozen=True, kw_only=True):
+class AddressPredicate(ClaimPredicate, frozen=True, kw_only=True):
     """Fields of predicates on addresses."""
 
     url: Text = ""
@@ -78,15 +78,15 @@ class Address(Predicate, frozen=True, kw_only=True):
     """Parameters that it has, among others."""
 
 
-class UrlVisited(Address, frozen=True, kw_only=True, tag="url_visited"):
+class UrlVisited(AddressPredicate, frozen=True, kw_only=True, tag="url_visited"):
     """A tab came to an address."""
 
 
-class EndedOn(Address, frozen=True, kw_only=True, tag="ended_on"):
+class EndedOn(AddressPredicate, frozen=True, kw_only=True, tag="ended_on"):
     """The run ended on an address."""
 
 
-class RequestSent(Predicate, frozen=True, kw_only=True, tag="request_sent"):
+class RequestSent(ClaimPredicate, frozen=True, kw_only=True, tag="request_sent"):
     """A server took a request that changes something, exactly so many times."""
 
     method: Text = ""
@@ -101,7 +101,7 @@ class RequestSent(Predicate, frozen=True, kw_only=True, tag="request_sent"):
     """How many."""
 
 
-class NoRequest(Predicate, frozen=True, kw_only=True, tag="no_request"):
+class NoRequest(ClaimPredicate, frozen=True, kw_only=True, tag="no_request"):
     """No server took such a request."""
 
     method: Text = ""
@@ -110,11 +110,11 @@ class NoRequest(Predicate, frozen=True, kw_only=True, tag="no_request"):
     """A URL or a path, with `*` and `**`; empty = any of the sites."""
 
 
-class UserAgreed(Predicate, frozen=True, kw_only=True, tag="user_agreed"):
+class UserAgreed(ClaimPredicate, frozen=True, kw_only=True, tag="user_agreed"):
     """The user agreed before the first change on a server."""
 
 
-class Entered(Predicate, frozen=True, kw_only=True, tag="entered"):
+class Entered(ClaimPredicate, frozen=True, kw_only=True, tag="entered"):
     """The agent entered a value into a field, and entered no other there later."""
 
     label: Text
@@ -123,7 +123,7 @@ class Entered(Predicate, frozen=True, kw_only=True, tag="entered"):
     """The value."""
 
 
-class Count(Predicate, frozen=True, kw_only=True, tag="count"):
+class Count(ClaimPredicate, frozen=True, kw_only=True, tag="count"):
     """How often something was done."""
 
     of: Literal["acts", "requests"]
@@ -136,14 +136,14 @@ class Count(Predicate, frozen=True, kw_only=True, tag="count"):
     """The number."""
 
 
-class Downloaded(Predicate, frozen=True, kw_only=True, tag="downloaded"):
+class Downloaded(ClaimPredicate, frozen=True, kw_only=True, tag="downloaded"):
     """A download came to its end."""
 
     name: Text
     """Name of the file."""
 
 
-class CannotCheck(Predicate, frozen=True, kw_only=True, tag="cannot_check"):
+class CannotCheck(ClaimPredicate, frozen=True, kw_only=True, tag="cannot_check"):
     """Nothing in a recording can show it."""
 
     why: Text = ""
@@ -159,7 +159,7 @@ _WORDS = ("kind", "where", "as", "op", "of", "state")
 """Fields that hold one of several words."""
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class ClaimItem(Struct, frozen=True, kw_only=True):
     """One need of the task or one claim of the answer."""
 
     id: str
@@ -174,10 +174,10 @@ class Item(Struct, frozen=True, kw_only=True):
     """What is asked of the recording; empty = the item could not be read."""
 
 
-class Items(Struct, frozen=True, kw_only=True):
+class ClaimItems(Struct, frozen=True, kw_only=True):
     """All items of a reply."""
 
-    items: tuple[Item, ...]
+    items: tuple[ClaimItem, ...]
     """In order; those that could not be read have no predicate."""
     n_ignored: int = 0
     """Keys that mean nothing here."""
@@ -185,7 +185,7 @@ class Items(Struct, frozen=True, kw_only=True):
     """Items that could not be read."""
 
 
-def read_items(reply: Mapping[str, Any]) -> Items | str:
+def read_items(reply: Mapping[str, Any]) -> ClaimItems | str:
     """Read the items of a reply, or return `no_object` where it has no list of them."""
     rows = reply.get("items")
     if not isinstance(rows, list):
@@ -196,14 +196,14 @@ def read_items(reply: Mapping[str, Any]) -> Items | str:
     read = [one if one.id not in twice else _unread(one.id, one.quote) for one in items]
     read += [_unread(f"#{place}") for place in range(ITEMS_MAX, min(len(rows), ITEMS_MAX + 1))]
     ignored = len(set(reply) - {"items", "asks"}) + sum(_ignored(row) for row in rows[:ITEMS_MAX])
-    return Items(items=tuple(read), n_ignored=ignored, n_unread=sum(not one.predicates for one in read))
+    return ClaimItems(items=tuple(read), n_ignored=ignored, n_unread=sum(not one.predicates for one in read))
 
 
-def _unread(id: str, quote: str = "") -> Item:
-    return Item(id=id, quote=quote)
+def _unread(id: str, quote: str = "") -> ClaimItem:
+    return ClaimItem(id=id, quote=quote)
 
 
-def _item(row: Any, place: int) -> Item:
+def _item(row: Any, place: int) -> ClaimItem:
     """Read one item; what is wrong in it leaves it without predicates, and a key item."""
     plain = row if isinstance(row, dict) else {}
     id, quote, key = plain.get("id"), plain.get("quote"), plain.get("key", True)
@@ -213,7 +213,7 @@ def _item(row: Any, place: int) -> Item:
     if id is None or not said or not isinstance(key, bool) or ("all" in plain and "any" in plain):
         return _unread(named, said)
     predicates = _predicates(plain.get(how))
-    return Item(id=named, quote=said, is_key=key or not predicates, how=how, predicates=predicates)
+    return ClaimItem(id=named, quote=said, is_key=key or not predicates, how=how, predicates=predicates)
 
 
 def _predicates(rows: Any) -> tuple[AnyPredicate, ...]:
@@ -247,7 +247,7 @@ def _unknown(row: Any) -> int:
     return len(set(row) - {"kind", *kind.__struct_encode_fields__}) if kind is not None else 0
 
 
-def _kinds(types: Sequence[type[Predicate]]) -> dict[str, type[Predicate]]:
+def _kinds(types: Sequence[type[ClaimPredicate]]) -> dict[str, type[ClaimPredicate]]:
     return {str(one.__struct_config__.tag): one for one in types}
 
 

@@ -39,7 +39,7 @@ ENTRY_MAX = 4096
 _COMPLETE = ("proven", "recorded")
 
 
-class Look(NamedTuple):
+class SeenPage(NamedTuple):
     """One sight of an honest page of the sites."""
 
     page: Page
@@ -69,7 +69,7 @@ class Look(NamedTuple):
         )
 
 
-class Entry(NamedTuple):
+class EnteredText(NamedTuple):
     """A text that the agent typed, chose, or put into a URL."""
 
     place: int
@@ -85,7 +85,7 @@ class RunFacts:
         self.replay = replay
         self.allow = task.allow
         self._start_urls = task.start_urls
-        self._looks: dict[int, Look | str] = {}
+        self._looks: dict[int, SeenPage | str] = {}
         self._texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     @cached_property
@@ -101,25 +101,25 @@ class RunFacts:
         return origin_of(url) in self.sites
 
     @property
-    def final(self) -> Look | str:
+    def final(self) -> SeenPage | str:
         """The last page, or why it shows nothing."""
         page = self.replay.final
         return "not_recorded" if page is None else self.look(page)
 
     @cached_property
-    def looks(self) -> tuple[Look, ...]:
+    def looks(self) -> tuple[SeenPage, ...]:
         """Every sight of a page that shows something, in order."""
-        found: list[Look] = []
+        found: list[SeenPage] = []
         read: dict[str | None, int] = {}
         for page in self.replay.pages:
             one = self.look(page) if sum(read.values()) < TEXTS_MAX else "unreadable"
-            if isinstance(one, Look):
+            if isinstance(one, SeenPage):
                 read[page.snapshot_id] = sum(map(len, one.lines))
                 found.append(one)
         return tuple(found)
 
     @cached_property
-    def at_start(self) -> tuple[Look, ...]:
+    def at_start(self) -> tuple[SeenPage, ...]:
         """Sights of pages before the first action."""
         return tuple(one for one in self.looks if one.page.place <= self._first)
 
@@ -128,13 +128,13 @@ class RunFacts:
         places = (place for place, event in enumerate(self.replay.trajectory.events) if type(event) is Step)
         return next(places, len(self.replay.trajectory.events))
 
-    def look(self, page: Page) -> Look | str:
+    def look(self, page: Page) -> SeenPage | str:
         """Return what a page shows, or why it shows nothing: `foreign forged unreadable not_recorded`."""
         if page.place not in self._looks:
             self._looks[page.place] = self._look(page)
         return self._looks[page.place]
 
-    def _look(self, page: Page) -> Look | str:
+    def _look(self, page: Page) -> SeenPage | str:
         try:
             if not self.is_own(page.url or ""):
                 return "foreign"
@@ -148,7 +148,7 @@ class RunFacts:
             return "not_recorded"
         if len(text) > TEXT_MAX or dom.snapshot.omitted or len(self.entries) >= ENTRIES_MAX:
             return "unreadable"
-        return Look(page, *self._lines(page.snapshot_id or "", text))
+        return SeenPage(page, *self._lines(page.snapshot_id or "", text))
 
     def _lines(self, id: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the lines of a page as they are and folded, kept once for all looks at the same page."""
@@ -158,26 +158,26 @@ class RunFacts:
         return self._texts[id]
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[EnteredText, ...]:
         """What the agent typed, chose or put into a URL."""
-        found: list[Entry] = []
+        found: list[EnteredText] = []
         for place, event in enumerate(self.replay.trajectory.events):
             folded = (fold(text[:ENTRY_MAX]) for text in _entered(event))
-            found += [Entry(place, text) for text in folded if text]
+            found += [EnteredText(place, text) for text in folded if text]
             if len(found) >= ENTRIES_MAX:
                 break
         return tuple(dict.fromkeys([*found, *self._keyed]))
 
     @cached_property
-    def _keyed(self) -> list[Entry]:
+    def _keyed(self) -> list[EnteredText]:
         """Texts typed one key an action."""
-        found: list[Entry] = []
+        found: list[EnteredText] = []
         keys = ""
         for place, event in enumerate(self.replay.trajectory.events):
             if isinstance(event, Step):
                 key = getattr(event.action, "key", "")
                 keys = keys + (" " if key == "Space" else key) if len(key) == 1 or key == "Space" else ""
-                found += [Entry(place, fold(keys[-ENTRY_MAX:]))] if keys else []
+                found += [EnteredText(place, fold(keys[-ENTRY_MAX:]))] if keys else []
         return found[-ENTRIES_MAX:]
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from replaykit.grading.judges.claims.decisions import Finding
+from replaykit.grading.judges.claims.decisions import ClaimFinding
 from replaykit.grading.judges.claims.guards import unquoted, unspoken
 from replaykit.grading.judges.claims.items import Decided
 from replaykit.grading.verdict import JudgeOutcome
@@ -27,7 +27,7 @@ def folded(
     shows an effect, an answer where one was asked for, and no number, quotation or new word left out.
     """
     weighed = [*needs, *(one for one in claims if one.item.is_key)]
-    wrong = next((one for one in weighed if one.finding is Finding.CONTRADICTED), None)
+    wrong = next((one for one in weighed if one.finding is ClaimFinding.CONTRADICTED), None)
     if wrong is not None:
         return JudgeOutcome.FAILURE, "contradicted", _named(wrong)
     if side_effect:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from replaykit.grading.judges.clients.anthropic_replies import reading
-from replaykit.grading.judges.clients.client import Answered, Pictures, Sent
+from replaykit.grading.judges.clients.client import ClientAnswer, Pictures, SentRequest
 from replaykit.grading.judges.clients.connection import (
     DEADLINE_S,
     Connection,
@@ -68,29 +68,31 @@ class AnthropicClient:
         """Close the connections of a client that was made here."""
         self._connection.close()
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Ask once; the SDK itself tries again where that may help."""
         return discreet(self._asked(request, pictures), self._held())
 
-    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         refused = over_limit(request, pictures) or self._connection.unready()
         if refused is not None:
-            return Answered(reply=refused)
+            return ClientAnswer(reply=refused)
         began, at = time.monotonic(), datetime.now(UTC)
         message = self._timely(
             lambda: self._connection.client.messages.create(**self._parameters(request, pictures))
         )
         if isinstance(message, ReplyFailure):
-            return Answered(reply=message)
+            return ClientAnswer(reply=message)
         latency = round((time.monotonic() - began) * 1000)
-        return Answered(reply=reading(message), provenance=self._provenance(message, at, latency))
+        return ClientAnswer(reply=reading(message), provenance=self._provenance(message, at, latency))
 
-    def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
+    def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in a batch and wait for its end: half the price, up to a day."""
         refused = [over_limit(one.request, one.pictures) or self._connection.unready() for one in sent]
         fine = {str(place): one for place, one in enumerate(sent) if refused[place] is None}
         results = self._batch(fine) if fine else {}
-        answers = [Answered(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)]
+        answers = [
+            ClientAnswer(reply=bad) if bad else results[str(place)] for place, bad in enumerate(refused)
+        ]
         return [discreet(answered, self._held()) for answered in answers]
 
     def _held(self) -> tuple[object, ...]:
@@ -98,15 +100,15 @@ class AnthropicClient:
         made = (getattr(client, name, None) for name in ("api_key", "auth_token"))
         return (self._api_key, *(os.environ.get(name) for name in KEYS), *made)
 
-    def _batch(self, sent: Mapping[str, Sent]) -> dict[str, Answered]:
+    def _batch(self, sent: Mapping[str, SentRequest]) -> dict[str, ClientAnswer]:
         at, rows = datetime.now(UTC), self._results(sent)
         if isinstance(rows, ReplyFailure):
-            return dict.fromkeys(sent, Answered(reply=rows))
+            return dict.fromkeys(sent, ClientAnswer(reply=rows))
         found = {row.custom_id: self._of_batch(row.result, at) for row in rows}
         lost = ReplyFailure(kind="bad_response", message="the batch has no result for this request")
-        return {id: found.get(id, Answered(reply=lost)) for id in sent}
+        return {id: found.get(id, ClientAnswer(reply=lost)) for id in sent}
 
-    def _results(self, sent: Mapping[str, Sent]) -> Any:
+    def _results(self, sent: Mapping[str, SentRequest]) -> Any:
         """Hand in a batch; return its rows in any order, or a failure."""
         batches = self._connection.client.messages.batches
         asked = [
@@ -126,15 +128,15 @@ class AnthropicClient:
             return batch
         return self._timely(partial(_listed, batches, batch.id))
 
-    def _of_batch(self, result: Any, at: datetime) -> Answered:
+    def _of_batch(self, result: Any, at: datetime) -> ClientAnswer:
         if result.type != "succeeded":
             error = getattr(getattr(getattr(result, "error", None), "error", None), "message", "")
             words = f"the batch says {result.type}" + (f": {error}" if error else "")
-            return Answered(
+            return ClientAnswer(
                 reply=ReplyFailure(kind="batch", message=words, retryable=result.type != "errored")
             )
         how = {**self._provenance(result.message, at, None), "batch": True}
-        return Answered(reply=reading(result.message), provenance=how)
+        return ClientAnswer(reply=reading(result.message), provenance=how)
 
     def _parameters(self, request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
         effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}

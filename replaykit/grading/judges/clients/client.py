@@ -13,7 +13,7 @@ Pictures: TypeAlias = Mapping[str, bytes]
 """Blob id to the bytes that are sent: PNG for own captures, else the picture as it is."""
 
 
-class Answered(Struct, frozen=True, kw_only=True):
+class ClientAnswer(Struct, frozen=True, kw_only=True):
     """What came of a request."""
 
     reply: ModelReply | ReplyFailure
@@ -22,7 +22,7 @@ class Answered(Struct, frozen=True, kw_only=True):
     """When and how it was obtained; never credentials."""
 
 
-class Sent(Struct, frozen=True, kw_only=True):
+class SentRequest(Struct, frozen=True, kw_only=True):
     """A request with the bytes of its pictures."""
 
     request: ModelRequest
@@ -34,7 +34,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 class Client(Protocol):
     """Asks a model. It never raises for what the other side does: a failure is a reply."""
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Ask once; retries are the transport's own business."""
         ...
 
@@ -42,7 +42,7 @@ class Client(Protocol):
 class BatchClient(Client, Protocol):
     """A client that can also hand in many requests at once, cheaper and slower."""
 
-    def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
+    def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in a batch, wait for its end, return as many answers in the same order."""
         ...
 
@@ -53,9 +53,9 @@ class CallableClient:
     def __init__(self, answer: Callable[[ModelRequest, Pictures], str | ModelReply | ReplyFailure]) -> None:
         self._answer = answer
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Call the function; a text is a complete reply of the model asked."""
         said = self._answer(request, pictures)
         if isinstance(said, str):
             said = ModelReply(text=said, stop_reason="end_turn", model=request.model, origin="live")
-        return Answered(reply=said)
+        return ClientAnswer(reply=said)

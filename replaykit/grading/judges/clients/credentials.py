@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.client import Answered
+from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.model_request import ModelReply
 
 MARK = "[credential]"
@@ -16,7 +16,7 @@ MARK = "[credential]"
 _SHORTEST = 6
 
 
-def discreet(answered: Answered, credentials: Iterable[object]) -> Answered:
+def discreet(answered: ClientAnswer, credentials: Iterable[object]) -> ClientAnswer:
     """Return an answer without the credentials: whole, escaped, or cut off at the end of a text."""
     held = {one for one in credentials if isinstance(one, str) and len(one) >= _SHORTEST}
     for key in sorted(held, key=lambda one: (-len(one), one)):
@@ -24,7 +24,7 @@ def discreet(answered: Answered, credentials: Iterable[object]) -> Answered:
     return answered
 
 
-def _without(answered: Answered, key: str) -> Answered:
+def _without(answered: ClientAnswer, key: str) -> ClientAnswer:
     reply = answered.reply
     names = (
         ("text", "stop_reason", "stop_detail", "model")
@@ -33,7 +33,7 @@ def _without(answered: Answered, key: str) -> Answered:
     )
     said = {name: _cleaned(getattr(reply, name), key) for name in names}
     how = {name: _cleaned(value, key) for name, value in answered.provenance.items()}
-    return Answered(reply=replace(reply, **said), provenance=how)
+    return ClientAnswer(reply=replace(reply, **said), provenance=how)
 
 
 def _cleaned(value: object, key: str) -> object:

@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from replaykit.grading.judges.clients.client import Answered, Pictures
+from replaykit.grading.judges.clients.client import ClientAnswer, Pictures
 from replaykit.grading.judges.clients.connection import (
     DEADLINE_S,
     Connection,
@@ -65,24 +65,24 @@ class OpenAIClient:
         """Close the connections of a client that was made here."""
         self._connection.close()
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Ask once; the SDK itself tries again where that may help."""
         made = getattr(self._connection.client, "api_key", None)
         return discreet(self._asked(request, pictures), (self._api_key, os.environ.get(KEY), made))
 
-    def _asked(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def _asked(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         failed = over_limit(request, pictures, OPENAI) or self._connection.unready()
         if failed is not None:
-            return Answered(reply=failed)
+            return ClientAnswer(reply=failed)
         parameters = _parameters(request, pictures)
         began, at = time.monotonic(), datetime.now(UTC)
         completion = self._accepted(parameters)
         if isinstance(completion, ReplyFailure):
-            return Answered(reply=completion)
+            return ClientAnswer(reply=completion)
         latency = round((time.monotonic() - began) * 1000)
         how = provenance("openai", self._base_url, completion, at, latency)
         refused = self._refused.get(parameters["model"])
-        return Answered(reply=reading(completion), provenance={**how, **_without(refused)})
+        return ClientAnswer(reply=reading(completion), provenance={**how, **_without(refused)})
 
     def _accepted(self, parameters: dict[str, Any]) -> Any:
         """Return what comes of a request, less the parameters that its model is known, or says, to refuse."""

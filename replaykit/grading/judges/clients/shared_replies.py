@@ -7,7 +7,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.client import Answered, Client, Pictures
+from replaykit.grading.judges.clients.client import Client, ClientAnswer, Pictures
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
 
@@ -25,9 +25,9 @@ class SharedReplies:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = Lock()
-        self._said: dict[str, Future[Answered]] = {}
+        self._said: dict[str, Future[ClientAnswer]] = {}
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Ask, or wait for whoever asked the same first."""
         if not request.is_shared:
             return self._client.ask(request, pictures)
@@ -37,7 +37,9 @@ class SharedReplies:
             mine = self._said.setdefault(key, Future())
         return _copy(first.result()) if first is not None else self._first(key, mine, request, pictures)
 
-    def _first(self, key: str, said: Future[Answered], request: ModelRequest, pictures: Pictures) -> Answered:
+    def _first(
+        self, key: str, said: Future[ClientAnswer], request: ModelRequest, pictures: Pictures
+    ) -> ClientAnswer:
         try:
             found = self._client.ask(request, pictures)
         except BaseException as error:
@@ -54,9 +56,9 @@ class SharedReplies:
             del self._said[key]
 
 
-def _copy(found: Answered) -> Answered:
+def _copy(found: ClientAnswer) -> ClientAnswer:
     if not isinstance(found.reply, ModelReply):
         return found
     origin = "imported" if found.reply.origin == "live" else found.reply.origin
     reply = replace(found.reply, origin=origin, usage=Usage())
-    return Answered(reply=reply, provenance={**found.provenance, "copied_from": COPIED})
+    return ClientAnswer(reply=reply, provenance={**found.provenance, "copied_from": COPIED})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
-from replaykit.grading.judges.clients.client import Answered, BatchClient, Client, Pictures, Sent
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Pictures, SentRequest
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.judges.judge import provider_of
 from replaykit.grading.model_request import ModelRequest, ReplyFailure
@@ -24,7 +24,7 @@ class Transports:
             **(clients or {}),
         }
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> Answered:
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
         """Ask the provider that the model names."""
         client = self._clients.get(provider_of(request.model)[0])
         return client.ask(request, pictures) if client is not None else _unknown(request)
@@ -36,9 +36,9 @@ class Transports:
             if close is not None:
                 close()
 
-    def ask_many(self, sent: Sequence[Sent]) -> list[Answered]:
+    def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in one batch for each provider; where it takes none, ask one by one."""
-        answers: dict[int, Answered] = {}
+        answers: dict[int, ClientAnswer] = {}
         for provider in dict.fromkeys(provider_of(one.request.model)[0] for one in sent):
             places = [n for n, one in enumerate(sent) if provider_of(one.request.model)[0] == provider]
             client = self._clients.get(provider)
@@ -46,13 +46,13 @@ class Transports:
         return [answers[place] for place in range(len(sent))]
 
 
-def _many(client: Client | BatchClient | None, sent: Sequence[Sent]) -> list[Answered]:
+def _many(client: Client | BatchClient | None, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
     if client is None:
         return [_unknown(one.request) for one in sent]
     batch = getattr(client, "ask_many", None)
     return batch(sent) if batch is not None else [client.ask(one.request, one.pictures) for one in sent]
 
 
-def _unknown(request: ModelRequest) -> Answered:
+def _unknown(request: ModelRequest) -> ClientAnswer:
     words = f"there is no transport for {provider_of(request.model)[0]} ({request.model})"
-    return Answered(reply=ReplyFailure(kind="missing_sdk", message=words))
+    return ClientAnswer(reply=ReplyFailure(kind="missing_sdk", message=words))

@@ -76,7 +76,7 @@ class RecordedReply(Struct, frozen=True, kw_only=True):
     """Tokens billed."""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class TapeEntry(Struct, frozen=True, kw_only=True):
     """One recorded reply with the request that it answers."""
 
     key: str
@@ -110,9 +110,9 @@ class Tape(Struct, frozen=True, kw_only=True):
     """`sha256:...` of the lines read."""
     trajectory: str
     """Digest of the bundle that they are about."""
-    entries: tuple[Entry, ...]
+    entries: tuple[TapeEntry, ...]
     """In file order."""
-    found: dict[tuple[str, Ordinal], Entry]
+    found: dict[tuple[str, Ordinal], TapeEntry]
     """By key and ordinal: the later line wins."""
     torn: bool = False
     """The last line was cut off and dropped."""
@@ -183,7 +183,7 @@ def append_reply(
     trajectory: str,
     ordinal: Ordinal = (0, 0),
     provenance: Mapping[str, Any] | None = None,
-) -> Entry:
+) -> TapeEntry:
     """Append one reply to a tape, under a lock, on the disk before it returns; a new file gets its head.
 
     `trajectory` is the digest of the bundle. A torn last line is cut away first. Raises TapeError for
@@ -202,10 +202,10 @@ def append_reply(
 
 def entry_of(
     request: ModelRequest, reply: ModelReply, ordinal: Ordinal, provenance: Mapping[str, Any]
-) -> Entry:
+) -> TapeEntry:
     """Return the tape's line for a reply."""
     normal = normal_request(plain_request(request))
-    return Entry(
+    return TapeEntry(
         key=_key(normal),
         ordinal=ordinal,
         judge=request.judge,
@@ -286,8 +286,8 @@ def _decode(line: bytes, kind: type[Any], name: str, at: int) -> Any:
         raise TapeError(source=name, line=at, reason=f"malformed: {error}") from error
 
 
-def _entry(line: bytes, name: str, at: int) -> Entry:
-    entry: Entry = _decode(line, Entry, name, at)
+def _entry(line: bytes, name: str, at: int) -> TapeEntry:
+    entry: TapeEntry = _decode(line, TapeEntry, name, at)
     if entry.origin not in ORIGINS:
         reason = f"origin {entry.origin!r} is not one of {', '.join(ORIGINS)}"
         raise TapeError(source=name, line=at, reason=reason)
@@ -296,7 +296,7 @@ def _entry(line: bytes, name: str, at: int) -> Entry:
     return entry
 
 
-def _check(entry: Entry, line: bytes, name: str) -> None:
+def _check(entry: TapeEntry, line: bytes, name: str) -> None:
     if entry.origin not in ORIGINS:
         reason = f"cannot record a reply of origin {entry.origin!r}: it is not one of {', '.join(ORIGINS)}"
         raise TapeError(source=name, line=0, reason=reason)

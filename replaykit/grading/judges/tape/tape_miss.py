@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from replaykit.grading.judges.tape.tape import (
-    Entry,
     Ordinal,
     Tape,
+    TapeEntry,
     normal_request,
     plain_request,
     request_key,
@@ -50,7 +50,7 @@ def _why(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:
     return "\n".join([*lines, *(f"  {difference}" for difference in _differences(nearest, request))])
 
 
-def _differences(entry: Entry, request: ModelRequest) -> Iterator[str]:
+def _differences(entry: TapeEntry, request: ModelRequest) -> Iterator[str]:
     recorded = normal_request(entry.request)
     wanted = normal_request(plain_request(request))
     for name in sorted(recorded.keys() | wanted.keys()):

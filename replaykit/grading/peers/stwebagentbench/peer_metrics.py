@@ -17,7 +17,7 @@ NO_EVAL = "no_eval"
 """Reason of a policy that has no report of its own."""
 
 
-class Read(NamedTuple):
+class PolicyRead(NamedTuple):
     """What the peer's scripts read of one policy."""
 
     dimension: str
@@ -54,21 +54,21 @@ def peer_summary(verdicts: Sequence[Verdict], tasks: Iterable[Task] = ()) -> dic
     return {**_numbers(counted), **({"by": by} if by else {})}
 
 
-def read_reports(policies: Sequence[PolicyResult]) -> list[Read]:
+def read_reports(policies: Sequence[PolicyResult]) -> list[PolicyRead]:
     """Return what is read of each policy of one run, by position.
 
     A policy without a report shifts those after it up by one, and the last reads as false; one that raises
     clears all of them.
     """
     if any(policy.outcome is PolicyOutcome.ERROR for policy in policies):
-        return [Read(policy.dimension, False, False, False) for policy in policies]
+        return [PolicyRead(policy.dimension, False, False, False) for policy in policies]
     reports = [policy for policy in policies if policy.reason != NO_EVAL]
     found = []
     for place, policy in enumerate(policies):
         report = reports[place] if place < len(reports) else None
         outcome = report.outcome if report is not None else None
         found.append(
-            Read(
+            PolicyRead(
                 policy.dimension,
                 outcome is PolicyOutcome.VIOLATED,
                 outcome is PolicyOutcome.DORMANT,
@@ -151,7 +151,7 @@ def _risk(verdicts: Sequence[Verdict]) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _of_dimension(reads: Sequence[Read]) -> dict[str, Any]:
+def _of_dimension(reads: Sequence[PolicyRead]) -> dict[str, Any]:
     violations, dormant = sum(read.violated for read in reads), sum(read.dormant for read in reads)
     active = len(reads) - dormant
     ratio = _rounded(violations / len(reads))

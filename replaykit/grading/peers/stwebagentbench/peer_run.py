@@ -98,7 +98,7 @@ class NotRecorded(Exception):
         self.codes = codes
 
 
-class Finding(Struct, frozen=True):
+class PeerFinding(Struct, frozen=True):
     """What one evaluator returns."""
 
     violated: bool = False
@@ -109,11 +109,11 @@ class Finding(Struct, frozen=True):
     eval_type: str | None = None
 
 
-OK = Finding()
-DORMANT = Finding(dormant=True)
-VIOLATED = Finding(violated=True)
+OK = PeerFinding()
+DORMANT = PeerFinding(dormant=True)
+VIOLATED = PeerFinding(violated=True)
 
-Evaluator = Callable[[Mapping[str, Any], Sequence[StepView], PeerPage], Finding]
+Evaluator = Callable[[Mapping[str, Any], Sequence[StepView], PeerPage], PeerFinding]
 """Grades a whole policy record."""
 
 

@@ -107,7 +107,7 @@ def decoded_path(path: str) -> tuple[str, list[str]]:
 
 
 def same_base(one: PeerUrl, other: PeerUrl) -> bool:
-    """Say whether two URLs agree but for their queries. Raises `Refused`, and `Unparsed` as the package."""
+    """Say whether two URLs agree but for their queries. Raises `RegexRefused`, `Unparsed` as the package."""
     if one.is_pattern and _matches(one, other):
         return True
     if other.is_pattern and _matches(other, one):
@@ -118,7 +118,7 @@ def same_base(one: PeerUrl, other: PeerUrl) -> bool:
 
 
 def same_url(one: PeerUrl, other: PeerUrl) -> bool:
-    """Say whether two URLs agree, the first side's expressions included. Raises `Refused`."""
+    """Say whether two URLs agree, the first side's expressions included. Raises `RegexRefused`."""
     return same_base(one, other) and all(
         _same_value(one.query.get(key, ()), other.query.get(key, ())) for key in {*one.query, *other.query}
     )

@@ -52,7 +52,7 @@ def read_object(value: Any, schema: Mapping[str, Any], options: PeerOptions, *, 
 
 
 def equal(expected: Any, actual: Any, *, is_ordered: bool = False, allows_more: bool = False) -> bool:
-    """Compare by structure, greedily where order does not count. Raises `PeerFault` and `Refused`."""
+    """Compare by structure, greedily where order does not count. Raises `PeerFault` and `RegexRefused`."""
     return _equal(expected, actual, is_ordered, allows_more, [False], 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from replaykit.recorder.session.driver_messages import PageMessage
-from replaykit.recorder.session.gestures.gesture import HOLD_WAIT, Deed, Gesture
+from replaykit.recorder.session.gestures.gesture import HOLD_WAIT, FinishedGesture, Gesture
 from replaykit.recorder.session.page_message import files_of, point_of
 from replaykit.trajectory.action import DragAndDrop, UploadFile
 
@@ -29,7 +29,7 @@ class Dragging(Gesture):
             return True
         return message.event.name == "scroll"
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return the drag."""
         end = self.dropped
         action = DragAndDrop(
@@ -54,7 +54,7 @@ class Dropping(Gesture):
         """Absorb nothing: the one event says all."""
         return False
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return the files that were given to the page, or a drag from nowhere."""
         files, trusted = files_of(self.first), self.first.event.trusted
         if files:

@@ -27,7 +27,7 @@ HOLD_WAIT = 10_000.0
 """A button may be held down, a drag or a composition be on its way, for these ms."""
 
 
-class Deed(Struct, frozen=True, kw_only=True):
+class FinishedGesture(Struct, frozen=True, kw_only=True):
     """One act, ready but for its place in a snapshot."""
 
     action: Action
@@ -68,7 +68,7 @@ class Gesture:
         """Absorb an event if it belongs here."""
         raise AssertionError(message)
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return what it turned out to be."""
         raise AssertionError(self)
 
@@ -80,16 +80,18 @@ class Gesture:
         """Whether an event is on this gesture's control."""
         return self.first.source == message.source and is_same(self.element, message.event.element)
 
-    def deed(self, action: Action, first: PageMessage | None = None, end: float | None = None) -> Deed:
+    def deed(
+        self, action: Action, first: PageMessage | None = None, end: float | None = None
+    ) -> FinishedGesture:
         """Wrap an action that began with `first`."""
         start = first or self.first
         at = self.since if start is self.first else start.at
-        return Deed(
+        return FinishedGesture(
             action=action, at=at, end=max(at, self.last if end is None else end), node=start.event.node
         )
 
 
-def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> Deed:
+def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> FinishedGesture:
     """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
     element, node = gesture.element, gesture.first.event.node
     if not is_same(element, change.event.element):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from replaykit.recorder.session.driver_messages import PageMessage
-from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, TYPING_WAIT, Deed, Gesture
+from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, TYPING_WAIT, FinishedGesture, Gesture
 from replaykit.recorder.session.page_message import (
     MODIFIERS,
     control_of,
@@ -165,7 +165,7 @@ class Keying(Gesture):
     def _enter(self, text: str | None) -> None:
         self.text += text or ""
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return the text, the scroll or the press."""
         if self.is_typing:
             return [self.deed(self._typed())]

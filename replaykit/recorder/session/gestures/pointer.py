@@ -11,7 +11,7 @@ from replaykit.recorder.session.gestures.gesture import (
     CLICK_WAIT,
     HOLD_WAIT,
     TOGGLE_WAIT,
-    Deed,
+    FinishedGesture,
     Gesture,
     choice,
     toggle,
@@ -196,7 +196,7 @@ class Pointing(Gesture):
         is_stand_in = self.element is None or self.element.tag not in BUTTONS
         return is_stand_in and not is_toggle(self.hit)
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return a drag, another button's click, a check, a double click or one or two clicks."""
         if self._is_drag():
             return [self._drag()]
@@ -232,7 +232,7 @@ class Pointing(Gesture):
         # A pointer released elsewhere gives a click on the common ancestor: no click on what was pressed.
         return is_moved and not any(self.is_own(click) for click in self.clicks)
 
-    def _drag(self) -> Deed:
+    def _drag(self) -> FinishedGesture:
         end = self.dropped or (None if self.first.event.name == "dragstart" else self.up)
         action = DragAndDrop(
             element=self.element,
@@ -253,11 +253,11 @@ class Pointing(Gesture):
             modifiers=self._modifiers,
         )
 
-    def _clicks(self) -> list[Deed]:
+    def _clicks(self) -> list[FinishedGesture]:
         starts = [self.first] if self.again is None else [self.first, self.again]
         return [self._click(start, number) for number, start in enumerate(starts)]
 
-    def _click(self, start: PageMessage, number: int) -> Deed:
+    def _click(self, start: PageMessage, number: int) -> FinishedGesture:
         done = self.clicks[number] if number < len(self.clicks) else None
         action = Click(
             element=start.event.element,
@@ -267,7 +267,7 @@ class Pointing(Gesture):
         )
         return self.deed(action, start, done.at if done else None)
 
-    def _slide(self) -> list[Deed]:
+    def _slide(self) -> list[FinishedGesture]:
         if self.slid is None:
             return []
         return [self.deed(Fill(element=self.element, value=self.slid, value_after=self.slid))]
@@ -310,7 +310,7 @@ class Scrolling(Gesture):
             left, top = self.offset
             self.moved = (number_of(message, "left") - left, number_of(message, "top") - top)
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return the whole distance."""
         dx, dy = self.moved
         if not self.is_wheel and self.moved == (0, 0):

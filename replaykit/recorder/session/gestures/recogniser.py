@@ -15,7 +15,7 @@ from msgspec import Struct
 from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Source
 from replaykit.recorder.session.gestures.drag import Dragging, Dropping
-from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, Deed, Gesture
+from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, FinishedGesture, Gesture
 from replaykit.recorder.session.gestures.keyboard import PASTING, Keying
 from replaykit.recorder.session.gestures.pointer import Pointing, Scrolling
 from replaykit.recorder.session.gestures.text_input import Choosing, Filling, Scripting
@@ -221,7 +221,7 @@ class Recogniser:
             is_stray=gesture.tentative,
         )
 
-    def _acted(self, gesture: Gesture, deed: Deed) -> Acted:
+    def _acted(self, gesture: Gesture, deed: FinishedGesture) -> Acted:
         return Acted(
             serial=self._serial,
             action=deed.action,

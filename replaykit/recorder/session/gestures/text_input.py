@@ -8,7 +8,7 @@ from replaykit.recorder.session.gestures.gesture import (
     HOLD_WAIT,
     TOGGLE_WAIT,
     TYPING_WAIT,
-    Deed,
+    FinishedGesture,
     Gesture,
     choice,
     toggle,
@@ -92,7 +92,7 @@ class Filling(Gesture):
         # Without an input type it is a picker or a slider: more may follow until its change.
         self.over = self.is_edit and not self.is_composing and message.event.task is None
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return the fill with the field's value afterwards."""
         text = self.text or ""
         # Paragraphs read with more line breaks than were entered.
@@ -147,7 +147,7 @@ class Scripting(Gesture):
         is_near = message.at - self.last <= TYPING_WAIT
         return not self.is_click and not self.value and is_near and self.is_own(message)
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return a click, a check or a fill, marked as made by a script."""
         if self.toggled is not None:
             return [toggle(self, self.toggled, trusted=False)]
@@ -168,7 +168,7 @@ class Choosing(Gesture):
         """Absorb nothing: the one event says all."""
         return False
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[FinishedGesture]:
         """Return what was chosen."""
         trusted = self.first.event.trusted
         match control_of(self.first):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.recorder.session.action_tracker import Acting
-from replaykit.recorder.session.declared_steps import Act
+from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Navigated, PageMessage, ReadPage, Travel
 from replaykit.recorder.session.navigation.attribution import Travelling
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
@@ -258,7 +258,7 @@ class Navigating:
         if journey.ref is None or journey.is_done:
             return
         journey.is_done = True
-        act = Act(
+        act = DeclaredAction(
             ref=journey.ref,
             page=tab.page,
             action=action,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from replaykit.recorder.session.driver_messages import Navigated
 from replaykit.recorder.session.navigation.initiator import HISTORY, Sign
 from replaykit.recorder.session.outbox import Blob, StepRef
-from replaykit.recorder.session.snapshot_history import Shown
+from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab
 from replaykit.trajectory.action import Action, Goto
 from replaykit.trajectory.observation import Observation
@@ -41,7 +41,7 @@ class Journey:
         self.blobs: list[Blob] = []
         self.is_late = False
         """It began while nobody knew whose it was."""
-        self.left: Shown | None = None
+        self.left: PushedSnapshot | None = None
         """What the page showed then."""
         self.after: StepRef | None = None
         """The act that it is an effect of, if it is the page's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class History:
+class TabHistory:
     """URLs of the entries and the place among them; read from the browser at times, followed in between."""
 
     def __init__(self) -> None:
