@@ -68,11 +68,17 @@ def key_name(said: str) -> str:
     parts = [part.strip() for part in said.split("+")] if len(said.strip()) > 1 else [said.strip()]
     if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
         parts = parts[0].split("-")
+    apart = parts[0].split() if len(parts) == 1 else []
+    if len(apart) > 1 and all(part.lower() in _KEYS for part in apart[:-1]):
+        parts = apart  # `ctrl a`, as agents with few words say it
     return "+".join(_KEYS.get(part.lower(), part) for part in parts if part)
 
 
-def tool_arguments(name: str, text: str) -> dict[str, Any] | None:
-    """Return the literal arguments of a call by their names; None where they are no literals."""
+def tool_arguments(name: str, text: str, of: str | None = None) -> dict[str, Any] | None:
+    """Return the literal arguments of a call by their names; None where they are no literals.
+
+    `of`: what the function is called of: `page` for Playwright, `pyautogui`.
+    """
     try:
         call = ast.parse(f"f({text})", mode="eval").body
         assert isinstance(call, ast.Call)
@@ -80,13 +86,30 @@ def tool_arguments(name: str, text: str) -> dict[str, Any] | None:
         named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, AssertionError):
         return None
-    places = _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
+    if of == "pyautogui" and name == "scroll" and len(given) == 1 and isinstance(given[0], int | float):
+        return {"direction": "up" if given[0] > 0 else "down", "amount": abs(given[0])}
+    in_page = (
+        _IN_PAGE.get(name) if of == "page" and isinstance(given[:1], list) and _is_text(given[:1]) else None
+    )
+    places = in_page or _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
     if len(given) > len(places):
         return None
     return {**dict(zip(places, given, strict=False)), **named}
 
 
+def _is_text(given: list[Any]) -> bool:
+    return bool(given) and isinstance(given[0], str)
+
+
+_IN_PAGE = {
+    **dict.fromkeys(("click", "dblclick", "hover", "check", "uncheck", "focus", "tap"), ("selector",)),
+    **dict.fromkeys(("fill", "type"), ("selector", "text")), "select_option": ("selector", "value"),
+    "press": ("selector", "key"),
+}  # fmt: skip
+"""Methods of Playwright's page, whose first argument is a selector."""
+
 _PLACES = {
+    "select_option": ("element", "value"), "answer": ("text",),
     "goto": ("url",), "navigate": ("url",), "open": ("url",), "go_to": ("url",), "visit": ("url",),
     "press": ("key",), "key": ("key",), "keypress": ("key",), "hotkey": ("key", "key2", "key3", "key4"),
     "wait": ("seconds",), "sleep": ("seconds",), "scroll": ("x", "y", "dx", "dy"),
@@ -270,8 +293,8 @@ def _scroll(said: Arguments) -> Action:
     held = _modifiers({key: part for key, part in said.items() if key != "text"})
     for names in (("scroll_x", "scroll_y"), ("delta_x", "delta_y"), ("deltaX", "deltaY"), ("dx", "dy")):
         if names[0] in said or names[1] in said:
-            far = [_number(0 if (part := said.get(name)) is None else part) for name in names]
-            return Scroll(dx=far[0], dy=far[1], modifiers=held)
+            dx, dy = (_number(0 if (part := said.get(name)) is None else part) for name in names)
+            return Scroll(dx=dx, dy=dy, modifiers=held)
     way = str(said.get("scroll_direction", said.get("direction", said.get("text")))).lower()
     dx, dy = _WAYS[way]
     if (pixels := said.get("magnitude_in_pixels")) is not None:
@@ -367,9 +390,17 @@ def _upload(said: Arguments) -> Action:
     return UploadFile(element=_element(said), files=bases)
 
 
+def _end(said: Arguments) -> Action:
+    """Return the answer that an end holds; an end without one leaves the page as it is."""
+    is_told = any(isinstance(said.get(key), str) for key in _SAYING)
+    return _answer(said) if is_told else ToolCall(name="done", arguments=dict(said))
+
+
+_SAYING = ("answer", "text", "content", "result", "message", "summary", "output")
+
+
 def _answer(said: Arguments) -> Action:
-    text = next((said[key] for key in ("answer", "text", "content", "result", "message", "summary", "output")
-                 if isinstance(said.get(key), str)), None)  # fmt: skip
+    text = next((said[key] for key in _SAYING if isinstance(said.get(key), str)), None)
     return Answer(text=text) if text is not None else _refuse()
 
 
@@ -438,7 +469,8 @@ _MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
     **dict.fromkeys(("select", "select_option"), _option),
     **dict.fromkeys(("upload", "upload_file", "file_upload"), _upload),
     "handle_dialog": lambda s: HandleDialog(accept=s.get("accept") is not False),
-    **dict.fromkeys(("answer", "final_answer", "finished", "finish", "done", "submit", "complete", "stop"), _answer),
+    **dict.fromkeys(("answer", "final_answer", "submit", "submit_answer", "respond"), _answer),
+    **dict.fromkeys(("finished", "finish", "done", "complete", "stop", "terminate", "task_complete"), _end),
     **{name: _read(name) for name in _READING},
 }  # fmt: skip
 """Name of a tool, without the prefix of its server, to its action."""

@@ -1,0 +1,99 @@
+"""Parts of a line that says an action: verbs, quoted texts, the names of elements."""
+
+from __future__ import annotations
+
+import re
+
+from replaykit.trajectory.action import Element
+
+QUOTES: tuple[tuple[str, str], ...] = tuple(
+    (pair[0], pair[1]) for pair in ('""', "''", "“”", "‘’", "«»", "„“", "„”", "「」", "『』", "``", "‹›")
+)
+"""Marks before and after a quoted text."""
+
+QUOTED = "(?:" + "|".join(rf"{re.escape(first)}.+?{re.escape(last)}" for first, last in QUOTES) + ")"
+"""Form of a quoted text; what follows says at which of its marks it ends."""
+
+_VERBS = {
+    verb: (*(f"{stem}{end}" for end in ends.split()), *others.split())
+    for verb, stem, ends, others in (
+        ("click", "click", "ed s ing", ""), ("tap", "tap", "ped s ping", ""), ("type", "typ", "ed es ing", ""),
+        ("press", "press", "ed es ing", ""), ("hit", "hit", "s ting", ""), ("scroll", "scroll", "ed s ing", ""),
+        ("hover", "hover", "ed s ing", ""), ("move", "mov", "ed es ing", ""), ("drag", "drag", "ged s ging", ""),
+        ("select", "select", "ed s ing", ""), ("choose", "choos", "es ing", "chose chosen"),
+        ("pick", "pick", "ed s ing", ""), ("enter", "enter", "ed s ing", ""), ("input", "input", "ted s ting", ""),
+        ("write", "writ", "es ing", "wrote written"), ("fill", "fill", "ed s ing", ""),
+        ("clear", "clear", "ed s ing", ""), ("check", "check", "ed s ing", ""), ("tick", "tick", "ed s ing", ""),
+        ("uncheck", "uncheck", "ed s ing", ""), ("untick", "untick", "ed s ing", ""),
+        ("wait", "wait", "ed s ing", ""), ("sleep", "sleep", "s ing", "slept"), ("pause", "paus", "ed es ing", ""),
+        ("go", "go", "es ing", "went gone"), ("navigate", "navigat", "ed es ing", ""),
+        ("browse", "brows", "ed es ing", ""), ("open", "open", "ed s ing", ""), ("visit", "visit", "ed s ing", ""),
+        ("load", "load", "ed s ing", ""), ("access", "access", "ed es ing", ""),
+        ("create", "creat", "ed es ing", ""), ("refresh", "refresh", "ed es ing", ""),
+        ("reload", "reload", "ed s ing", ""), ("switch", "switch", "ed es ing", ""),
+        ("change", "chang", "ed es ing", ""), ("focus", "focus", "ed es ing", ""),
+        ("close", "clos", "ed es ing", ""), ("upload", "upload", "ed s ing", ""),
+        ("attach", "attach", "ed es ing", ""), ("take", "tak", "es ing", "took taken"),
+        ("capture", "captur", "ed es ing", ""), ("accept", "accept", "ed s ing", ""),
+        ("dismiss", "dismiss", "ed es ing", ""),
+    )
+}  # fmt: skip
+_LEMMAS = {form: verb for verb, forms in _VERBS.items() for form in forms}
+
+_LEAD = re.compile(
+    r"(?:(?:so|then|next|now|first|finally|ok|okay)\b,?\s+){0,2}"
+    r"(?:(?:I|we)(?:'ll|’ll| will| am going to| need to| should| have|'ve|’ve)?(?: now| just| then| first)?|let me|let's)\s+",
+    re.IGNORECASE,
+)
+_VERB = re.compile(r"((?:double|triple|right|middle|left)[ _-])?([A-Za-z]{2,12})\b")
+_THEN_PRESSED = re.compile(r"\b(and|then)\s+(press|hit)(?:ed|ting|ing|es|s)\b", re.IGNORECASE)
+
+
+def plain_line(text: str) -> str:
+    """Return a line with its verb in the imperative, without who says it: `I clicked on X` is `click on X`."""
+    line = text.strip()
+    lead = _LEAD.match(line)
+    rest = line if lead is None else line[lead.end() :]
+    verb = _VERB.match(rest)
+    said = "" if verb is None else verb[2].lower()
+    lemma = said if said in _VERBS else _LEMMAS.get(said)
+    if verb is None or lemma is None:
+        return line
+    changed = (verb[1] or "") + (verb[2] if lemma == said else lemma) + rest[verb.end() :]
+    return _THEN_PRESSED.sub(r"\1 \2", changed) if lemma in _TYPING else changed
+
+
+_TYPING = ("type", "enter", "input", "write", "fill")
+
+
+def unquoted(text: str) -> str:
+    """Take off quotation marks around a whole text; marks inside of it lose their backslashes."""
+    text = text.strip()
+    for first, last in QUOTES:
+        if len(text) > 1 and text[0] == first and text[-1] == last:
+            inner = text[1:-1]
+            return inner.replace("\\" + first, first) if first == last else inner
+    return text
+
+
+_KIND = (
+    r"(?:button|link|tab|icon|field|element|option|item|input|box|check ?box|drop ?down|menu|text ?box|radio)"
+)
+_KIND_FIRST = re.compile(rf"{_KIND}(?: (?:labell?ed|named|called|with(?: the)? (?:text|label|name)))?:? ({QUOTED})(?: .{{0,40}})?",
+                         re.IGNORECASE)  # fmt: skip
+_QUOTED_FIRST = re.compile(rf"({QUOTED})(?: (?:[\w-]+ ?){{1,6}})?")
+_NUMBERED = re.compile(
+    rf"(?:{_KIND} )?(?:(?:with )?(?:the )?(?:index|id|ref|number|no\.?|bid)\s*[:=#]?\s*)?[\[(#]?([A-Za-z]{{0,3}}\d{{1,9}})[\])]?",
+    re.IGNORECASE,
+)
+_LAST_KIND = re.compile(r"\s+(?:button|link|tab|icon|field)$", re.IGNORECASE)
+
+
+def named(text: str) -> Element:
+    """Return the element that words name: by its number or reference, else by its text."""
+    text = text.strip()
+    number = _NUMBERED.fullmatch(text)
+    if number is not None and text != number[1]:
+        return Element(ref=number[1])
+    found = _KIND_FIRST.fullmatch(text) or _QUOTED_FIRST.fullmatch(text)
+    return Element(text=unquoted(found[1] if found else _LAST_KIND.sub("", text))[:1024])
