@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.interop.secrets_in_texts import without_secrets
 from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import (
     Action,
@@ -54,6 +55,9 @@ _NAMES = ("aria_label", "labelledby", "label", "placeholder", "title")
 _TYPED = frozenset(["text", "value", "input", "content", "string", "characters", "keys"])
 """Keys that hold what is typed."""
 
+JSON_MAX = 2**22
+"""Characters of a text that is read as JSON."""
+
 Found = Callable[[str], None]
 """Is told each secret."""
 
@@ -64,7 +68,7 @@ def masked(value: Any, found: Found) -> Any:
         return {key: _masked_field(value, str(key), part, found) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [masked(part, found) for part in value]
-    return value
+    return without_secrets(_masked_text(value, found), found) if isinstance(value, str) else value
 
 
 def fitted(event: Event) -> Event:
@@ -85,6 +89,8 @@ def _fitted(value: Any) -> Any:
 def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> Any:
     if key.lower() in SENSITIVE:
         return _all_masked(value, found)
+    if key.lower() == "cookies" and isinstance(value, list):
+        return [_masked_cookie(one, found) for one in value]
     is_secret = is_secret_field(key) or key.lower() in HEADERS or (key in _TYPED and _names_password(of))
     if not is_secret or isinstance(value, dict | list | bool) or value is None:
         return masked(value, found)
@@ -93,8 +99,16 @@ def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> 
     return _mask(str(value), found)
 
 
+def _masked_cookie(cookie: Any, found: Found) -> Any:
+    """Return a cookie as browsers store it, its value masked."""
+    clean = masked(cookie, found)
+    if not isinstance(clean, dict) or not isinstance(clean.get("value"), str):
+        return clean
+    return {**clean, "value": _mask(clean["value"], found)}
+
+
 def _names_password(of: Mapping[str, Any]) -> bool:
-    if isinstance(of.get("name"), str) and of["name"].lower() in HEADERS:
+    if isinstance(of.get("name"), str) and (of["name"].lower() in HEADERS or is_secret_field(of["name"])):
         return True
     said = [part for key, part in of.items() if key.lower() in _DESCRIBING]
     said += [part for one in said if isinstance(one, dict) for part in one.values()]
@@ -130,7 +144,7 @@ def masked_step(step: Step, found: Found, seen: Any = None) -> Step:
     elif isinstance(action, Tool):
         action = replace(action, arguments=masked(action.arguments, found))
     elif isinstance(action, Unknown):
-        action = replace(action, raw=_masked_text(action.raw, found))
+        action = replace(action, raw=masked(action.raw, found))
     step = replace(step, action=action, raw=masked(step.raw, found), returned=masked(step.returned, found))
     return step if typed is None else without(step, typed)
 
@@ -175,8 +189,8 @@ def said_without(said: str, passwords: list[str]) -> str:
 
 
 def _masked_text(raw: str, found: Found) -> str:
-    """Return the arguments of a call that is not known, as JSON, masked; any other text as it is."""
-    if not raw.startswith("{"):
+    """Return a text that is JSON, such as the arguments of a call, masked; others as they are."""
+    if not raw.startswith(("{", "[")) or len(raw) > JSON_MAX:
         return raw
     try:
         plain = msgspec.json.decode(raw)

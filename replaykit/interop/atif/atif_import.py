@@ -107,6 +107,7 @@ def read_atif(run: Run, name: str) -> None:
     _check_version(run, name, plain.get("schema_version") if isinstance(plain, dict) else None)
     root = run.converted(plain, Root, name)
     run.extra["session_id"] = root.session_id
+    run.keep(name, {f"extra.{key}": part for key, part in (root.extra or {}).items() if key != EXTRA})
     run.origin.update(version=root.schema_version, tool=_tool(root.agent))
     run.header["agent"] = AgentInfo(
         name=root.agent.name, version=root.agent.version, model=root.agent.model_name
