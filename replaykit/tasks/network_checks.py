@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from replaykit.tasks.task_values import CheckBase, Texts, Written
 from replaykit.tasks.value_schema import require_schema
+
+SUCCESS = range(200, 300)
+"""Statuses that are meant where a task gives none."""
 
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
 """What a task is mainly about."""
@@ -57,7 +61,7 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     http_method: str = "GET"
     """HTTP method."""
     response_status: int | None = None
-    """HTTP status; -1 = no response. Default: 200; any where the request must not exist."""
+    """HTTP status; -1 = no response. Default: success (200 to 299); any where the request must not exist."""
     headers: dict[str, Any] | None = None
     """Request headers by name."""
     query_params: dict[str, Any] | None = None
@@ -69,9 +73,11 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     response_cookies: dict[str, Any] | None = None
     """Cookies that the response sets, by name."""
 
-    def status(self, *, is_absent: bool = False) -> int | None:
-        """Return the status that is meant; None = any."""
-        return 200 if self.response_status is None and not is_absent else self.response_status
+    def statuses(self, *, is_absent: bool = False) -> Container[int] | None:
+        """Return the statuses that are meant, None = any, an unheard one too."""
+        if self.response_status is not None:
+            return (self.response_status,)
+        return None if is_absent else SUCCESS
 
 
 class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -40,12 +40,11 @@ from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import texts
-from replaykit.tasks.network_checks import ExpectedRequest, NetworkMatch
+from replaykit.tasks.network_checks import SUCCESS, ExpectedRequest, NetworkMatch
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.redacted import HIDDEN, holds_mark
 
-_REDIRECTS = range(300, 400)
 _USER = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
 """A URL that names who asks."""
 _RULE = "request: URL, method, status, and what else is named"
@@ -156,7 +155,7 @@ def _page_difference(
     check: NetworkMatch, page: Navigation, request: RunRequest | None, replay: Replay, terms: Terms
 ) -> str | None:
     expected = check.expected
-    wanted = expected.status() or 200
+    wanted = expected.statuses() or SUCCESS
     hop = _hop(wanted, request, replay)
     url = hop.url if hop is not None and hop is not request else page.url
     if not _has_url(check, url, terms):
@@ -164,20 +163,18 @@ def _page_difference(
     status = hop.status if hop is not None else page.status
     if status is None:
         # A change within the document asks nobody; only success can be meant.
-        return None if page.same_document and wanted in range(200, 300) else "status"
-    if status != wanted:
+        return None if page.same_document and any(one in wanted for one in SUCCESS) else "status"
+    if status not in wanted:
         return "status"
     return _named_difference(check, hop, terms) if hop is not None else _unseen(expected)
 
 
-def _hop(status: int, request: RunRequest | None, replay: Replay) -> RunRequest | None:
-    """Return the request that answers for a page: in a redirect chain the hop of that status."""
-    if request is None or status not in _REDIRECTS:
-        return request
+def _hop(wanted: Container[int], request: RunRequest | None, replay: Replay) -> RunRequest | None:
+    """Return the request that answers for a page: in a redirect chain the hop of a status that is wanted."""
     by_id = {one.exchange.id: one for one in requests_of(replay)}
     hop: RunRequest | None = request
     for _ in by_id:
-        if hop is None or hop.status == status:
+        if hop is None or hop.status in wanted:
             break
         hop = by_id.get(hop.exchange.redirect_from) if hop.exchange.redirect_from is not None else None
     return hop or request
@@ -218,9 +215,9 @@ def _difference(check: NetworkMatch, request: RunRequest, terms: Terms) -> str |
         return "method"  # `put` is another method than `PUT`
     if request.exchange.source == "agent":
         raise Missing(FORGED)  # the site was not asked
-    wanted = check.expected.status(is_absent=check.should_not_exist)
+    wanted = check.expected.statuses(is_absent=check.should_not_exist)
     is_open = request.may_have(wanted)
-    if wanted is not None and not is_open and request.status != wanted:
+    if wanted is not None and not is_open and request.status not in wanted:
         return "status"
     differs = _named_difference(check, request, terms)
     if differs is None and is_open:
@@ -477,6 +474,8 @@ def _is_ignored(name: str, check: NetworkMatch) -> bool:
 
 def _ruling(check: NetworkMatch, differs: str | None, request: RunRequest | None) -> Ruling:
     found = f"{request.exchange.method} {request.url}: {request.status}" if request is not None else None
+    if found is not None and differs is not None:
+        found += f" (differs in {differs})"
     return Ruling(
         outcome=Outcome.PASS if differs is None else Outcome.FAIL,
         rule=_RULE if differs is None else f"{_RULE}: {differs}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 from urllib.parse import unquote, urlparse
 
@@ -59,10 +59,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """Whether only the net log knows of it: neither its bodies nor its answer were heard."""
         return self.exchange.source == "netlog"
 
-    def may_have(self, status: int | None) -> bool:
-        """Say whether it may have had a status that nobody heard (`is_unanswered`)."""
-        is_named = status is not None and status != NO_RESPONSE
-        return is_named and not self.is_unheard and is_unanswered(self.exchange)
+    def may_have(self, statuses: Container[int] | None) -> bool:
+        """Say whether it may have had one of these statuses, unheard (`is_unanswered`)."""
+        needs_answer = statuses is not None and NO_RESPONSE not in statuses
+        return needs_answer and not self.is_unheard and is_unanswered(self.exchange)
 
     @property
     def headers(self) -> dict[str, str]:

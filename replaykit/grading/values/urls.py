@@ -21,7 +21,8 @@ _PATH_MAX = 4096
 
 _ROOT_DOT = re.compile(r"\.(?=:\d+$|$)")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:@")
+"""What means the same escaped or not in a path or a fragment: nothing there is parted by it."""
 _AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 
 
@@ -33,7 +34,7 @@ class UrlParts(Struct, frozen=True, kw_only=True):
     host: str
     """Lower-case host and port, without a default port; `@NAME` stands for a root of that site."""
     path: tuple[str, ...]
-    """Segments that are not empty, unreserved characters decoded."""
+    """Segments that are not empty; `%2C` is `,`, `%2F` is no slash."""
     query: tuple[tuple[str, str], ...]
     """Decoded pairs in order; blank values kept."""
     fragment: str | None
@@ -165,11 +166,11 @@ def _segments(path: str) -> tuple[str, ...]:
 
 
 def _decode(text: str) -> str:
-    """Decode unreserved characters only: `%2F` in a segment is no slash."""
+    """Decode what parts nothing: `%2F` in a segment is no slash."""
 
     def one(escape: re.Match[str]) -> str:
         char = chr(int(escape[1], 16))
-        return char if char in _UNRESERVED else escape[0].upper()
+        return char if char in _PLAIN else escape[0].upper()
 
     return _ESCAPE.sub(one, text)
 

@@ -157,6 +157,10 @@ def test_bodies(grade: Grade, run: Run, post: Any, body: Any, compat: str, stric
     ("wanted", "found", "compat", "strict"),
     [
         ({}, {}, "PASS", "PASS"),
+        ({}, {"status": 201}, "FAIL", "PASS"),
+        ({}, {"status": 302}, "FAIL", "FAIL"),
+        ({}, {"status": None}, "FAIL", "UNDECIDED"),
+        ({"response_status": 200}, {"status": 201}, "FAIL", "FAIL"),
         ({"response_status": 302}, {}, "FAIL", "FAIL"),
         ({"response_status": -1}, {"status": None}, "PASS", "PASS"),
         ({"url": f"{S}/SAVE"}, {}, "PASS", "FAIL"),
@@ -446,3 +450,8 @@ def test_a_hidden_header_matters_only_where_all_else_is_as_expected(grade: Grade
 
 def test_a_url_with_a_wildcard_is_refused(grade: Grade, run: Run) -> None:
     assert grade(sent(run()).answer("ok"), request(f"{S}/*")).outcome == "ERROR"
+
+
+def test_what_differs_is_named(grade: Grade, run: Run) -> None:
+    ended = sent(run(), "{}", status=302).answer("ok")
+    assert "302 (differs in status)" in str(grade(ended, request()))
