@@ -12,13 +12,14 @@ from msgspec.structs import replace
 
 from replaykit.grading.checks.run_requests import Missing, RunRequest
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
+from replaykit.grading.peers.webarena_verified.peer_paths import find_as_peer
 from replaykit.grading.peers.webarena_verified.peer_urls import UrlOptions, same_base
 from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_object
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
 from replaykit.grading.values.bodies import with_decoded_texts
 from replaykit.grading.values.bounded_regex import found_in, start_match
-from replaykit.grading.values.jsonpath import PathFault, find
+from replaykit.grading.values.jsonpath import PathFault
 
 _TEXT = "string"
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#][^\[\]]*)?$", re.ASCII)
@@ -280,7 +281,7 @@ def _at(fields: Mapping[str, Any], key: str) -> Any:
         hits = [value for name, value in fields.items() if start_match(pattern, name)]
         return hits[0] if len(hits) == 1 else tuple(hits) or None
     try:
-        hits = find(key, dict(fields)) or find(key, with_decoded_texts(dict(fields)))
+        hits = find_as_peer(key, dict(fields)) or find_as_peer(key, with_decoded_texts(dict(fields)))
     except PathFault:
         return None
     if len(hits) == 1 and not re.search(r"\?\(", key):
