@@ -87,6 +87,11 @@ FAILED, NOTHING = 3, 4
     help="playwright-trace: JSON with what a trace lacks: task, answer, thoughts, messages.",
 )
 @click.option(
+    "--url-event",
+    metavar="TAG",
+    help="rrweb: tag of the custom events that say a new address: pushState leaves none of its own.",
+)
+@click.option(
     "--tools",
     type=click.Path(path_type=Path),
     metavar="FILE",

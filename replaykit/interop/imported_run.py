@@ -8,7 +8,6 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -18,10 +17,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.blobs import blob_id, image_size
 from replaykit.bundle.bundle_format import BLOB_MAX
-from replaykit.bundle.locking import remove_unlocked
-from replaykit.bundle.verification import references
-from replaykit.bundle.writer import Journal, SealResult, seal_passing
-from replaykit.errors import BundleError, BundleWriteError, EventInvalid, MalformedSource
+from replaykit.errors import MalformedSource
 from replaykit.interop.lfs_pointers import FETCH, is_pointer
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.picture_bytes import PICTURES, picture_type
@@ -46,15 +42,6 @@ INERT = (Answer, SendMsgToUser, ReportInfeasible, ToolCall)
 _PART = re.compile(r"[^\[]*\[\d+\]")
 """The part of a file that a path is in."""
 
-BATCH = 8
-"""Events of one commit: the largest ones fit into one frame."""
-
-UNFINISHED = ".importing-"
-"""Part of the name of a bundle that is being written."""
-
-NAME_MAX = 160
-"""Characters of a bundle's name that are repeated in that one."""
-
 FAULTS_MAX = 1000
 """Lines of a file that may be no JSON."""
 
@@ -74,6 +61,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Folder of what judges said of the runs."""
     sidecar: Path | None = None
     """JSON file with what the layout cannot hold: task, answer, thoughts, messages."""
+    url_event: str | None = None
+    """Tag of custom events that carry the address of the page."""
     tools: Mapping[str, str] = {}
     """Foreign tool name to tag of an action."""
     keeps_secrets: bool = False
@@ -88,6 +77,7 @@ class Options(Struct, frozen=True, kw_only=True):
     def stored(self) -> dict[str, Any]:
         """Return what shaped the content; no paths, no secrets."""
         said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
+        said["url_event"] = self.url_event
         said["actions"] = dict(self.actions) or None
         said["keep_secrets"] = self.keeps_secrets or None
         return {name: value for name, value in said.items() if value is not None}
@@ -436,63 +426,3 @@ def _flaw(what: str, places: list[str]) -> str:
 
 def _is_look(event: Event) -> bool:
     return isinstance(event, Observation) and event.role in ("after", "final")
-
-
-def write_run(run: Run, target: Path) -> SealResult:
-    """Write a run as a sealed bundle; the file is there whole or not at all.
-
-    Raises BundleError, and MalformedSource where a value fits in no bundle, such as a number over 2^53.
-    """
-    try:
-        return write_sealed(target, lambda path: _journal(run, path))
-    except EventInvalid as error:
-        what = f"event {error.fields['number']} at {error.fields['path']}"
-        run.source.malformed(what, str(error.fields["reason"]), "values that a bundle can hold", error)
-
-
-def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
-    """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError.
-
-    What a killed process leaves behind is hidden, and removed by the next import into the folder.
-    """
-    path = target.with_name(f".{target.name[:NAME_MAX]}{UNFINISHED}{os.getpid()}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        journal(path)
-        sealed = seal_passing(path)
-        path.replace(target)
-    except OSError as error:
-        raise BundleWriteError(
-            source=str(target), operation="write the bundle", reason=error.strerror or str(error)
-        ) from error
-    finally:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
-    return msgspec.structs.replace(sealed, path=str(target))
-
-
-def remove_unfinished(folder: Path) -> None:
-    """Remove what killed imports left in a folder; what another one is writing stays."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith(".") and UNFINISHED in entry.name:
-                remove_unlocked(entry.path)
-
-
-def _journal(run: Run, path: Path) -> None:
-    with Journal.create(path) as journal:
-        journal.commit([run.built_header()])
-        for at in range(0, len(run.events), BATCH):
-            events = run.events[at : at + BATCH]
-            ids = dict.fromkeys(id for event in events for id in references(event) if id in run.blobs)
-            journal.commit(events, [(id, *loaded(run, id)) for id in ids if id not in journal])
-
-
-def loaded(run: Run, id: str) -> tuple[str, bytes]:
-    """Return media type and bytes of a payload. Raises BundleError where its file has changed."""
-    payload = run.blobs[id]
-    data = payload.load()
-    if blob_id(data) != id:
-        raise BundleError(source=run.source.name, what="a file changed while it was imported")
-    return payload.media_type, data

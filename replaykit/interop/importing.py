@@ -18,11 +18,12 @@ from msgspec import Struct
 
 from replaykit.bundle.writer import SealResult
 from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
-from replaykit.interop.imported_run import Options, Run, remove_unfinished, write_run
+from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.run_search import fault_of, files
 from replaykit.interop.source_files import SourceFiles, open_source
+from replaykit.interop.written_bundles import remove_unfinished, write_run
 from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150

@@ -119,5 +119,5 @@ def check_options(one: Importer, options: Options) -> None:
         )
 
 
-OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "tools", "actions")
+OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "url_event", "tools", "actions")
 """Options that belong to some formats only."""

@@ -287,6 +287,17 @@ class Archive(SourceFiles):
         if folder:
             self._members = {name.removeprefix(folder + "/"): one for name, one in self._members.items()}
 
+    def head(self, name: str, size: int) -> bytes:
+        """Return the first bytes of a member, to see what it is. Raises InteropError."""
+        member = self._members.get(name)
+        if member is None or member.compress_type not in _METHODS:
+            return b""
+        try:
+            with self._zip.open(member) as stream:
+                return stream.read(size)
+        except _ZIP_FAILURES as error:
+            self.malformed(name, f"undecodable ({error})", "a whole member", error)
+
     def _check_directory(self, file: Path) -> None:
         # zipfile reads the whole directory at once, whatever number of members is claimed.
         try:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle.verification import verify
-from replaykit.interop.imported_run import UNFINISHED, remove_unfinished
 from replaykit.interop.importing import import_runs
+from replaykit.interop.written_bundles import UNFINISHED, remove_unfinished
 from tests.interop.samples import webvoyager, write
 
 RUNS = 30

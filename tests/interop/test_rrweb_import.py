@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -305,3 +306,67 @@ def test_a_list_that_changes_is_rebuilt(data: st.DataObject) -> None:
         with open_bundle(Path(name) / "run.zst") as bundle:
             assert texts(final_of(bundle))[1:] == [text for _, text in model]
             assert bundle.trajectory.channel("snapshots") == "recorded"
+
+
+def custom(at: int, payload: Any, tag: str = "route") -> dict[str, Any]:
+    return {"type": 5, "timestamp": 1_772_442_000_000 + at, "data": {"tag": tag, "payload": payload}}
+
+
+@pytest.mark.parametrize(
+    "payload", [URL + "cart", "/cart", {"href": URL + "cart"}, {"to": "cart", "from": "x"}]
+)
+def test_custom_events_carry_addresses_if_that_is_told(
+    payload: Any, tmp_path: Path, imported: Importing
+) -> None:
+    acts = [
+        custom(5, "/nowhere", "other"), custom(10, payload), custom(11, payload), custom(12, 7), custom(13, "http://[x"),
+        increment(20, 5, id=8, text="x", isChecked=False),
+    ]  # fmt: skip
+    path = stream(tmp_path, *acts)
+    told = imported("rrweb", path, url_event="route").trajectory
+    assert [(one.url, one.kind) for one in told.of_type(Navigation)] == [
+        (URL, "unknown"),
+        (URL + "cart", "push"),
+    ]
+    assert [step.url for step in told.steps] == [URL + "cart"]
+    assert told.channel("urls") == "partial" and len(told.of_type(Rest)) >= 5
+    plain = imported("rrweb", path).trajectory
+    assert [step.url for step in plain.steps] == [URL]
+
+
+def zip_of(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_streams_in_a_zip_are_runs_of_their_own(tmp_path: Path, imported: Importing) -> None:
+    lines = "\n".join(map(json.dumps, rr_events())).encode()
+    path = zip_of(
+        tmp_path / "session.zip",
+        **{
+            "a/one.json": json.dumps(rr_events()).encode(), "two.NDJSON.gz": gzip.compress(lines, mtime=0),
+            "__MACOSX/a/._one.json": b"x", "notes.json": b"{}", "cut.json": b"[{", "read.me": b"x",
+        },
+    )  # fmt: skip
+    done = import_runs("auto", [path], tmp_path / "out")
+    assert [one.state for one in done] == ["imported", "imported"]
+    assert [Path(one.path).stem for one in done] == ["session-one", "session-two"]
+    plain = imported("rrweb", rrweb(tmp_path / "plain"))
+    for one in done:
+        with open_bundle(Path(one.path)) as bundle:
+            assert bundle.trajectory.steps == plain.trajectory.steps
+
+
+def test_a_zip_of_zeros_is_no_stream_and_takes_no_memory(tmp_path: Path) -> None:
+    path = zip_of(tmp_path / "bomb.zip", **{f"{n}.json": b"\0" * 2**20 for n in range(3)})
+    (done,) = import_runs("rrweb", [path], tmp_path / "out")
+    assert done.state == "failed" and "a zip archive; expected" in str(done.error)
+
+
+def test_a_key_of_a_node_that_nobody_reads_is_counted(tmp_path: Path) -> None:
+    strange = {**element(90, "p"), "zzz": 1}
+    path = stream(tmp_path, increment(10, 0, adds=[{"parentId": 7, "nextId": None, "node": strange}]))
+    done = import_run("rrweb", path, tmp_path / "run.zst")
+    assert any("node.zzz (1)" in line for line in done.warnings)

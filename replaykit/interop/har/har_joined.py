@@ -21,10 +21,11 @@ from replaykit.bundle.writer import Journal, NewBlob, SealResult
 from replaykit.errors import OutputExists, UnknownLayout, UsageError
 from replaykit.interop.har.har_entries import Base, moment
 from replaykit.interop.har.har_files import IMPORTER, add_entries, entries_of, is_har_name
-from replaykit.interop.imported_run import BATCH, Options, Run, loaded, write_sealed
+from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.importing import ImportResult, kind_of_path
 from replaykit.interop.registry import check_options
 from replaykit.interop.source_files import open_source
+from replaykit.interop.written_bundles import BATCH, loaded, write_sealed
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Derivation, Ending, Event, Header, Step

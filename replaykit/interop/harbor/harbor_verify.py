@@ -26,8 +26,9 @@ from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.interop.imported_run import Options, Run, write_run
+from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.source_files import Folder, SourceLimits, numbered
+from replaykit.interop.written_bundles import write_run
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task, decode_task

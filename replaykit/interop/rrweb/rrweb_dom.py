@@ -5,6 +5,7 @@ Nothing recurses: pages of strangers nest as deep as they like.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,12 +87,23 @@ class RrwebSnapshot(Struct, frozen=True, kw_only=True):
     """Values that were masked and are known."""
 
 
+NODE_KEYS = frozenset({
+    "id", "type", "childNodes", "tagName", "attributes", "textContent", "name", "publicId", "systemId",
+    "compatMode", "isSVG", "isShadow", "isShadowHost", "isStyle", "rootId", "needBlock", "isCustom",
+})  # fmt: skip
+"""Keys of a node: those that are read, and those that repeat where it stands."""
+
+
 class RrwebTree:
     """One page."""
 
-    def __init__(self, plain: Any) -> None:
-        """Build a page from a full snapshot. Raises Broken."""
+    def __init__(self, plain: Any, unread: Counter[str] | None = None) -> None:
+        """Build a page from a full snapshot. Raises Broken.
+
+        `unread` takes the keys of nodes that nothing reads, and how often each is there.
+        """
         self.nodes: dict[int, RrwebNode] = {}
+        self._unread = Counter() if unread is None else unread
         self.is_whole = True
         self.root = self._made(plain, strict=True)
         if self.root.type != DOCUMENT:
@@ -110,6 +122,7 @@ class RrwebTree:
                     raise BrokenTree(f"node {node.id} twice")
                 self.remove(node.id)
             self.nodes[node.id] = node
+            self._unread.update(key[:64] for key in said if key not in NODE_KEYS)
             inner = said.get("childNodes")
             for part in inner if isinstance(inner, list) else ():
                 child = _node(part)

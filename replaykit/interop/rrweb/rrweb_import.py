@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from replaykit.interop.har.har_entries import stamp
@@ -21,7 +22,9 @@ from replaykit.interop.rrweb.rrweb_stream import (
     META,
     PLUGIN,
     Event,
+    address_of,
     is_event,
+    packed_streams,
     read_events,
     streams,
 )
@@ -45,6 +48,9 @@ INTERACTIONS = (
     "MouseUp", "MouseDown", "Click", "ContextMenu", "DblClick", "Focus", "Blur", "TouchStart",
     "TouchMoveDeparted", "TouchEnd", "TouchCancel",
 )  # fmt: skip
+
+KEYS_MAX = 50
+"""Keys of nodes that are named where they are left out."""
 
 _LEVELS = {"warn": "warning", "assert": "error", "trace": "log", "dir": "log", "table": "log"}
 _CONSOLE = ("log", "info", "warning", "error", "debug")
@@ -119,6 +125,7 @@ class _Stream:
         elif kind == PLUGIN and data.get("plugin") == "rrweb/console@1":
             self._console(page, data, t, place)
         elif kind in (CUSTOM, PLUGIN):
+            self._visit(page, data, t, place)
             self._run.keep(
                 f"{self._name} event {place}", {"data": event["data"]} if says(event["data"]) else {}
             )
@@ -146,6 +153,18 @@ class _Stream:
         page.url, page.is_loaded = url, False
         if is_new:
             self._steps.tell(Navigation(t=t, page=page.number, url=url, kind="unknown"))
+
+    def _visit(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
+        """Take the address of a custom event, where its tag is the one that was told."""
+        if data.get("tag") != self._run.options.url_event or "tag" not in data:
+            return
+        url = address_of(data.get("payload"), page.url or "")
+        if url is None:
+            self._run.flaw("a custom event without an address", f"{self._name} event {place}")
+        elif url != page.url:
+            page.url = url
+            page.change()
+            self._steps.tell(Navigation(t=t, page=page.number, url=url, kind="push"))
 
     def _full(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         is_first = page.tree is None and not page.was_shown
@@ -191,10 +210,17 @@ class _Stream:
         self._run.keep(f"{self._name} event {place}", {"plugin": data.get("plugin"), **rest})
         self._has_console = True
 
+    def _leave_out(self, unread: Counter[str]) -> None:
+        named = unread.most_common(KEYS_MAX)
+        for key, count in named:
+            self._run.leave_out(f"node.{key}", count)
+        self._run.leave_out("node.*", unread.total() - sum(count for _, count in named))
+
     def end(self) -> None:
         """Add everything to the run."""
         run, pages = self._run, list(self._pages.values())
         self._steps.end()
+        self._leave_out(sum((page.unread for page in pages), Counter()))
         last = max(pages, key=lambda page: page.touched, default=None)
         if last is not None and last.tree is not None:
             run.add(last.look("final", None))
@@ -224,14 +250,18 @@ def find(path: Path) -> Iterator[Candidate]:
     """Yield the streams under a path."""
     for file in streams(path):
         yield Candidate(name=file.name.partition(".")[0] or file.name, root=file.parent, file=file.name)
+    for archive, member in packed_streams(path):
+        name = PurePosixPath(member).name.partition(".")[0] or archive.stem
+        yield Candidate(name=f"{archive.stem}-{name}", root=archive, file=member)
 
 
 IMPORTER = Importer(
     name="rrweb",
     reads="event streams of rrweb",
-    looks_for="*.json, *.jsonl (also .gz) with events {type, data, timestamp}",
+    looks_for="*.json, *.jsonl, *.ndjson (also .gz, or in a zip) with events {type, data, timestamp}",
     channels=letters("R times targets snapshots form_state; P actions urls; o console"),
     find=find,
     read=read,
+    options=("url_event",),
 )
 """Reads the layout."""

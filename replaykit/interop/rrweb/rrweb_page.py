@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from replaykit.interop.imported_run import Run
@@ -42,6 +43,8 @@ class RrwebPage:
         self.is_loaded = False
         #: Whether it was ever shown, and whether all that was shown could be built.
         self.was_shown, self.is_whole = False, True
+        #: Keys of nodes that nothing reads, and how often each is there.
+        self.unread: Counter[str] = Counter()
         #: How often anything changed or was done on it, among all pages.
         self.touched = 0
         self._taken: tuple[Blob, RrwebSnapshot | None] | None = None
@@ -57,7 +60,7 @@ class RrwebPage:
         """Take a full snapshot."""
         self.change()
         try:
-            self.tree = RrwebTree(data.get("node"))
+            self.tree = RrwebTree(data.get("node"), self.unread)
             self.was_shown = True
         except BrokenTree as error:
             self.tree = None

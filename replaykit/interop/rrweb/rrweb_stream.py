@@ -6,12 +6,17 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
+from replaykit.errors import InteropError
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.imported_run import Run
 from replaykit.interop.run_search import PEEK_MAX, files
+from replaykit.interop.source_files import Archive, SourceLimits
 from replaykit.interop.unread_fields import says
 
 DOM_LOADED, LOADED, FULL, INCREMENT, META, CUSTOM, PLUGIN = range(7)
@@ -22,6 +27,9 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".rrweb", ".json.gz", ".jsonl.gz", ".nd
 
 LEVELS_MAX = 4
 """Objects and lists in which the events may lie."""
+
+MEMBERS_MAX = 1000
+"""Members of an archive that are looked at."""
 
 HEAD = 65_536
 
@@ -79,6 +87,22 @@ def beside(plain: Any, level: int = 0) -> Any:
     return {key: part for key, part in found.items() if says(part)} or None
 
 
+def address_of(payload: Any, base: str) -> str | None:
+    """Return the absolute address that a custom event carries; None where it carries none."""
+    if isinstance(payload, dict):
+        payload = next((payload[key] for key in _ADDRESSES if isinstance(payload.get(key), str)), None)
+    if not isinstance(payload, str) or not payload:
+        return None
+    try:
+        url = urljoin(base, payload)
+        return url if urlsplit(url).scheme else None
+    except ValueError:
+        return None
+
+
+_ADDRESSES = ("href", "url", "to", "location", "path", "pathname")
+
+
 def unpacked(text: str, limit: int) -> Any:
     """Return an event that rrweb's `pack` wrote; the text itself where it is none."""
     try:
@@ -92,9 +116,9 @@ def unpacked(text: str, limit: int) -> Any:
 def read_events(run: Run, name: str) -> Iterator[Any]:
     """Yield the events of a file in its order, broken ones as they are. Raises InteropError."""
     limit = run.source.limits.line
-    base = name.removesuffix(".gz")
+    base = name.lower().removesuffix(".gz")
     data = run.source.read(name)
-    data = _inflated(run, name, data) if name.endswith(".gz") else data
+    data = _inflated(run, name, data) if name.lower().endswith(".gz") else data
     if base.endswith((".jsonl", ".ndjson")) or _has_lines(data):
         for number, line in enumerate(data.split(b"\n"), 1):
             run.source.check("line", len(line), f"{name} line {number}", "bytes")
@@ -148,11 +172,41 @@ def streams(path: Path) -> Iterator[Path]:
             yield file
 
 
+def packed_streams(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the zip archives under a path, each with the members that are files of events."""
+    for file in files(path, ".zip"):
+        with suppress(InteropError):
+            yield from ((file, name) for name in _streams_in(file))
+
+
+def _streams_in(file: Path) -> list[str]:
+    archive = Archive("rrweb", file, SourceLimits())
+    try:
+        named = (name for name in archive.names() if name.lower().endswith(ENDINGS))
+        return [name for name in islice(named, MEMBERS_MAX) if _is_data_of_one(name, _head(archive, name))]
+    finally:
+        archive.close()
+
+
+def _head(archive: Archive, name: str) -> bytes:
+    try:
+        return archive.head(name, PEEK_MAX + 1)
+    except InteropError:
+        return b""
+
+
 def _is_one(file: Path) -> bool:
     try:
         with file.open("rb") as raw:
             data = raw.read(PEEK_MAX + 1)
-        if PurePosixPath(file.name).suffix == ".gz":
+    except OSError:
+        return False
+    return _is_data_of_one(file.name, data)
+
+
+def _is_data_of_one(name: str, data: bytes) -> bool:
+    try:
+        if name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
                 data = stream.read(PEEK_MAX + 1)
     except (OSError, EOFError, zlib.error):
