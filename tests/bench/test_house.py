@@ -21,8 +21,8 @@ SAME_CLASS = {"Check", "Finding", "Policy", "Segment"}
 """Classes that may stand twice; only ever shorter. `replaykit.Check` and `.Policy` are protocols for plugins, and the
 fields of an action and of a task file have these names, too."""
 
-SAME_STEM = {"changes", "judge", "labels", "quantities", "verdict"}
-"""Files that may have the name of another; only ever shorter."""
+SAME_STEM = {"judge"}
+"""Files that may have the name of another; only ever shorter. A command has the name of what it is about."""
 
 FILES = {
     "__init__.py": "",

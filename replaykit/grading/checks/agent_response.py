@@ -21,7 +21,7 @@ from replaykit.grading.checks.requirement import (
     undecided,
 )
 from replaykit.grading.checks.structured_answer import ValueDifference, compare_data, is_same_text
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_list, said_in_json
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
 from replaykit.grading.values.bounded_regex import RegexRefused

@@ -29,8 +29,8 @@ from replaykit.grading.checks.run_requests import (
 from replaykit.grading.checks.structured_answer import compare_data
 from replaykit.grading.checks.webarena_verified_network import PeerRule, peer_accepts
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.peer_urls import decoded_path
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.structures import PeerFault
 from replaykit.grading.values import urls as urls
 from replaykit.grading.values.bodies import ROOT, with_decoded_texts

@@ -9,12 +9,12 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.claims.claim_verdict import folded
 from replaykit.grading.judges.claims.decisions import DECIDE_VERSION
 from replaykit.grading.judges.claims.items import Decided, decided, plain
 from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.grading.judges.claims.unexplained import unexplained
-from replaykit.grading.judges.claims.verdict import folded
 from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import ModelJudge, stage_report

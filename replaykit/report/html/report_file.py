@@ -16,7 +16,7 @@ from msgspec import Struct, to_builtins
 from replaykit.grading.verdict import Report
 from replaykit.report.comparison import compare
 from replaykit.report.comparison_text import comparison_text
-from replaykit.report.html.changes import Gradings, changes, gradings
+from replaykit.report.html.changes_page import Gradings, changes, gradings
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.inert import data_block, packed_json
 from replaykit.report.html.overview import is_well, overview, row, run_ids

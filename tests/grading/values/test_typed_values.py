@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
 from replaykit.grading.values.bounded_regex import RegexRefused
 

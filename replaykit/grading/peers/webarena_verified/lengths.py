@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 
 _DEPTH_MAX = 100
 """Operations inside of operations."""

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, unquote, urlparse, urlsplit, urlunpars
 from msgspec import Struct
 
 from replaykit.grading.peers.webarena_verified.normal_text import Derender, is_pattern
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.values.bounded_regex import found_in, is_broken, start_match
 
 Query = Mapping[str, tuple[Any, ...]]

@@ -8,9 +8,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from replaykit.grading.peers.webarena_verified import lengths, quantities
+from replaykit.grading.peers.webarena_verified import lengths, peer_quantities
 from replaykit.grading.peers.webarena_verified.normal_text import peer_normal
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import SHORT, PeerOptions, typed
 
 _UNQUOTED = frozenset({"number", "duration"})
@@ -66,7 +66,7 @@ def _metres(text: str) -> str:
 
 
 def _seconds(text: str) -> str:
-    return f"{Decimal(repr(quantities.duration(text, text))):f} s"
+    return f"{Decimal(repr(peer_quantities.duration(text, text))):f} s"
 
 
 _FORMS: dict[str, Callable[[str], str]] = {

@@ -17,10 +17,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.peers.webarena_verified import lengths, quantities
+from replaykit.grading.peers.webarena_verified import lengths, peer_quantities
 from replaykit.grading.peers.webarena_verified.normal_text import Derender, bare, is_pattern, peer_normal
+from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.peer_urls import PeerUrl, UrlOptions, peer_url, same_url
-from replaykit.grading.peers.webarena_verified.quantities import Unparsed
 from replaykit.grading.values.bounded_regex import full_match
 from replaykit.grading.values.similarity import similarity
 
@@ -333,13 +333,13 @@ def _same_urls(left: tuple[PeerUrl, ...], right: tuple[PeerUrl, ...]) -> bool:
 
 _READERS: dict[str, Callable[[Any, PeerOptions], Any]] = {
     "string": _string,
-    "number": lambda value, options: quantities.number(value, _short(value, options)),
-    "integer": lambda value, options: quantities.number(value, _short(value, options)),
+    "number": lambda value, options: peer_quantities.number(value, _short(value, options)),
+    "integer": lambda value, options: peer_quantities.number(value, _short(value, options)),
     "boolean": _boolean,
-    "currency": lambda value, options: quantities.currency(value, _short(value, options)),
+    "currency": lambda value, options: peer_quantities.currency(value, _short(value, options)),
     "date": _date,
     "month": _month,
-    "duration": lambda value, options: quantities.duration(value, _short(value, options)),
+    "duration": lambda value, options: peer_quantities.duration(value, _short(value, options)),
     "distance": lambda value, options: lengths.distance(_short(value, options)),
     "coordinates": _coordinates,
     "location-name": _location,
