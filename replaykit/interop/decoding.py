@@ -53,7 +53,7 @@ def _tolerant(data: bytes) -> Any:
         raise JsonFault("in UTF-16", "JSON in UTF-8")
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite)
-        return json.loads(_whole(json.dumps(found, ensure_ascii=False)))
+        return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))
     except UnicodeError as error:
         raise JsonFault("not UTF-8") from error
     except ValueError as error:
@@ -67,7 +67,7 @@ def _finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _whole(text: str) -> str:
+def whole_text(text: str) -> str:
     """Put U+FFFD in the place of each half of a surrogate pair."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -19,6 +19,7 @@ from replaykit.bundle.blobs import blob_id, image_size
 from replaykit.bundle.bundle_format import BLOB_MAX
 from replaykit.errors import MalformedSource
 from replaykit.interop.lfs_pointers import FETCH, is_pointer
+from replaykit.interop.long_texts import cut, storable
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.picture_bytes import PICTURES, picture_type
 from replaykit.interop.repaired_values import Unfit, mended
@@ -41,6 +42,12 @@ INERT = (Answer, SendMsgToUser, ReportInfeasible, ToolCall)
 
 _PART = re.compile(r"[^\[]*\[\d+\]")
 """The part of a file that a path is in."""
+
+INTENT_MAX = 100_000
+"""Characters of a task's text in the header."""
+
+EXTRA_MAX = 100_000
+"""Bytes of a remark on the source in the header: longer ones stand beside the steps."""
 
 FAULTS_MAX = 1000
 """Lines of a file that may be no JSON."""
@@ -242,8 +249,10 @@ class Run:
             event = event if self.options.keeps_secrets else masked_step(event, self.secret, seen)
         elif isinstance(event, Imported | Rest) and not self.options.keeps_secrets:
             event = replace(event, value=masked(event.value, self.secret))
-        event = fitted(event)
-        self.events.append(self.redactor.event(event))
+        event, is_cut = storable(self.redactor.event(fitted(event)))
+        if is_cut:
+            self.cut("longer than a bundle takes: its longest texts are cut", f"event {len(self.events)}")
+        self.events.append(event)
 
     def said_answer(self) -> str | None:
         """Return the text of the last message or answer among the actions; None where there is none."""
@@ -335,7 +344,10 @@ class Run:
             self.header["task"] = msgspec.to_builtins(one)
             self.header["sites"] = suite.sites
         elif id is not None and said.get("intent") is not None:
-            self.header["task"] = {"id": id, **{key: value for key, value in said.items() if value}}
+            task = {"id": id, **{key: value for key, value in said.items() if value}}
+            self.header["task"] = cut(task, INTENT_MAX)
+            if self.header["task"] != task:
+                self.flaw(f"longer than {INTENT_MAX} characters: cut", "the task")
 
     def step(self, **fields: Any) -> Step:
         """Add a step with the next index."""
@@ -360,6 +372,8 @@ class Run:
         final = self._final()
         if final is not None:
             self.add(final)
+        for key in [key for key, part in self.extra.items() if len(msgspec.json.encode(part)) > EXTRA_MAX]:
+            self.keep("extra", {key: self.extra.pop(key)})  # the header takes one MiB
         for one in self._rests:
             self.add(one)
         self.add(Ending(kind=kind, **fields))

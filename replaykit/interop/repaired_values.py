@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from functools import cache
@@ -25,16 +26,63 @@ def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
     """Return a JSON value without the parts that `kind` does not take. Raises Unfit where nothing is left.
 
     An item of a list and an optional field are left out alone; without a required field the object is, and
-    without any item the list.
+    without any item the list. A number in a text is that number, one text in a list is that text.
     """
     if _fits(value, kind):
         return value
     for one in _choices(kind):
         if isinstance(value, dict) and _is_struct(one):
             return _mended_object(value, one, lose, path)
-        if isinstance(value, list) and get_origin(one) is list:
+        if isinstance(value, list) and get_origin(one) is list and not _is_texts(value):
             return _mended_list(value, get_args(one)[0], lose, path)
-    raise Unfit
+    said = (_said_otherwise(value, one) for one in _choices(kind))
+    found = next((one for one in said if one is not None and _fits(one, kind)), None)
+    if found is None:
+        raise Unfit
+    return found
+
+
+def _is_texts(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(part, str) for part in value)
+
+
+def _said_otherwise(value: Any, kind: Any) -> Any:
+    """Return the same value as the other type: numbers and texts, lines and a text; None where it is none."""
+    if kind is str:
+        return _as_text(value)
+    if kind is list or get_origin(kind) is list:
+        return [value] if isinstance(value, str) and value else None
+    if not isinstance(value, str) or kind not in (int, float, bool):
+        return None
+    plain = value.strip().lower()
+    if kind is bool:
+        return {"true": True, "false": False}.get(plain)
+    return _as_number(plain, kind)
+
+
+def _as_number(plain: str, kind: Any) -> int | float | None:
+    if not _NUMBER.fullmatch(plain):
+        return None
+    number = float(plain)
+    return number if kind is float else int(number) if number.is_integer() else None
+
+
+_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    parts = [_part_text(part) for part in value] if isinstance(value, list) else []
+    texts = [part for part in parts if part is not None]
+    return "\n".join(texts) if parts and len(texts) == len(parts) else None
+
+
+def _part_text(part: Any) -> str | None:
+    """Return the text of a part of a message: its own, or that of a part of type text."""
+    if isinstance(part, dict) and part.keys() <= {"type", "text"}:
+        part = part.get("text")
+    return part if isinstance(part, str) else None
 
 
 def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: str) -> dict[str, Any]:
@@ -44,6 +92,8 @@ def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: 
         if key not in known:
             found[key] = part
             continue
+        if part is None and not known[key].required:
+            continue  # null says as little as a key that is missing
         try:
             found[key] = mended(part, known[key].type, lose, inner)
         except Unfit:

@@ -511,10 +511,10 @@ WRONG: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "a message that is a text": ("webvoyager", lambda at: webvoyager(at, [*chat(turn("Click [3]")), "LEAF-7"])),
     "content that is a number": ("webvoyager", lambda at: webvoyager(at, [
         *chat(turn("Click [3]")), {"role": "user", "content": {"at": "LEAF-7"}}])),
-    "a thought that is a list": ("online-mind2web", lambda at: mind2web(at, thoughts=["First.", ["LEAF-7"]])),
+    "a thought that is an object": ("online-mind2web", lambda at: mind2web(at, thoughts=["First.", {"at": "LEAF-7"}])),
     "an action that is an object": ("online-mind2web", lambda at: mind2web(
         at, action_history=["<a> x -> CLICK", {"at": "LEAF-7"}], thoughts=[])),
-    "a level that is a list": ("wabe", lambda at: wabe(at, level=["LEAF-7"])),
+    "a level that is an object": ("wabe", lambda at: wabe(at, level={"at": "LEAF-7"})),
     "a result of browser-use with a wrong field": ("browser-use", lambda at: changed(
         browser_use(at), lambda plain: plain["history"][0]["result"][0].update(error={"code": "LEAF-7"}))),
     "an item of browser-use without a page": ("browser-use", lambda at: changed(

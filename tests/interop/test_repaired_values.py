@@ -45,12 +45,13 @@ def test_what_fits_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"title": 5}, {"title": 5}),
+        ({"title": {"a": 5}}, {"title": {"a": 5}}),
         ({"first": {"count": 1}}, {"first": {"count": 1}}),
-        ({"first": {"name": "c", "count": "1"}}, {"first.count": "1"}),
+        ({"first": {"name": "c", "count": "one"}}, {"first.count": "one"}),
+        ({"first": {"name": "c", "count": "1.5"}}, {"first.count": "1.5"}),
         ({"leaves": [{"name": "a"}, 3, {"count": 1}]}, {"leaves[1]": 3, "leaves[2]": {"count": 1}}),
-        ({"words": [1]}, {"words": [1]}),
-        ({"words": ["a", 1]}, {"words[1]": 1}),
+        ({"words": [{}]}, {"words": [{}]}),
+        ({"words": ["a", {}]}, {"words[1]": {}}),
         ({"strange": [1]}, {}),
     ],
 )
@@ -59,6 +60,29 @@ def test_each_part_that_does_not_fit_is_handed_over(
 ) -> None:
     fit, found = lost({**GOOD, **changes})
     assert found == expected and convert(fit, Branch)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"title": 5}, {"title": "5"}),
+        ({"title": ["one"]}, {"title": "one"}),
+        ({"title": ["one", "two"]}, {"title": "one\ntwo"}),
+        ({"title": [{"type": "text", "text": "one"}]}, {"title": "one"}),
+        ({"first": {"name": 7, "count": " 12 "}}, {"first": {"name": "7", "count": 12}}),
+        ({"first": {"name": "c", "count": "3.0"}}, {"first": {"name": "c", "count": 3}}),
+        ({"words": "one"}, {"words": ["one"]}),
+        ({"words": ["a", 1]}, {"words": ["a", "1"]}),
+    ],
+)
+def test_the_same_said_otherwise_is_no_flaw(changes: dict[str, Any], expected: dict[str, Any]) -> None:
+    fit, found = lost({**GOOD, **changes})
+    assert found == {} and {key: fit[key] for key in expected} == expected and convert(fit, Branch)
+
+
+def test_a_null_in_the_place_of_what_may_be_missing_is_no_flaw() -> None:
+    fit, found = lost({**GOOD, "title": None, "words": None})
+    assert found == {} and convert(fit, Branch).title == ""
 
 
 @pytest.mark.parametrize(
