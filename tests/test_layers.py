@@ -29,7 +29,7 @@ ROWS = [
         "grading.run_scores",
         "grading.verifier_labels",
     ],
-    ["grading.peers", "grading.changes"],
+    ["grading.peers", "grading.changes", "grading.page_blocks", "grading.judge_rates"],
     [
         "grading.checks",
         "grading.policies",
@@ -50,6 +50,7 @@ ROWS = [
         "grading.tape_use",
         "grading.policy_trials",
         "grading.outside_faults",
+        "grading.rubric_authoring",
     ],
     ["grading.judge_attacks"],
     ["report", "testing", "interop", "redaction"],

@@ -45,8 +45,8 @@ from replaykit.tasks.dialect import Dialect
     "judges",
     multiple=True,
     metavar="NAME|FILE",
-    help="Ask this judge too: webvoyager, webjudge, agent_reward, claims, a file of settings (of a judge, or "
-    "of how checks ask), or file.py@NAME; may be given again.",
+    help="Ask this judge too: webvoyager, webjudge, agent_reward, claims, rubric, a file of settings (of a "
+    "judge, or of how checks ask), or file.py@NAME; may be given again.",
 )
 @click.option(
     "--judge-mode",
@@ -61,6 +61,16 @@ from replaykit.tasks.dialect import Dialect
     metavar="MODEL",
     help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 or "
     "openai:NAME.",
+)
+@click.option(
+    "--rubrics",
+    metavar="DIR",
+    help="Criteria of judge rubric, one file a task, as `judge rubric` writes them.",
+)
+@click.option(
+    "--pool-rubrics",
+    is_flag=True,
+    help="Count judgements by several rubrics of one task together; else the judge's rates are null.",
 )
 @click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")

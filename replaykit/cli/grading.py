@@ -58,6 +58,7 @@ def _grade(
     fail_on: str,
     fail_under: tuple[str, ...],
     max_error_share: float,
+    pool_rubrics: bool,
     calibration: Path | None,
     calibration_min: str,
     jobs: int,
@@ -85,6 +86,7 @@ def _grade(
         fail_on=_kinds(fail_on),
         fail_under=_thresholds(fail_under),
         max_error_share=max_error_share,
+        pool_rubrics=pool_rubrics,
         calibrated=_calibrated(calibration, calibration_min),
     )
     folder = _verifiers(task_file) if allow_verifiers else None

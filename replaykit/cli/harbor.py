@@ -54,7 +54,7 @@ def command() -> None:
     default="webvoyager",
     show_default=True,
     metavar="NAME|FILE",
-    help="webvoyager, webjudge, agent_reward, claims, or a file of settings.",
+    help="webvoyager, webjudge, agent_reward, claims, rubric, or a file of settings.",
 )
 @click.option(
     "--judge-model", "model", metavar="MODEL", help="Model asked, as provider:name. Default: the judge's own."

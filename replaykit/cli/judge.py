@@ -12,6 +12,7 @@ import msgspec
 
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
+from replaykit.cli.judge_rubric import SUITES, with_model_of, write_rubrics
 from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import UsageError
@@ -34,6 +35,7 @@ from replaykit.grading.judges.tape.tape import plain_request
 from replaykit.grading.labels import read_labels
 from replaykit.grading.model_request import ReplyFailure
 from replaykit.grading.options import GradeOptions
+from replaykit.grading.rubric_authoring import tasks_of
 from replaykit.grading.verdict import Judgement
 from replaykit.report.attack_text import attack_text
 from replaykit.report.json_text import json_text
@@ -74,14 +76,19 @@ def _shared(command: _Command) -> _Command:
             "judges",
             multiple=True,
             metavar="NAME|FILE",
-            help="Beside the task's own: webvoyager, webjudge, agent_reward, claims, a file of settings, or "
-            "file.py@NAME; may be given again.",
+            help="Beside the task's own: webvoyager, webjudge, agent_reward, claims, rubric, a file of "
+            "settings, or file.py@NAME; may be given again.",
         ),
         click.option(
             "--judge-model",
             metavar="MODEL",
             help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
             "or openai:NAME.",
+        ),
+        click.option(
+            "--rubrics",
+            metavar="DIR",
+            help="Criteria of judge rubric, one file a task, as `judge rubric` writes them.",
         ),
         click.option(
             "--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle."
@@ -281,6 +288,48 @@ def sensitivity(
             "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"
         )
     ctx.exit(0 if rows else 4)
+
+
+@command.command(
+    short_help="Write the criteria of tasks into files, before any run is judged.",
+    epilog=f"Example: replaykit judge rubric suite.yaml -o rubrics/\n\n{EXIT_CODES}",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="SUITE|BUNDLE_OR_DIR...")
+@click.option(
+    "-o",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder that gets one file a task; files that are there stay.",
+)
+@click.option("--judge", metavar="FILE", help="Settings of a judge rubric; default: its own.")
+@click.option("--judge-model", metavar="MODEL", help="Model asked, as provider:name.")
+@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
+@click.option(
+    "--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site; may be given again."
+)
+@click.pass_context
+def rubric(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    folder: Path,
+    judge: str | None,
+    judge_model: str | None,
+    judge_base_url: str | None,
+    sites: tuple[str, ...],
+) -> None:
+    """Ask once per task by which criteria its runs are judged, and write them for review.
+
+    `--rubrics DIR` of `judge run` and `grade` then judges by these files.
+    """
+    check_server(judge_base_url)
+    settings = with_model_of(named_judge(judge or "rubric"), judge_model)
+    files = [one for one in sources if Path(one.partition("#")[0]).suffix.lower() in SUITES]
+    bundles = find_bundles(tuple(one for one in sources if one not in files))
+    tasks = tasks_of([*files, *bundles], GradeOptions(sites=parse_sites(sites)))
+    ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url))
 
 
 def _numbers(said: str) -> tuple[int | Literal["all"], ...]:

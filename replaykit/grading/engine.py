@@ -148,7 +148,9 @@ def build_report(
     `names`: what to call a run, by its trajectory.
     """
     gate = gate or GateOptions()
-    summary = summarize(verdicts, max_error_share=gate.max_error_share, tasks=tasks, runs=runs)
+    summary = summarize(
+        verdicts, max_error_share=gate.max_error_share, pool_rubrics=gate.pool_rubrics, tasks=tasks, runs=runs
+    )
     named = dict(names or {})
     decided = decide(verdicts, summary, gate, named)
     return Report(

@@ -28,6 +28,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Kinds of results that fail it."""
     fail_under: dict[str, float] = {}
     """Metric to its least value."""
+    pool_rubrics: bool = False
+    """Judgements by several rubrics of one task count together."""
     max_error_share: float = 0.05
     """Share of judgements that may be errors before the judge's rate is withheld."""
     calibrated: dict[str, tuple[str, ...]] | None = None

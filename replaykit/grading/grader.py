@@ -16,6 +16,7 @@ from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judges_of
 from replaykit.grading.judges.judge_hearing import judge_all, staffed
+from replaykit.grading.judges.rubric.rubric_files import with_rubric
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import (
     CheckResult,
@@ -146,7 +147,10 @@ def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: Gra
 def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
     """Return the judges of a task under these options, and where their replies lie."""
     return Panel(
-        settings=judges_of(task, options.judges, options.judge_model),
+        settings=tuple(
+            with_rubric(one, task, options.rubrics)
+            for one in judges_of(task, options.judges, options.judge_model)
+        ),
         how=options.judge_mode,
         mode=options.mode or task.mode,
         bundle=bundle.name,

@@ -15,8 +15,8 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
-from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
-from replaykit.grading.judges.clients.shared_replies import SharedReplies
+from replaykit.grading.judges.clients.client import ClientAnswer, BatchClient, Client, SentRequest
+from replaykit.grading.judges.clients.shared_replies import SharedBatches, SharedReplies
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import added
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
@@ -224,7 +224,7 @@ def run_batches(
     A failed request is not handed in twice.
     """
     options, sources = options or GradeOptions(), list(bundles_in(sources))
-    asked = client or Transports(base_url=options.judge_base_url)
+    asked = SharedBatches(client or Transports(base_url=options.judge_base_url))
     failures: list[ReplyFailure] = []
     refused: set[tuple[str, str, tuple[int, int]]] = set()
     while True:
@@ -258,7 +258,7 @@ def _sensitivity(
     )
 
 
-_BY_THEMSELVES = ("webjudge", "claims", "panel")
+_BY_THEMSELVES = ("webjudge", "claims", "rubric", "panel")
 """Judges that choose their pictures themselves, look at none, or leave it to their members."""
 
 _Row = tuple[str, Asked]

@@ -9,30 +9,25 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
+from replaykit.grading.judge_rates import judges_summary
 from replaykit.grading.peers.stwebagentbench.peer_metrics import peer_summary
 from replaykit.grading.run_scores import MISSING, RATES, WHOLE, Score, Scores, scores_of
 from replaykit.grading.statistics import (
-    FEW,
     Interval,
     clustered_bootstrap,
-    flip_rate,
     rounded,
     total,
-    weighted_kappa,
     wilson,
 )
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
-    Judgement,
     JudgeOutcome,
     Outcome,
     PolicyOutcome,
@@ -72,6 +67,7 @@ def summarize(
     verdicts: Sequence[Verdict],
     *,
     max_error_share: float = MAX_ERROR_SHARE,
+    pool_rubrics: bool = False,
     tasks: Sequence[Task] = (),
     runs: int | None = None,
 ) -> dict[str, Any]:
@@ -101,7 +97,7 @@ def summarize(
         "vacuous": _vacuous(valid),
         "metrics": metrics([*valid, *lost]),
         "risk": _risk(valid),
-        "judges": _judges(valid, max_error_share),
+        "judges": judges_summary(valid, max_error_share, pool_rubrics=pool_rubrics),
         "by": {name: groups for name, groups in _groups(valid, tasks, lost).items() if groups},
         **({"compat": peer_summary(verdicts, tasks)} if any(map(_has_peer, verdicts)) else {}),
     }
@@ -369,75 +365,7 @@ def _group(verdicts: Sequence[Verdict], field: str, value: str) -> dict[str, Any
     return _part([part(v) for v in verdicts if any(getattr(p, field) == value for p in v.policies)])
 
 
-# Judges, and how much could be decided.
-
-
-def _judges(verdicts: Sequence[Verdict], max_error_share: float) -> dict[str, Any]:
-    given = [judgement for verdict in verdicts for judgement in verdict.judgements]
-    names = sorted({judgement.judge for judgement in given})
-    found: dict[str, Any] = {}
-    for name in names:
-        own = [judgement for judgement in given if judgement.judge == name]
-        prints = sorted({judgement.fingerprint for judgement in own})
-        # Results of different fingerprints are never pooled.
-        for mark in prints:
-            shown = name if len(prints) == 1 else f"{name}@{mark.removeprefix('sha256:')[:8] or 'off'}"
-            found[shown] = _judge([j for j in own if j.fingerprint == mark], mark, max_error_share)
-    return found
-
-
-def _judge(judgements: Sequence[Judgement], mark: str, max_error_share: float) -> dict[str, Any]:
-    n, count = len(judgements), Counter(judgement.outcome for judgement in judgements)
-    success, failure = count[JudgeOutcome.SUCCESS], count[JudgeOutcome.FAILURE]
-    withheld = count[JudgeOutcome.ERROR] > max_error_share * n
-    origins = _added(judgement.origins for judgement in judgements)
-    return {
-        "fingerprint": mark,
-        "n": n,
-        "n_success": success,
-        "n_failure": failure,
-        "n_abstain": count[JudgeOutcome.ABSTAIN],
-        "n_error": count[JudgeOutcome.ERROR],
-        "few": success + failure < FEW,
-        "n_not_evaluated": count[JudgeOutcome.NOT_EVALUATED],
-        "success_rate": None if withheld else rounded(_ratio(success, n)),
-        "success_rate_judged": None if withheld else rounded(_ratio(success, success + failure)),
-        "flip_rate": rounded(flip_rate(judgement.votes for judgement in judgements)),
-        "reasons": dict(sorted(Counter(judgement.reason for judgement in judgements).items())),
-        "origins": dict(sorted(origins.items())),
-        **_members(judgements),
-    }
-
-
-def _members(judgements: Sequence[Judgement]) -> dict[str, Any]:
-    """Return of a panel how well each two members agree, over the runs that both decide."""
-    said = [
-        {one["judge"]: one["outcome"] for one in judgement.members}
-        for judgement in judgements
-        if judgement.members is not UNSET
-    ]
-    names = list(dict.fromkeys(name for row in said for name in row))
-    pairs = [_pair(first, second, said) for first, second in combinations(names, 2)]
-    return {"pairs": pairs} if pairs else {}
-
-
-def _pair(first: str, second: str, said: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    both = [(row.get(first), row.get(second)) for row in said]
-    decided = Counter(pair for pair in both if set(pair) <= {"SUCCESS", "FAILURE"})
-    table = [[decided[a, b] for b in ("FAILURE", "SUCCESS")] for a in ("FAILURE", "SUCCESS")]
-    return {
-        "members": [first, second],
-        "n": decided.total(),
-        "kappa": rounded(weighted_kappa(table)),
-        "differed": sum(n for (a, b), n in decided.items() if a != b),
-    }
-
-
-def _added(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for count in counts:
-        total.update(count)
-    return total
+# How much could be decided.
 
 
 def _decided(verdicts: Sequence[Verdict]) -> dict[str, Any]:

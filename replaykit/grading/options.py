@@ -41,6 +41,8 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Model of all judges and of checks that ask one, instead of their own."""
     judge_base_url: str | None = None
     """Server asked instead of the provider's own."""
+    rubrics: str | None = None
+    """Folder of rubrics, `<task>.yaml` each, for the judge `rubric`; None = the model is asked."""
     replies: str | None = None
     """Tape, or a folder of tapes; default: beside each bundle."""
     compose: Composition | None = None

@@ -217,6 +217,18 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     """Of `claims`: requests that changed something and that no need of the task explains."""
     members: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """Of a panel: each member's judgement, without its stages; absent for others."""
+    criteria: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    """Of `rubric`: each criterion with its verdict and the steps cited; absent for others."""
+    process: dict[str, Any] | UnsetType = UNSET
+    """Of `rubric`: `score`, `upper` where what cannot be told counts as met, `n_blocked`."""
+    failure: dict[str, Any] | UnsetType | None = UNSET
+    """Of `rubric`: first failing step as the model says, `step` and `code`; null where it names none."""
+    validity: str | UnsetType = UNSET
+    """Of `rubric`: whether the task can be done: `valid ambiguous impossible not_allowed`."""
+    unsupported: tuple[str, ...] | UnsetType = UNSET
+    """Of `rubric`: criteria that actions and answer claim and that the evidence does not show."""
+    basis: str | UnsetType = UNSET
+    """Of `rubric`: digest of the criteria that it judged by."""
 
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):

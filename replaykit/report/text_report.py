@@ -22,6 +22,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.claim_text import claim_lines
+from replaykit.report.criteria_text import criteria_lines
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
@@ -209,7 +210,9 @@ def _detail(verdict: Verdict) -> list[str]:
             lines.append(
                 f"    {one['outcome']} member {safe(one['judge'])}{_origin(one['origins'])}: {safe(why)}"
             )
-        if judgement.claims is UNSET:
+        if judgement.criteria is not UNSET:
+            lines += [f"    {safe(words)}" for words in criteria_lines(judgement, verdict.first_failure)]
+        elif judgement.claims is UNSET:
             lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
         else:
             lines += [f"    {safe(words)}" for words in claim_lines(judgement)]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from replaykit.tasks.checks import Written
+from replaykit.tasks.rubric import Rubric
 
 Texts: TypeAlias = str | tuple[str, ...]
 """One value, or several."""
@@ -45,7 +46,9 @@ Parser: TypeAlias = Literal["success_token", "status_line", "tags", "reward_line
 class JudgeSettings(Written, frozen=True, kw_only=True):
     """Options of a multimodal judge; what is left out is the protocol's own."""
 
-    protocol: Literal["webvoyager", "webjudge", "agent_reward", "claims", "panel", "custom", "checks"]
+    protocol: Literal[
+        "webvoyager", "webjudge", "agent_reward", "claims", "rubric", "panel", "custom", "checks"
+    ]
     """Whose protocol; `panel` folds several judges. `checks` is no judge: it says how checks ask a model, and
     is refused in tasks."""
     id: str = ""
@@ -72,7 +75,21 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     on_missing_answer: Literal["", "call", "fail"] = ""
     """Of `webvoyager`: what no answer means; empty = `call` in strict, `fail` in compat mode."""
     max_images: Annotated[int, Meta(ge=1, le=100)] = 50
-    """Of `webjudge`: most pictures that the last stage gets."""
+    """Of `webjudge` and `rubric`: most pictures that the last stage gets; of `rubric` never more than 20."""
+    rubric: Rubric | None = None
+    """Of `rubric`: the criteria; null = a file of `--rubrics`, else the model is asked for them."""
+    rubrics: str = ""
+    """Of `rubric`: digest of the files that its criteria come from; set by the command, refused in tasks."""
+    look_batch: Annotated[int, Meta(ge=1, le=20)] = 6
+    """Of `rubric`: pictures of one look."""
+    per_criterion: Annotated[int, Meta(ge=1, le=10)] = 4
+    """Of `rubric`: pictures that each criterion is read with, the most relevant ones."""
+    reading: Literal["together", "each"] = "together"
+    """Of `rubric`: one request for all criteria, or one for each."""
+    story: bool = True
+    """Of `rubric`: whether the actions and the answer are also read without any page."""
+    facts: Literal["observed", "none"] = "observed"
+    """Of `rubric`: whether addresses, requests, dialogs and downloads are told beside what changed."""
     use_axtree: bool = False
     """Of `agent_reward`: send the last accessibility tree."""
     use_screenshot: bool = True

@@ -51,6 +51,32 @@ def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
     return code, said.out, said.err
 
 
+@needs_sdk
+def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_path: Path, capfd: Any) -> None:
+    row = {"id": "c1", "says": "The page shows the order.", "asked": "the order", "proof": ["page"]}
+    phantom = {**row, "id": "c2", "asked": "the colour"}
+    text = json.dumps({"criteria": [row, phantom], "validity": "valid"})
+    again = write(tmp_path / "again.zst")
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"tasks": [{"id": "run", "intent": "Find the order."}]}))
+    folder = tmp_path / "rubrics"
+    with Server(says(200, message(text)), says(200, message(text))) as server:
+        how = ("-o", folder, "--judge-base-url", server.url)
+        code, said, told = run(capfd, "judge", "rubric", suite, bundle, again, *how)
+        assert (code, len(server.seen)) == (0, 2)
+        assert run(capfd, "judge", "rubric", bundle, *how)[0] == 0
+        assert len(server.seen) == 2
+    assert said.splitlines() == ["run.yaml  2 criteria  valid", "again.yaml  2 criteria  valid"]
+    assert "run.yaml: 1 criteria ask for what the intent does not say: weight 0" in told
+    assert sorted(path.name for path in folder.iterdir()) == ["again.yaml", "run.yaml"]
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", folder, "--json")
+    assert [one["blocked"] for one in json.loads(said)] == ["verdict", "story"]
+    code, _, told = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", tmp_path / "none")
+    assert (code, "no such folder" in told) == (2, True)
+    code, _, told = run(capfd, "judge", "rubric", bundle, *how, "--judge", "claims")
+    assert (code, "expected settings of protocol rubric" in told) == (2, True)
+
+
 def test_a_plan_counts_what_is_missing(bundle: Path, capfd: Any) -> None:
     code, said, _ = run(capfd, "judge", "plan", bundle, "--json")
     assert code == 0

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import replaykit
 from replaykit.cli.main import cli
-from replaykit.grading import metrics
+from replaykit.grading import judge_rates, metrics
 from replaykit.report.reasons import SECTIONS, reason_words, said
 from replaykit.report.remedies import REMEDIES
 
@@ -109,6 +109,7 @@ def test_reasons_of_rates_that_are_null_have_sentences() -> None:
         metrics.NO_ACTIVE,
         metrics.JUDGE_ERRORS,
         metrics.NONE_GRADED,
+        judge_rates.TWO_RUBRICS,
     }
     assert words == set(SECTIONS["rate"])
 

@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.values.normal_form import fold
+from replaykit.grading.page_blocks import block_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-
-CHALLENGES = (
-    "challenges.cloudflare.com", "hcaptcha.com", "recaptcha", "captcha-delivery.com", "arkoselabs.com",
-    "perimeterx.net", "px-captcha",
-)  # fmt: skip
-"""Parts of addresses of frames that ask whether one is human."""
-
-WORDS = (
-    "verify you are human", "are you a robot", "not a robot", "unusual traffic", "checking your browser",
-    "press and hold", "complete the captcha", "access to this page has been denied", "just a moment",
-)  # fmt: skip
-"""What such walls say, where the status of the document is 403, 429 or 503."""
-
-_WALLS = (403, 429, 503)
-_DOWN = 500
 
 
 def blocked(replay: Replay) -> Iterator[RunFinding]:
@@ -33,14 +17,14 @@ def blocked(replay: Replay) -> Iterator[RunFinding]:
     pages = [page for page in replay.pages if page.role in ("start", "after", "final")]
     told: set[tuple[str, str]] = set()
     for place, page in enumerate(pages):
-        code = _code(page)
+        code = block_of(page)
         host = urlsplit(page.seen.url or "").netloc
         if code is not None and (code, host) not in told:
             told.add((code, host))
             later = [other for other in pages[place + 1 :] if urlsplit(other.seen.url or "").netloc == host]
             # A later look at the same page may lack the status of its document.
             moved = (other for other in later if other.snapshot_id != page.snapshot_id)
-            is_past = any(_code(other) is None for other in moved)
+            is_past = any(block_of(other) is None for other in moved)
             yield found(code, [page.step], recovered=is_past, url=page.seen.url, note=_note(page))
     yield from _unreached(replay)
 
@@ -64,45 +48,6 @@ def astray(replay: Replay) -> Iterator[RunFinding]:
         if own and one.committed and not one.frame and origin and origin not in own | told:
             told.add(origin)
             yield found("C3", [one.step], url=one.url)
-
-
-def _code(page: Page) -> str | None:
-    """Return how a page lets nobody on; None for others and for those that cannot be read."""
-    if _is_wall(page):
-        return "B1"
-    if page.status is not None and page.status >= _DOWN:
-        return "B3"
-    return "B2" if _asks_for_password(page) else None
-
-
-def _is_wall(page: Page) -> bool:
-    frames = (frame.url or "" for frame in getattr(page.seen, "frames", ()))
-    if any(part in url for url in frames for part in CHALLENGES):
-        return True
-    if page.status not in _WALLS:
-        return False
-    text = _text(page)
-    return any(words in text for words in WORDS)
-
-
-def _text(page: Page) -> str:
-    try:
-        return fold((page.dom.text if page.dom is not None else None) or "")
-    except (ReplayError, BundleError):
-        return ""
-
-
-def _asks_for_password(page: Page) -> bool:
-    """Return whether a page has a password field."""
-    try:
-        if page.snapshot_id is None or page.excludes(_PASSWORD) or page.dom is None:
-            return False
-        return page.dom.select(_PASSWORD) is not None
-    except (ReplayError, BundleError):
-        return False
-
-
-_PASSWORD = "input[type=password]"  # a selector
 
 
 def _unreached(replay: Replay) -> Iterator[RunFinding]:

@@ -23,7 +23,7 @@ Replies: TypeAlias = tuple[ModelReply | ReplyFailure, ...]
 PROVIDERS = ("anthropic", "openai")
 """Providers that a model may name, as `provider:name`; a bare name means the first."""
 
-PROTOCOLS = ("webvoyager", "webjudge", "agent_reward", "claims")
+PROTOCOLS = ("webvoyager", "webjudge", "agent_reward", "claims", "rubric")
 """Judges that are named without settings."""
 
 MAX_TOKENS = (256, 21333)
@@ -76,7 +76,19 @@ def validated(settings: JudgeSettings) -> JudgeSettings:
     for name in ("members", "success", "failure", "veto"):
         if getattr(settings, name):
             raise JudgeError(what=f"option {name}: it is of protocol panel, not of {settings.protocol}")
+    if settings.protocol != "rubric":
+        _refuse_of_rubric(settings)
     return settings
+
+
+_OF_RUBRIC = ("rubric", "rubrics", "look_batch", "per_criterion", "reading", "story", "facts")
+
+
+def _refuse_of_rubric(settings: JudgeSettings) -> None:
+    usual = JudgeSettings(protocol=settings.protocol)
+    for name in _OF_RUBRIC:
+        if getattr(settings, name) != getattr(usual, name):
+            raise JudgeError(what=f"option {name}: it is of protocol rubric, not of {settings.protocol}")
 
 
 def checked_model(model: str) -> str:

@@ -122,6 +122,8 @@ def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
     for one in (settings, *settings.members):
         if isinstance(one, JudgeSettings) and one.entry:
             raise JudgeError(what=f"judge {one.entry!r} of the task is code: name it with --judge to run it")
+        if isinstance(one, JudgeSettings) and one.rubrics:
+            raise JudgeError(what="option rubrics: no task says which files its rubric comes from")
     if asks_for_checks(settings):
         raise JudgeError(what="protocol checks is no judge of a task: name its file with --judge")
     return settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -23,7 +24,9 @@ from replaykit.grading.judges.screenshot_choice import (
     filed_shots,
     shots,
 )
+from replaykit.grading.judges.step_notes import StepNote, step_notes
 from replaykit.grading.model_request import ImagePart
+from replaykit.grading.page_blocks import block_of
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
@@ -51,6 +54,8 @@ class Wants(Struct, frozen=True, kw_only=True):
     """Pages that the agent had a hand in too, as compat mode has it: their pictures, tree and text."""
     facts: bool = False
     """The run itself, for judges that decide by code what a model states."""
+    notes: bool = False
+    """What changed with each step, and the steps at which a page let nobody on."""
 
 
 class AgentAction(Struct, frozen=True, kw_only=True):
@@ -93,6 +98,18 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """Numbers and quotations of the answer, with the steps whose visible text holds them."""
     facts: RunFacts | None = None
     """The run as predicates see it, where it was asked for."""
+    task_id: str = ""
+    """Id of the task."""
+    start_urls: tuple[str, ...] = ()
+    """Where the task begins."""
+    sites: tuple[str, ...] = ()
+    """Names of the sites that the task uses."""
+    notes: tuple[StepNote, ...] = ()
+    """What changed with each step, where it was asked for."""
+    blocked: tuple[int, ...] = ()
+    """Steps at which a page let nobody on, where notes were asked for."""
+    is_reversed: bool = False
+    """Under an attack: lists of criteria and of words to choose from are given in the reverse order."""
 
 
 _SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
@@ -120,7 +137,20 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
         selection=selection,
         grounding=tuple(grounding(replay)),
         facts=RunFacts(replay, task) if wants.facts else None,
+        task_id=task.id,
+        start_urls=task.start_urls,
+        sites=task.sites,
+        notes=step_notes(replay, forged=wants.forged) if wants.notes else (),
+        blocked=tuple(_blocked(replay)) if wants.notes else (),
     )
+
+
+def _blocked(replay: Replay) -> Iterator[int]:
+    """Yield the steps after which a page let nobody on."""
+    last = max(0, len(replay.steps) - 1)
+    for page in replay.pages:
+        if page.role in ("start", "after", "final") and block_of(page) is not None:
+            yield last * (page.role == "final") if page.step is None else page.step
 
 
 def _deed(step: Step) -> AgentAction:

@@ -11,6 +11,7 @@ from replaykit.grading.judges.claims_judge import Claims
 from replaykit.grading.judges.custom_judge import Custom
 from replaykit.grading.judges.entry import load_maker
 from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.rubric_judge import RubricJudge
 from replaykit.grading.judges.webjudge import WebJudge
 from replaykit.grading.judges.webvoyager_judge import WebVoyager
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -20,6 +21,7 @@ _PROTOCOLS: dict[str, Callable[[JudgeSettings, str], Judge]] = {
     "webjudge": WebJudge,
     "agent_reward": AgentReward,
     "claims": Claims,
+    "rubric": RubricJudge,
     "custom": Custom,
 }
 

@@ -16,6 +16,7 @@ from replaykit.grading.judges.entry import is_entry
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.prompts.upstream_comparisons import read_comparisons
 from replaykit.grading.judges.prompts.upstream_prompts import read_prompts
+from replaykit.grading.judges.rubric.rubric_files import read_rubric_file
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
@@ -42,7 +43,8 @@ def load_judge(path: str | Path) -> JudgeSettings:
     """Read the settings of a judge.
 
     `prompts`: slot to file, `system_file` and `user_file`: the same for these slots, `prompts_from`: the
-    peer's source file, parsed and never run. Paths are relative to the file. Raises JudgeError.
+    peer's source file, parsed and never run; `rubric`: a file of criteria, or the criteria themselves. Paths
+    are relative to the file. Raises JudgeError.
     """
     file = Path(path)
     plain = _parsed(file)
@@ -52,6 +54,8 @@ def load_judge(path: str | Path) -> JudgeSettings:
     prompts = _prompts(plain, file)
     plain = {name: value for name, value in plain.items() if name not in _FILES}
     plain.setdefault("protocol", "custom")
+    if isinstance(plain.get("rubric"), str):
+        plain["rubric"] = msgspec.to_builtins(read_rubric_file(file.parent / plain["rubric"]))
     try:
         return convert({**plain, "prompts": prompts}, JudgeSettings)
     except msgspec.ValidationError as error:

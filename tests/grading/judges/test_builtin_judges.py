@@ -38,6 +38,9 @@ BY_STAGE = {
     "score": "**Reasoning**: the page is the one of the task.\n**Score**: 4",
     "needs": json.dumps({"asks": True, "items": []}),
     "claims": json.dumps({"items": []}),
+    "look": "",
+    "story": json.dumps({"criteria": [{"id": "c1", "verdict": "YES"}]}),
+    "reading": json.dumps({"criteria": [{"id": "c1", "verdict": "YES", "steps": [0]}]}),
 }
 VERDICTS = {
     "webvoyager": "The screenshots show it. SUCCESS",
@@ -59,8 +62,25 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+FIRST = ("key_points.system", "needs.system", "criteria.system", "system")
+"""The prompt of each judge's first request."""
+
+
+def rubric_of(request: ModelRequest) -> str:
+    """Return one criterion for the first word of the task that stands in a request."""
+    (part,) = request.content
+    assert not isinstance(part, ImagePart)
+    word = part.text.split("\n")[2].split()[0]
+    row = {"id": "c1", "says": "The page shows what the task asks for.", "asked": word, "proof": ["page"]}
+    return json.dumps({"criteria": [row], "validity": "valid"})
+
+
 def by_hand(request: ModelRequest, _: Any) -> ModelReply:
-    text = BY_STAGE.get(request.stage) or VERDICTS.get(request.judge, "{}")
+    text = (
+        rubric_of(request)
+        if request.stage == "rubric"
+        else BY_STAGE.get(request.stage) or VERDICTS.get(request.judge, "{}")
+    )
     return ModelReply(text=text, stop_reason="end_turn", model=request.model, origin="synthetic")
 
 
@@ -105,9 +125,7 @@ def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request
 ) -> None:
     built = build_judge(judge_settings(judge), "strict")
     assert isinstance(built, ModelJudge)
-    slot = next(
-        name for name in ("key_points.system", "needs.system", "system") if name in built.prompts.digests
-    )
+    slot = next(name for name in FIRST if name in built.prompts.digests)
     text = built.prompts.text(slot)
     word = next(word for word in text.split() if len(word) > 4 and word.isalpha() and text.count(word) == 1)
     (tmp_path / "changed.txt").write_text(text.replace(word, "ALTERED"))

@@ -15,6 +15,7 @@ from replaykit.grading.values.globs import STAR, hidden, segment, whole
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.values.typed import compare
 from replaykit.grading.values.urls import parse
+from replaykit.replay.player import Replay
 
 FIELDS_MAX = 1000
 """Values of a body that are looked at."""
@@ -53,7 +54,7 @@ def wanted_changes(one: RequestSent, facts: RunFacts) -> tuple[list[Change], lis
         is_status = one.status in (None, change.status)
         if not is_method or not is_status or (one.url and not is_place(one.url, change.exchange.url, facts)):
             continue
-        sent = list(_sent(change, facts)) if one.fields else []
+        sent = list(sent_fields(change, facts.replay)) if one.fields else []
         if all(_has(name, value, sent) for name, value in one.fields.items()):
             hits.append(change)
         elif one.url and _differs(one.fields, sent):
@@ -85,10 +86,10 @@ def _same(wanted: str, found: str) -> bool:
     return fold(wanted) == fold(found) or compare(wanted, found).matches
 
 
-def _sent(change: Change, facts: RunFacts) -> Iterator[tuple[str, str]]:
+def sent_fields(change: Change, replay: Replay) -> Iterator[tuple[str, str]]:
     """Yield the fields of a request's body, those inside of others by their own names."""
     post = change.exchange.post
-    bundle = facts.replay.bundle
+    bundle = replay.bundle
     if not isinstance(post, str) or post not in bundle:
         return
     headers = change.exchange.request_headers or ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from threading import Lock
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.client import Client, ClientAnswer, Pictures
+from replaykit.grading.judges.clients.client import ClientAnswer, BatchClient, Client, Pictures, SentRequest
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
 
@@ -54,6 +55,31 @@ class SharedReplies:
     def _forget(self, key: str) -> None:
         with self._lock:
             del self._said[key]
+
+
+class SharedBatches:
+    """A client that hands in each shared request once, in whatever batch, and gives copies to all others."""
+
+    def __init__(self, client: BatchClient) -> None:
+        self._client = client
+        self._said: dict[str, ClientAnswer] = {}
+
+    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+        """Ask the client itself."""
+        return self._client.ask(request, pictures)
+
+    def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
+        """Hand in what was not answered yet; return as many answers in the same order."""
+        keys = [request_key(one.request) if one.request.is_shared else "" for one in sent]
+        own = [at for at, key in enumerate(keys) if not key or self._is_first(keys, at)]
+        answers = dict(zip(own, self._client.ask_many([sent[at] for at in own]) if own else [], strict=True))
+        first = {keys[at]: answer for at, answer in answers.items() if keys[at]}
+        known = {**self._said, **first}
+        self._said.update((key, one) for key, one in first.items() if isinstance(one.reply, ModelReply))
+        return [answers[at] if at in answers else _copy(known[key]) for at, key in enumerate(keys)]
+
+    def _is_first(self, keys: Sequence[str], at: int) -> bool:
+        return keys[at] not in self._said and keys.index(keys[at]) == at
 
 
 def _copy(found: ClientAnswer) -> ClientAnswer:

@@ -1,0 +1,123 @@
+"""Texts and pictures of the requests of the judge `rubric`, within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.rubric.fold import Met
+from replaykit.grading.judges.rubric.readings import Shown
+from replaykit.grading.judges.step_notes import StepNote
+from replaykit.grading.model_request import Part, TextPart
+from replaykit.tasks.rubric import Criterion
+
+NOTES_MAX = 24_000
+"""Characters of all notes of one request: the last steps are told first."""
+
+
+class Steps(Struct, frozen=True, kw_only=True):
+    """The steps of a run as a request tells them."""
+
+    text: str
+    """One paragraph a step."""
+    told: frozenset[int]
+    """Steps whose page or requests are in it."""
+
+
+def criteria_text(criteria: Sequence[Criterion], *, reverse: bool) -> str:
+    """Return one line a criterion, with its condition and what can show it."""
+    lines = [_criterion(one) for one in criteria]
+    return "\n".join(reversed(lines) if reverse else lines)
+
+
+def choices(*, reverse: bool) -> str:
+    """Return the words to choose from."""
+    words = [str(one) for one in Met]
+    return ", ".join(reversed(words) if reverse else words)
+
+
+def steps_text(evidence: JudgeEvidence, *, facts: bool) -> Steps:
+    """Return the actions with their notes; above the limit, the notes of the first steps are left out."""
+    notes = {one.step: one for one in evidence.notes}
+    left, told = NOTES_MAX, {}
+    for step in sorted(notes, reverse=True):
+        lines = _note(notes[step], facts=facts)
+        left -= sum(map(len, lines))
+        if left < 0:
+            break
+        told[step] = lines
+    blocks = (
+        [f"step {step}: {_act(evidence, step)}", *told.get(step, ["(left out)"] if step in notes else [])]
+        for step in range(len(evidence.deeds))
+    )
+    text = "\n".join(line for block in blocks for line in block)
+    return Steps(text=text, told=frozenset(step for step in told if _shows(notes[step], facts=facts)))
+
+
+def actions_text(evidence: JudgeEvidence) -> str:
+    """Return the actions alone, numbered by step."""
+    return "\n".join(f"step {step}: {_act(evidence, step)}" for step in range(len(evidence.deeds)))
+
+
+def frames_text(evidence: JudgeEvidence, frames: Sequence[int]) -> str:
+    """Return one line a picture: its step and what was done there."""
+    steps = [(frame, evidence.images[frame].step) for frame in frames]
+    return "\n".join(f"frame {frame}: step {step}, {_act(evidence, step)}" for frame, step in steps)
+
+
+def pictures(evidence: JudgeEvidence, frames: Sequence[int]) -> list[Part]:
+    """Return pictures, each after its number and step."""
+    found: list[Part] = []
+    for frame in frames:
+        image = evidence.images[frame]
+        found += [TextPart(text=f"frame {frame}, step {image.step}:"), image]
+    return found
+
+
+def gaps(evidence: JudgeEvidence) -> str:
+    """Return what the recording lacks, in words."""
+    unknown = sum(not one.is_page_known for one in evidence.notes)
+    missing = [f"the page after {unknown} of {len(evidence.notes)} steps"] if unknown else []
+    missing += [] if evidence.images else ["screenshots"]
+    return ", ".join(missing) or "nothing"
+
+
+def shown(evidence: JudgeEvidence, frames: Sequence[int], steps: Steps, *, has_answer: bool) -> Shown:
+    """Return what a request lets a model see."""
+    pictured = frozenset(evidence.images[frame].step for frame in frames)
+    return Shown(
+        n_steps=max([len(evidence.deeds), *(one.step + 1 for one in evidence.images)]),
+        steps=pictured | steps.told,
+        pictured=pictured,
+        has_answer=has_answer,
+        blocked=evidence.blocked,
+    )
+
+
+def counted_looks(n: int, batch: int) -> list[tuple[int, ...]]:
+    """Return the numbers of all pictures, so many a request."""
+    return [tuple(range(at, min(n, at + batch))) for at in range(0, n, batch)]
+
+
+def _criterion(one: Criterion) -> str:
+    when = f' (applies if: "{one.when}")' if one.when else ""
+    return f"{one.id}: {one.says}{when} [shown by {', '.join(one.proof)}]"
+
+
+def _act(evidence: JudgeEvidence, step: int) -> str:
+    """Return what was done at a step; what the agent said is its answer or reasoning, and is not told."""
+    if step >= len(evidence.deeds):
+        return "(no action)"
+    deed = evidence.deeds[step]
+    return "(the agent spoke)" if deed.is_said else deed.action
+
+
+def _note(one: StepNote, *, facts: bool) -> list[str]:
+    cut = [f"({one.n_cut} more lines)"] if one.n_cut else []
+    return [*one.changes, *cut, *(f"* {fact}" for fact in one.facts if facts)]
+
+
+def _shows(one: StepNote, *, facts: bool) -> bool:
+    return one.is_page_known or (facts and any(not fact.startswith("page ") for fact in one.facts))

@@ -1,0 +1,181 @@
+"""What changed with each step, and what was observed of it: text without a model, for judges that read it.
+
+Pages are compared line by line as multisets, in the order of the page: a line that only moved is no change,
+and the time is linear in what strangers wrote.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.changes import Change, changes
+from replaykit.grading.judges.claims.requests import sent_fields
+from replaykit.grading.judges.form_state import form_state
+from replaykit.replay.forgery import is_forged
+from replaykit.replay.player import Replay
+from replaykit.replay.run_state import Page, State
+from replaykit.trajectory.exchange import Download
+
+CHANGES_VERSION = 1
+"""Raised when steps are told differently; part of the fingerprint of judges that read them."""
+
+LINES_MAX = 40
+"""Lines of one step."""
+
+LETTERS_MAX = 4000
+"""Characters of one step."""
+
+LINE_MAX = 300
+"""Characters of one line."""
+
+FIELDS_MAX = 20
+"""Fields of a request that are told."""
+
+UNKNOWN = "page unknown"
+"""Of a step whose page afterwards cannot be read: never an empty difference."""
+
+
+class StepNote(Struct, frozen=True, kw_only=True):
+    """What is known of one step without its picture."""
+
+    step: int
+    """Step index, from 0."""
+    changes: tuple[str, ...] = ()
+    """`- line`, `+ line`, `~ "label": "before" -> "after"`; `page unknown` alone where it cannot be read."""
+    facts: tuple[str, ...] = ()
+    """Address, status, requests that changed something, dialogs, downloads."""
+    n_cut: int = 0
+    """Lines left out."""
+
+    @property
+    def is_page_known(self) -> bool:
+        """Whether the page after the step was read."""
+        return self.changes != (UNKNOWN,)
+
+
+class _Sight(Struct, frozen=True):
+    """A page that was read."""
+
+    lines: tuple[str, ...]
+    fields: dict[str, str]
+
+
+def step_notes(replay: Replay, *, forged: bool = False) -> tuple[StepNote, ...]:
+    """Return a note for each step. `forged`: pages that the agent had a hand in too."""
+    by_step: dict[int | None, list[Change]] = {}
+    for change in changes(replay):
+        by_step.setdefault(change.exchange.step, []).append(change)
+    downloads = list(replay.trajectory.of_type(Download))
+    seen: dict[int | None, _Sight | None] = {}
+    found = []
+    for state in replay:
+        facts = [
+            *_facts(state),
+            *(_request(change, replay) for change in by_step.get(state.index, ())),
+            *(_download(one) for one in downloads if one.step == state.index),
+        ]
+        lines = list(_changes(state, replay, seen, forged=forged))
+        found.append(_bounded(state.index, lines, facts))
+    return tuple(found)
+
+
+def _changes(
+    state: State, replay: Replay, seen: dict[int | None, _Sight | None], *, forged: bool
+) -> Iterator[str]:
+    """Yield what changed on the tab; `seen` holds the last sight of each tab and is updated."""
+    tab = state.step.page
+    before = _sight(state.before, replay, forged=forged) or seen.get(tab)
+    page, after = _last_sight(state, replay, forged=forged)
+    if page is None or after is None:
+        seen[tab] = None
+        yield UNKNOWN
+        return
+    seen[page.tab] = after
+    is_same_tab = page.tab == tab
+    if before is None or not is_same_tab or _is_replaced(state):
+        yield "page replaced" if before is not None and is_same_tab else "page first seen"
+        before = _Sight((), {})
+    yield from (f"- {line}" for line in _missing(before.lines, after.lines))
+    yield from (f"+ {line}" for line in _missing(after.lines, before.lines))
+    for label, value in after.fields.items():
+        old = before.fields.get(label, "")
+        if value != old:
+            yield f'~ "{label}": "{old}" -> "{value}"'
+
+
+def _last_sight(state: State, replay: Replay, *, forged: bool) -> tuple[Page | None, _Sight | None]:
+    """Return the last look after a step that can be read, one at the tab acted on where there is one."""
+    looks = [page for page in (*state.interim, state.after) if page is not None]
+    if state.index == len(replay) - 1 and replay.final is not None:
+        looks.append(replay.final)
+    looks.sort(key=lambda page: page.tab == state.step.page)
+    for page in reversed(looks):
+        sight = _sight(page, replay, forged=forged)
+        if sight is not None:
+            return page, sight
+    return None, None
+
+
+def _sight(page: Page | None, replay: Replay, *, forged: bool) -> _Sight | None:
+    """Return what a page shows; None where it cannot be read or the agent had a hand in it."""
+    try:
+        if page is None or page.dom is None or (not forged and is_forged(page, replay)):
+            return None
+        lines = tuple(line.strip() for line in page.dom.text.split("\n") if line.strip())
+        return _Sight(lines, form_state(page.dom))
+    except (ReplayError, BundleError):
+        return None
+
+
+def _is_replaced(state: State) -> bool:
+    return any(one.committed and not one.same_document and not one.frame for one in state.navigations)
+
+
+def _missing(lines: Sequence[str], others: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that the others lack, as often as they lack them."""
+    left = Counter(others)
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            yield line
+
+
+def _facts(state: State) -> Iterator[str]:
+    after = state.after
+    if after is not None and after.url:
+        status = f", status {after.status}" if after.status is not None else ""
+        yield f"page {after.url}{status}"
+    if state.step.error is not None:
+        yield f"the action failed: {state.step.error.name}"
+    for one in state.dialogs:
+        closed = {True: "accepted", False: "dismissed", None: "not seen to close"}[one.accepted]
+        yield f"{one.kind} {closed}: {one.message}"
+
+
+def _request(change: Change, replay: Replay) -> str:
+    fields = [f"{name}={value}" for name, value in sent_fields(change, replay)][:FIELDS_MAX]
+    told = f" with {', '.join(fields)}" if fields else ""
+    return f"request {change.exchange.method} {change.exchange.url}: {change.status}{told}"
+
+
+def _download(one: Download) -> str:
+    return f"download {one.suggested or one.url}: {one.state}"
+
+
+def _bounded(step: int, lines: Sequence[str], facts: Sequence[str]) -> StepNote:
+    """Return a note of at most so many lines and characters."""
+    kept: list[str] = []
+    left = LETTERS_MAX
+    for line in lines[:LINES_MAX]:
+        short = line[:LINE_MAX]
+        left -= len(short)
+        if left < 0:
+            break
+        kept.append(short)
+    facts = tuple(fact[: 2 * LINE_MAX] for fact in facts[:LINES_MAX])
+    return StepNote(step=step, changes=tuple(kept), facts=facts, n_cut=len(lines) - len(kept))

@@ -1,0 +1,64 @@
+"""What `rubric` found of a run, in lines: all criteria, each that is not met, process, first failing step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from replaykit.grading.verdict import FirstFailure, Judgement
+
+WORDS_MAX = 160
+"""Characters that are shown of a criterion, and of what was seen."""
+
+_SHORT = {"YES": "YES", "NO": "NO", "CANNOT_TELL": "?"}
+
+
+def criteria_lines(judgement: Judgement, detected: FirstFailure | None = None) -> Iterator[str]:
+    """Yield the criteria with the steps cited, the process score, and the first failing step of the judge.
+
+    `detected`: the first failing step that was found without a model.
+    """
+    rows = () if judgement.criteria is UNSET else judgement.criteria
+    yield "  ".join(f"{one['id']} {_verdict(one)}" for one in rows)
+    for one in rows:
+        if one["verdict"] != "YES" and one["kind"] == "outcome":
+            yield f"{one['id']} {one['verdict']}{_why(one)}: {_words(one['says'])}{_seen(one)}"
+    if judgement.process is not UNSET:
+        yield f"process {_share(judgement.process['score'])}, at most {_share(judgement.process['upper'])}"
+    if judgement.failure is not UNSET and judgement.failure is not None:
+        yield f"first failing step by the judge: {_failure(judgement.failure, detected)}"
+    if judgement.unsupported is not UNSET and judgement.unsupported:
+        yield f"told and not shown: {', '.join(judgement.unsupported)}"
+
+
+def _verdict(one: Mapping[str, Any]) -> str:
+    steps = ",".join(map(str, one["steps"]))
+    applies = "" if one.get("applies", "YES") == "YES" else f" (applies: {one['applies']})"
+    return f"{_SHORT[one['verdict']]}{'@' + steps if steps else ''}{applies}"
+
+
+def _why(one: Mapping[str, Any]) -> str:
+    excused = f"{one['blocker']}, {one['excused']}" if one.get("excused") else ""
+    words = ", ".join(filter(None, (one["reason"], excused)))
+    return f" ({words})" if words else ""
+
+
+def _seen(one: Mapping[str, Any]) -> str:
+    return f" - {_words(one['seen'])}" if one["seen"] else ""
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())[:WORDS_MAX]
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3f}"
+
+
+def _failure(said: Mapping[str, Any], detected: FirstFailure | None) -> str:
+    same = ""
+    if detected is not None:
+        same = ", as detected" if said["step"] == detected.step else f", detected at {detected.step}"
+    return f"{said['step']} ({said['code']}){same}"

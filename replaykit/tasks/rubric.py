@@ -1,0 +1,90 @@
+"""A rubric: the criteria that a run of a task is judged by, written down before anybody looks at a run."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
+
+RUBRIC_SCHEMA = "replaykit.rubric/1"
+"""Name and version of the file's layout."""
+
+CRITERIA_MAX = 12
+"""Criteria of one rubric."""
+
+Kind: TypeAlias = Literal["outcome", "process"]
+"""`outcome`: part of the result. `process`: part of the way."""
+
+Proof: TypeAlias = Literal["answer", "page", "picture", "network"]
+"""What can show that a criterion is met."""
+
+Validity: TypeAlias = Literal["valid", "ambiguous", "impossible", "not_allowed"]
+"""Whether the task can be done at all."""
+
+
+class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One thing that has to hold."""
+
+    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,32}$")]
+    """Unique in its rubric."""
+    says: Annotated[str, Meta(min_length=10, max_length=300)]
+    """What has to hold, in one sentence."""
+    asked: Annotated[str, Meta(max_length=1000)] = ""
+    """Words of the intent that ask for it, verbatim."""
+    kind: Kind = "outcome"
+    """Part of the result, or of the way."""
+    proof: tuple[Proof, ...] = ("page",)
+    """What can show it."""
+    weight: Annotated[int, Meta(ge=0, le=3)] = 1
+    """In the process score; 0 = it counts nowhere."""
+    when: Annotated[str, Meta(max_length=300)] = ""
+    """Condition under which it applies; empty = always."""
+    any_of: Annotated[str, Meta(max_length=32)] = ""
+    """Name of a group of criteria of which one has to hold; empty = it stands alone."""
+
+
+class Author(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who wrote a rubric: a person, or a model by a reply on a tape."""
+
+    person: str = ""
+    """Name of a person."""
+    model: str = ""
+    """Model that replied."""
+    key: str = ""
+    """Key of the reply, 64 hex digits."""
+
+
+class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """All criteria of one task."""
+
+    schema: Literal["replaykit.rubric/1"]
+    """Name and version of this layout."""
+    task: str
+    """Id of the task."""
+    intent_sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+    """sha256 of the intent in UTF-8: a rubric for another wording is refused."""
+    by: Author = Author()
+    """Who wrote it."""
+    validity: Validity = "valid"
+    """Whether the task can be done, as far as its words tell."""
+    criteria: Annotated[tuple[Criterion, ...], Meta(min_length=1, max_length=CRITERIA_MAX)]
+    """The criteria, in order."""
+
+    def __post_init__(self) -> None:
+        ids = [one.id for one in self.criteria]
+        repeated = next((id for id in ids if ids.count(id) > 1), None)
+        if repeated is not None:
+            raise ValueError(f"two criteria have the id {repeated!r}")
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` of what it asks for: not of who wrote it."""
+        said = msgspec.to_builtins(self.criteria), self.validity
+        return "sha256:" + hashlib.sha256(msgspec.json.encode(said, order="sorted")).hexdigest()
+
+
+def intent_digest(intent: str) -> str:
+    """Return the sha256 of an intent, 64 hex digits."""
+    return hashlib.sha256(intent.encode("utf-8", "surrogatepass")).hexdigest()
