@@ -58,12 +58,14 @@ def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_pat
     text = json.dumps({"criteria": [row, phantom], "validity": "valid"})
     again = write(tmp_path / "again.zst")
     suite = tmp_path / "suite.json"
-    suite.write_text(json.dumps({"tasks": [{"id": "run", "intent": "Find the order."}]}))
+    suite.write_text(
+        json.dumps({"schema": "replaykit.suite/1", "tasks": [{"id": "run", "intent": "Find the order."}]})
+    )
     folder = tmp_path / "rubrics"
     with Server(says(200, message(text)), says(200, message(text))) as server:
         how = ("-o", folder, "--judge-base-url", server.url)
         code, said, told = run(capfd, "judge", "rubric", suite, bundle, again, *how)
-        assert (code, len(server.seen)) == (0, 2)
+        assert (code, len(server.seen)) == (0, 2), told
         assert run(capfd, "judge", "rubric", bundle, *how)[0] == 0
         assert len(server.seen) == 2
     assert said.splitlines() == ["run.yaml  2 criteria  valid", "again.yaml  2 criteria  valid"]
@@ -72,7 +74,7 @@ def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_pat
     code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", folder, "--json")
     assert [one["blocked"] for one in json.loads(said)] == ["verdict", "story"]
     code, _, told = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", tmp_path / "none")
-    assert (code, "no such folder" in told) == (2, True)
+    assert (code, "no such folder" in told) == (3, True)
     code, _, told = run(capfd, "judge", "rubric", bundle, *how, "--judge", "claims")
     assert (code, "expected settings of protocol rubric" in told) == (2, True)
 
