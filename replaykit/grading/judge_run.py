@@ -15,7 +15,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
-from replaykit.grading.judges.clients.client import ClientAnswer, BatchClient, Client, SentRequest
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.clients.shared_replies import SharedBatches, SharedReplies
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import added

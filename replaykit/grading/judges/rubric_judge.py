@@ -19,7 +19,7 @@ from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import Asked, ModelJudge, stage_report
 from replaykit.grading.judges.prompts.prompt import shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
-from replaykit.grading.judges.rubric import requests as asks
+from replaykit.grading.judges.rubric import request_texts as asks
 from replaykit.grading.judges.rubric.criteria import Criteria, against, read_rubric
 from replaykit.grading.judges.rubric.fold import Met, fold
 from replaykit.grading.judges.rubric.looks import Chosen, choose, read_looks

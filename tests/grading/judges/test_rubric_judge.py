@@ -17,7 +17,7 @@ from replaykit.errors import JudgeError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.judge_run import run_batches, run_judges, run_judges_async
-from replaykit.grading.judges.clients.client import ClientAnswer, CallableClient, SentRequest
+from replaykit.grading.judges.clients.client import CallableClient, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.request_plan import plan

@@ -8,7 +8,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.client import ClientAnswer, BatchClient, Client, Pictures, SentRequest
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Pictures, SentRequest
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
 
