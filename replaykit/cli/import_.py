@@ -38,7 +38,12 @@ FAILED, NOTHING = 3, 4
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the bundles, made where it is missing.",
 )
-@click.option("--list", "is_list", is_flag=True, help="Show what each format fills, and import nothing.")
+@click.option(
+    "--list",
+    "is_list",
+    is_flag=True,
+    help="Show what each format fills and which files it looks for, and import nothing.",
+)
 @click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
 @click.option(
     "--jobs",
@@ -249,9 +254,13 @@ def _listed(is_json: bool) -> str:
     rows = matrix()
     if is_json:
         return json_text(rows, 2).decode() + "\n"
-    cells = [[row[name] for name in row] for row in rows]
+    names = [name for name in rows[0] if name != "looks_for"]
+    cells = [[row[name] for name in names] for row in rows]
     legend = "R all of it, P some of it, o only with an option or an optional part, - none"
-    return "\n".join([*table([list(rows[0]), *cells]), "", legend]) + "\n"
+    files = table(
+        [["format", "files that it looks for"], *([row["format"], row["looks_for"]] for row in rows)]
+    )
+    return "\n".join([*table([names, *cells]), "", legend, "", *files]) + "\n"
 
 
 def _limits(said: tuple[str, ...]) -> SourceLimits:

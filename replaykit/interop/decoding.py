@@ -14,6 +14,9 @@ NEST_MAX = 400
 CONTAINERS_MAX = 20_000_000
 """Objects and lists of one value: each takes a hundred bytes of memory, and two in a file."""
 
+DIGITS_MAX = 4000
+"""Digits of a whole number that is read as one; longer ones stay texts."""
+
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 """How files in UTF-16 begin."""
@@ -52,7 +55,9 @@ def _tolerant(data: bytes) -> Any:
     if data.startswith(_WIDE):
         raise JsonFault("in UTF-16", "JSON in UTF-8")
     try:
-        found = json.loads(data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite)
+        found = json.loads(
+            data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite, parse_int=_whole_number
+        )
         return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))
     except UnicodeError as error:
         raise JsonFault("not UTF-8") from error
@@ -60,6 +65,10 @@ def _tolerant(data: bytes) -> Any:
         raise JsonFault(f"not JSON ({error})") from error
     except RecursionError as error:
         raise JsonFault("nested deeper", f"at most {NEST_MAX} levels") from error
+
+
+def _whole_number(text: str) -> int | str:
+    return int(text) if len(text) <= DIGITS_MAX else text
 
 
 def _finite(text: str) -> float | None:

@@ -272,7 +272,7 @@ def _kind_of_folder(path: Path) -> str:
     pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
     if pointers:
         return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
-    return "a folder" if any(path.iterdir()) else "an empty folder"
+    return "a folder of other files" if any(path.iterdir()) else "an empty folder"
 
 
 def _kind_of_json(path: Path) -> str:

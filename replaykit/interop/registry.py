@@ -31,6 +31,11 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """The file of it in the folder, where it is not the whole folder."""
 
 
+def flag(option: str) -> str:
+    """Return an option as the command line names it."""
+    return "--" + option.replace("_", "-")
+
+
 class Importer(Struct, frozen=True, kw_only=True):
     """One layout that can be read."""
 
@@ -51,7 +56,7 @@ class Importer(Struct, frozen=True, kw_only=True):
 
     def said_options(self) -> str:
         """Return its own options as the command line names them; `-` where it has none."""
-        return " ".join("--" + name.replace("_", "-") for name in self.options) or ABSENT
+        return " ".join(flag(name) for name in self.options) or ABSENT
 
     def letter(self, name: str) -> str:
         """Return what it fills of a channel or fact."""
@@ -96,11 +101,16 @@ def importer(name: str) -> Importer:
 
 
 def matrix() -> list[dict[str, str]]:
-    """Return what each importer fills: `format`, a letter for each fact and channel, then its `options`."""
+    """Return a row for each importer: `format`, a letter a fact and channel, `options`, `looks_for`."""
     columns = (*FACTS, *CHANNELS)
     rows = (importer(name) for name in IMPORTERS)
     return [
-        {"format": row.name, **{name: row.letter(name) for name in columns}, "options": row.said_options()}
+        {
+            "format": row.name,
+            **{name: row.letter(name) for name in columns},
+            "options": row.said_options(),
+            "looks_for": row.looks_for,
+        }
         for row in rows
     ]
 
@@ -111,8 +121,8 @@ def check_options(one: Importer, options: Options) -> None:
     given: dict[str, Any] = {name: getattr(options, name) for name in OWN}
     for name, value in given.items():
         if value != getattr(defaults, name) and name not in one.options:
-            taken = ", ".join(one.options) or "none of its own"
-            raise UsageError(what=f"import {one.name} takes no option {name!r}; it takes {taken}")
+            taken = "none of its own" if one.said_options() == ABSENT else one.said_options()
+            raise UsageError(what=f"import {one.name} takes no option {flag(name)}; it takes {taken}")
     if options.actions and options.mode == "compat":
         raise UsageError(
             what="--actions: mode compat reads actions as the benchmark does; leave one of them out"

@@ -63,8 +63,11 @@ def test_the_table_of_capabilities(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)
     (row,) = [row for row in rows if row["format"] == "webvoyager"]
     assert (row["actions"], row["targets"], row["network"], row["a11y"]) == ("R", "P", "-", "o")
+    assert row["looks_for"] == "task<id>/interact_messages.json"
     assert run(["import", "--list"]) == 0
-    assert "webvoyager" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if line.startswith("webvoyager ")]) == 2
+    assert any(line.startswith("rrweb ") and "*.ndjson" in line and line.count("  ") < 12 for line in lines)
 
 
 def test_a_task_file_takes_the_place_of_what_the_run_says(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def test_nesting_is_bounded() -> None:
         with pytest.raises(JsonFault):
             decode_json(b"[" * depth + b"]" * depth)
     assert decode_json(b'{"a": NaN}') == {"a": None}
+    assert decode_json(b'{"a": ' + b"9" * 5000 + b', "b": 1}') == {"a": "9" * 5000, "b": 1}
 
 
 def test_numbers_and_texts_that_no_file_can_hold() -> None:

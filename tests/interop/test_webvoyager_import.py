@@ -163,7 +163,9 @@ def test_what_is_wrong_is_said_with_place_found_and_expected(
 
 def test_another_layout_is_named(tmp_path: Path, imported: Importing) -> None:
     write(tmp_path, "x/notes.txt", "hello")
-    with pytest.raises(UnknownLayout, match=r"it is a folder; expected task<id>/interact_messages\.json"):
+    with pytest.raises(
+        UnknownLayout, match=r"it is a folder of other files; expected task<id>/interact_messages\.json"
+    ):
         imported("webvoyager", tmp_path / "x")
     with pytest.raises(UnknownLayout, match="it is missing"):
         imported("webvoyager", tmp_path / "nowhere")
