@@ -227,7 +227,14 @@ def _completion(
 
 def _with_findings(verdict: Verdict, replay: Replay, task: Task) -> Verdict:
     is_passed = verdict.success is Outcome.PASS
-    found = findings_of(replay, verdict.checks, verdict.policies, task.allow, reads_pages=not is_passed)
+    found = findings_of(
+        replay,
+        verdict.checks,
+        verdict.policies,
+        task.allow,
+        judgements=verdict.judgements,
+        reads_pages=not is_passed,
+    )
     failed = first_failure(found) if verdict.success is Outcome.FAIL else None
     return msgspec.structs.replace(verdict, findings=found, first_failure=failed)
 

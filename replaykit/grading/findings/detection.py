@@ -9,19 +9,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import UNSET
+
 from replaykit.grading.findings.blockers import astray, blocked, dialogs
 from replaykit.grading.findings.effects import vain
 from replaykit.grading.findings.endings import ended, unsupported
+from replaykit.grading.findings.forms import passed_over, wrong_values
 from replaykit.grading.findings.repetition import repeated
 from replaykit.grading.findings.side_effects import side_effects
 from replaykit.grading.findings.taxonomy import MOST, found
 from replaykit.grading.findings.turns import turns
-from replaykit.grading.verdict import CheckResult, FirstFailure, PolicyOutcome, PolicyResult, RunFinding
+from replaykit.grading.verdict import (
+    CheckResult,
+    FirstFailure,
+    Judgement,
+    PolicyOutcome,
+    PolicyResult,
+    RunFinding,
+)
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import AllowedChange
 from replaykit.trajectory.exchange import Gap
 
-PAGE_CODES = ("B1", "B2", "B3", "D4", "E5")
+PAGE_CODES = ("B1", "B2", "B3", "D4", "E5", "E6")
 """Codes of detectors that read the texts of pages."""
 
 
@@ -31,6 +41,7 @@ def findings_of(
     policies: Sequence[PolicyResult] = (),
     allow: Sequence[AllowedChange] = (),
     *,
+    judgements: Sequence[Judgement] = (),
     reads_pages: bool = True,
 ) -> tuple[RunFinding, ...]:
     """Return what detectors find in a run, by step, at most 20 of a code; those without a step come last."""
@@ -38,14 +49,17 @@ def findings_of(
     given = [
         *vain(steps),
         *repeated(steps),
+        *wrong_values(steps),
         *dialogs(replay),
         *astray(replay),
         *ended(replay),
         *side_effects(replay, checks, allow),
         *_broken(policies),
+        *_contradicted(judgements),
         *_gaps(replay),
         *(blocked(replay) if reads_pages else ()),
         *(unsupported(replay) if reads_pages else ()),
+        *(passed_over(replay) if reads_pages else ()),
     ]
     return tuple(_first(sorted(given, key=_order)))
 
@@ -75,6 +89,18 @@ def _broken(policies: Sequence[PolicyResult]) -> Iterator[RunFinding]:
         if policy.outcome is PolicyOutcome.VIOLATED:
             steps = [one.step for one in policy.evidence]
             yield found("P1", steps, item=policy.id, note=policy.reason)
+
+
+def _contradicted(judgements: Sequence[Judgement]) -> Iterator[RunFinding]:
+    """Yield D5 for each claim of the answer that the judge `claims` found contradicted."""
+    for judgement in judgements:
+        for one in () if judgement.claims is UNSET else judgement.claims:
+            if one["of"] == "answer" and one["finding"] == "CONTRADICTED":
+                shown = [e for predicate in one["predicates"] for e in predicate["evidence"]]
+                steps = [e.get("step") for e in shown]
+                yield found(
+                    "D5", steps, source=judgement.judge, excerpt=one["quote"][:300], note=one["reason"]
+                )
 
 
 def _gaps(replay: Replay) -> Iterator[RunFinding]:

@@ -1,0 +1,107 @@
+"""What went wrong in forms: a field that kept another value, and an error message that was passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.findings.turns import Turn
+from replaykit.grading.policies.reports_error import PHRASES
+from replaykit.grading.values.normal_form import fold
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.player import Replay
+from replaykit.replay.run_state import Page, State
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.rendering import render_action
+
+_ENTRIES = (acts.Fill, acts.Type)
+
+_MASK = "⟦"
+"""Begins what stands for a secret."""
+
+REACTIONS = 3
+"""Actions after an error message that may still attend to it."""
+
+
+def wrong_values(turns: Sequence[Turn]) -> Iterator[RunFinding]:
+    """Yield D1 for each entry that its field did not keep: letters and digits count, not how they are set.
+
+    Recovered where the same field later kept what was entered.
+    """
+    for place, turn in enumerate(turns):
+        kept = _kept(turn)
+        if kept is False:
+            later = (other for other in turns[place + 1 :] if _field(other) == _field(turn))
+            value = getattr(turn.action, "value_after", None)
+            yield found(
+                "D1",
+                [turn.step.index],
+                recovered=any(_kept(other) for other in later),
+                action=render_action(turn.action),
+                url=turn.step.url,
+                note=f"the field holds {value!r}"[:300],
+            )
+
+
+def passed_over(replay: Replay) -> Iterator[RunFinding]:
+    """Yield E6 where an error message appeared and none of the next three actions was on that page.
+
+    A run that ended before had no three actions to show for it. Recovered where a later action went back.
+    """
+    states = list(replay)
+    shown = ""
+    for place, state in enumerate(states):
+        error = _error(state.after)
+        next_ = states[place + 1 : place + 1 + REACTIONS]
+        is_new, shown = bool(error) and error != shown, error
+        if not is_new or state.after is None or len(next_) < REACTIONS:
+            continue
+        at = _bare(state.after.url)
+        if not any(_is_at(other, at) for other in next_):
+            later = states[place + 1 + REACTIONS :]
+            back = any(_is_at(other, at) for other in later)
+            yield found("E6", [state.index], recovered=back, url=state.after.url, excerpt=error)
+
+
+def _kept(turn: Turn) -> bool | None:
+    """Return whether a field kept an entry; None where nothing was entered or it cannot be told."""
+    action = turn.action
+    if not isinstance(action, _ENTRIES) or action.value_after is None or turn.step.error is not None:
+        return None
+    if _MASK in action.value + action.value_after or not _letters(action.value):
+        return None
+    return _letters(action.value) in _letters(action.value_after)
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in fold(text) if letter.isalnum())
+
+
+def _field(turn: Turn) -> object:
+    element = turn.action.element
+    if element is None:
+        return None
+    return element.frame, element.css or element.ref, element.name
+
+
+def _error(page: Page | None) -> str:
+    """Return the error phrase that a page shows; empty where it shows none or cannot be read."""
+    try:
+        if page is None or page.snapshot_id is None or page.dom is None:
+            return ""
+        raw = page.dom.text
+    except (ReplayError, BundleError):
+        return ""
+    text = fold(raw)
+    return next((phrase for phrase in PHRASES if phrase in text), "")
+
+
+def _is_at(state: State, url: str) -> bool:
+    """Return whether an action was on an element of a page; leaving it by address is none."""
+    page = state.before.url if state.before is not None else None
+    return state.action.element is not None and _bare(page) == url
+
+
+def _bare(url: str | None) -> str:
+    return (url or "").partition("#")[0].partition("?")[0]
