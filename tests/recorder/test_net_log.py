@@ -159,6 +159,15 @@ def test_what_the_browser_and_others_ask_for_is_no_request_of_the_run(new_driver
     assert unheard(compared(new_driver, sent)) == []
 
 
+def test_icons_that_the_browser_asks_for_when_it_likes_are_left_out_as_they_are_where_they_are_heard(
+    new_driver: Any,
+) -> None:
+    icon = "http://shop.test/favicon.ico"
+    assert unheard(compared(new_driver, [Sent(at=20, method="GET", url=icon)])) == []
+    told = [Sent(at=20, method="POST", url=icon), Sent(at=21, method="GET", url=icon, is_document=True)]
+    assert len(unheard(compared(new_driver, told))) == 2
+
+
 def test_a_log_that_could_not_be_read_proves_nothing(new_driver: Any) -> None:
     driver = compared(new_driver, None)
     (proof,) = driver.of(Proof)

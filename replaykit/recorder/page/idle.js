@@ -98,7 +98,7 @@ function guarded(action) {
 
 const epoch = () => performance.timeOrigin + now();
 
-const latest = { seq: -1, at: 0, cost: 0, pace: Infinity, expected: 0, total: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
+const latest = { seq: -1, at: 0, cost: 0, elements: 0, pace: Infinity, expected: 0, total: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
 const seen = { changes: 0, total: 0, active: now(), pointer: null };
 
 function takePush(purpose, at = epoch()) {
@@ -136,17 +136,21 @@ function changeOf(field, before, after) {
   return [cssPath(field), ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
 }
 
-// Inside an event the page waits for us: where a serialization takes longer, the latest push stands in.
+// Inside an event the page waits for us: where a serialization takes longer, the latest push stands in. That of a
+// small page takes longer only where the machine is busy: it is taken all the same.
 const HOT_COST = 50;
+const SMALL = 500;
 
 // One that was held up says little: of the last two the faster one counts, ms per element.
 function notePace(cost, elements) {
   const pace = cost / Math.max(1, elements);
-  Object.assign(latest, { pace, expected: Math.min(pace, latest.pace) * elements });
+  Object.assign(latest, { elements, pace, expected: Math.min(pace, latest.pace) * elements });
 }
 
+const isQuick = () => latest.seq < 0 || latest.expected <= HOT_COST || latest.elements <= SMALL;
+
 function pushBefore(at) {
-  if (latest.seq < 0 || latest.expected <= HOT_COST) return post(takePush('before', at), 'user');
+  if (isQuick()) return post(takePush('before', at), 'user');
   const stale = { ms: Math.max(0, Math.round(at - latest.at)), mutations: seen.changes };
   latest.seq = sequence++;
   return post(pushMessage('before', at, { cost: 0, settled: false, stale }), 'user');

@@ -96,7 +96,7 @@ class Network:
         """Take in a request; one that a redirect caused ends the one before."""
         if message.initiator != "driver":
             self._heard[message.method, message.url.partition("#")[0]] += 1
-        if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message):
+        if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message.url, message.resource):
             return
         source = self._requests.get(message.redirect_from or "")
         exchange = Exchange(
@@ -202,7 +202,7 @@ class Network:
             left[one.method, one.url] -= 1
             kind = "heard" if is_known else "internal" if one.is_internal else "unheard"
             counts[kind] += 1
-            if kind == "unheard" and since <= one.at <= until and not _is_left_out(one.url):
+            if kind == "unheard" and since <= one.at <= until and not _is_passed_over(one):
                 self._write_unheard(one)
         return dict(counts)
 
@@ -460,6 +460,12 @@ def _is_left_out(url: str) -> bool:
     return url.startswith(_LEFT_OUT)
 
 
-def _is_favicon(message: Requested) -> bool:
-    path = message.url.partition("?")[0]
-    return path.endswith("/favicon.ico") and message.resource in ("other", "image")
+def _is_favicon(url: str, resource: str | None) -> bool:
+    path = url.partition("?")[0]
+    return path.endswith("/favicon.ico") and resource in ("other", "image")
+
+
+def _is_passed_over(sent: Sent) -> bool:
+    """Whether it is left out where it is heard, too: of icons, which the browser asks for when it likes."""
+    is_icon = sent.method == "GET" and not sent.is_document and _is_favicon(sent.url, "other")
+    return is_icon or _is_left_out(sent.url)
