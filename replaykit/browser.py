@@ -55,6 +55,9 @@ FEATURES_OFF = "--disable-features="
 UNISOLATED = "IsolateSandboxedIframes"
 """Off: sandboxed frames in processes of their own run before anybody can listen in them."""
 
+UNSEEN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+"""Off: each context would start a process for menus of the address bar, half of all that a context costs."""
+
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",  # its packets would be invisible to request timing
@@ -65,7 +68,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-default-apps",
-    f"{FEATURES_OFF}Translate,OptimizationHints,MediaRouter,{UNISOLATED}",
+    f"{FEATURES_OFF}Translate,OptimizationHints,MediaRouter,{','.join((UNISOLATED, *UNSEEN))}",
     # As Playwright starts a browser: agents that connect rely on it.
     "--disable-back-forward-cache",  # `go_back` waits for a load that a cached page never has
     "--disable-popup-blocking",

@@ -16,6 +16,12 @@ settings.register_profile("replaykit", deadline=None, suppress_health_check=[Hea
 settings.load_profile("replaykit")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Pass over modules without a test in a browser where only those are asked for: most are, and there are many."""
+    is_asked = config.option.markexpr == "live" and collection_path.name.startswith("test_")
+    return True if is_asked and "mark.live" not in collection_path.read_text("utf-8") else None
+
+
 @pytest.fixture
 def update_goldens() -> bool:
     """Whether generated documents are written anew instead of compared."""

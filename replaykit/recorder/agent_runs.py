@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.browser import FEATURES_OFF, NET_LOG, NO_SANDBOX, UNISOLATED, Browser, find_browser, launch
+from replaykit.browser import (
+    FEATURES_OFF,
+    NET_LOG,
+    NO_SANDBOX,
+    UNISOLATED,
+    UNSEEN,
+    Browser,
+    find_browser,
+    launch,
+)
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.agent_command import AgentCommand, refuse_named, without_secrets
 from replaykit.recorder.agent_limits import alarm, failing, interrupts, within
@@ -327,7 +336,7 @@ def _launch_options(choice: BrowserChoice, folder: Path) -> dict[str, Any]:
 
 def _features_off() -> str:
     # The last one counts: it has to name what Playwright turns off, too.
-    return FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, UNISOLATED))
+    return FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, UNISOLATED, *UNSEEN))
 
 
 def _not_started(options: Mapping[str, Any], error: Exception) -> RecorderError:

@@ -36,19 +36,11 @@ from replaykit.recorder.page.page_script import (
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import ElementState, Snapshot
+from tests.live.flags import FLAGS
 from tests.live.lent import Lent
 
 WAIT_S = 60.0
 """Patience of a test; what it waits for takes well under a second."""
-
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="module")

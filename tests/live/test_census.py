@@ -173,7 +173,7 @@ def test_network_of_a_browser_that_the_recorder_starts_is_proven(
     assert len([url for url in asked if url.endswith("/slow")]) == 1
 
 
-def test_browser_of_an_agent_lacks_what_playwright_turns_off_and_one_feature_more(
+def test_browser_of_an_agent_lacks_what_playwright_turns_off_and_three_features_more(
     site: Site, tmp_path: Path
 ) -> None:
     found: list[list[set[str]]] = []
@@ -188,7 +188,7 @@ def test_browser_of_an_agent_lacks_what_playwright_turns_off_and_one_feature_mor
     with ThreadPoolExecutor(1) as pool:
         pool.submit(record_agent, look, task, tmp_path / "run.zst").result()
     (theirs, ours) = found[0]
-    assert ours == theirs | {"IsolateSandboxedIframes"}
+    assert ours == theirs | {"IsolateSandboxedIframes", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"}
 
 
 def test_every_recording_draws_names_of_its_own(context: BrowserContext, site: Site, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
+from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -219,7 +220,9 @@ def test_a_client_of_its_own_is_followed_beside_an_async_recorder(
 
     async def act() -> None:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            browser = await playwright.chromium.launch(
+                executable_path=browser_path, args=["--no-sandbox", LEAN]
+            )
             page = await browser.new_page()
             async with AsyncRecorder(tmp_path / "run.zst") as run:
                 await run.attach(page)
@@ -274,7 +277,7 @@ def test_another_browser_is_said_to_be_missing(
 ) -> None:
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(page)
-        browser.browser_type.launch(executable_path=browser_path, args=["--no-sandbox"]).close()
+        browser.browser_type.launch(executable_path=browser_path, args=["--no-sandbox", LEAN]).close()
     found = read(tmp_path / "run.zst")
     assert "target.unrecorded" in gaps(found)
     assert proof(found).lacks == ("target.unrecorded",)
@@ -297,7 +300,9 @@ def test_runs_side_by_side_hear_their_own_agents(browser_path: Path, start: str,
 
     async def all_of_them() -> None:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            browser = await playwright.chromium.launch(
+                executable_path=browser_path, args=["--no-sandbox", LEAN]
+            )
             await asyncio.gather(*(one(browser, number) for number in range(3)))
             await browser.close()
 

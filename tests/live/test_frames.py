@@ -33,6 +33,7 @@ from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, 
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
 from tests.live.errands import outlived
+from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -59,7 +60,7 @@ DEEP = "<!doctype html><title>Deep</title><input id=deep><p>Deep down</p>"
 @contextmanager
 def browser_of_sites(browser_path: Path) -> Iterator[Browser]:
     """A browser that gives every site a process of its own."""
-    arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu"]
+    arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu", LEAN]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=browser_path, args=arguments)
         yield started
@@ -318,7 +319,7 @@ async def drive_async(browser_path: Path, start: str, out: Path) -> None:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu"]
+        arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu", LEAN]
         browser = await playwright.chromium.launch(executable_path=browser_path, args=arguments)
         page = await browser.new_page(viewport={"width": 800, "height": 600})
         async with AsyncRecorder(out) as run:
@@ -648,7 +649,7 @@ async def load_often(browser_path: Path, start: str, out: Path) -> None:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu"]
+        arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu", LEAN]
         browser = await playwright.chromium.launch(executable_path=browser_path, args=arguments)
         for number in range(6):
             await load(browser, start, out.with_suffix(f".{number}"))

@@ -17,6 +17,7 @@ from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import tag_of
+from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -133,7 +134,9 @@ def test_in_this_process(tmp_path: Path, context: BrowserContext, site: Site, st
 def test_async(tmp_path: Path, browser_path: Path, site: Site, start: str) -> None:
     async def act() -> None:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            browser = await playwright.chromium.launch(
+                executable_path=browser_path, args=["--no-sandbox", LEAN]
+            )
             page = await browser.new_page()
             async with AsyncRecorder(tmp_path / "run.zst") as run:
                 await run.attach(page)

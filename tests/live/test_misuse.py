@@ -56,6 +56,7 @@ from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
 from tests.live.errands import DRIVERS, ERRAND, WAIT_S, act, apart, held, outlived, until_begun
+from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -167,7 +168,9 @@ def ended(run: Trajectory) -> tuple[str, str]:
 def own_context(browser_path: Path) -> Iterator[BrowserContext]:
     """A context of a browser and a driver that may die of what is done to them."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, chromium_sandbox=os.geteuid() != 0)
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, chromium_sandbox=os.geteuid() != 0, args=[LEAN]
+        )
         yield browser.new_context()
         browser.close()
 

@@ -26,6 +26,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.suite import load_tasks
 from tests.blocks import ROOT, block
+from tests.live.flags import LEAN
 from tests.live.lent import Lent
 from tests.needed import missing
 
@@ -108,7 +109,9 @@ def recorded(folder: Path, browser_path: Path) -> list[Recorded]:
     """Record every task of the suite, each on a shop of its own."""
     found = []
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
-        browser = playwright.chromium.launch(executable_path=browser_path, chromium_sandbox=os.geteuid() != 0)
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, chromium_sandbox=os.geteuid() != 0, args=[LEAN]
+        )
         patch.setattr("playwright.sync_api.sync_playwright", lambda: Lent(browser))
         for task in load_tasks(SUITE):
             path = folder / f"{task.id}.zst"

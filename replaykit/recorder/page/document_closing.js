@@ -13,6 +13,7 @@ function tellOpen(found, touched = false) {
 }
 
 function leave() {
+  if (seen.hasLoaded) pushEarly();
   books.isLeaving = true;
   tellClose();
 }

@@ -54,7 +54,10 @@ function listen(inner) {
 }
 
 function listenToOwn(view) {
-  on(view, 'load', () => void later(early));
+  on(view, 'load', () => {
+    seen.hasLoaded = true;
+    later(early);
+  });
   if (globalThis.navigation) on(globalThis.navigation, 'navigate', travelled);
   for (const name of ['beforeunload', 'pagehide']) on(view, name, left);
 }

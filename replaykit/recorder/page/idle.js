@@ -99,7 +99,7 @@ function guarded(action) {
 const epoch = () => performance.timeOrigin + now();
 
 const latest = { seq: -1, at: 0, cost: 0, elements: 0, pace: Infinity, expected: 0, total: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
-const seen = { changes: 0, total: 0, active: now(), pointer: null };
+const seen = { changes: 0, total: 0, active: now(), pointer: null, hasLoaded: false };
 
 function takePush(purpose, at = epoch()) {
   takeMutations();
@@ -219,7 +219,7 @@ function pushRest(settled) {
 }
 
 // A page that is left before it comes to rest has shown something all the same: of all but huge ones the first look
-// is taken as soon as they are there. Nobody waits for it.
+// is taken as soon as they are there, and at the latest when they are left. Nobody waits for it.
 const EARLY_MAX = 3000;
 
 function pushEarly() {

@@ -66,7 +66,8 @@ _OFFLINE = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     # The last one of a kind counts: those of `replaykit.browser`, and no other scheme than the recorded one.
-    "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )
 
 _Made = TypeVar("_Made")
