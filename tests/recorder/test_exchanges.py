@@ -69,12 +69,12 @@ def test_what_has_no_body_is_not_asked(driver, status: int) -> None:
     [("gone", "evicted"), ("timeout", "timeout"), ("dialog_open", "dialog_open"), ("x", "failed")],
 )
 def test_a_body_that_is_not_there_says_why(driver, error: str, why: str) -> None:
-    driver.errors["Body"] = error
+    driver.errors["FetchBody"] = error
     assert load(driver).body == Omitted(why=why)
 
 
 def test_a_long_body_is_left_out_and_measured(driver) -> None:
-    driver.replies["Body"] = b"x" * (BODY_MAX + 1)
+    driver.replies["FetchBody"] = b"x" * (BODY_MAX + 1)
     assert load(driver).body == Omitted(why="cap", n=BODY_MAX + 1)
 
 
