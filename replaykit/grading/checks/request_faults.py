@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
-from replaykit.grading.values.jsonpath import PathFault, check_path
+from replaykit.grading.values.jsonpath import check_path
+from replaykit.grading.values.path_bounds import PathFault
 from replaykit.tasks.check_faults import ROOT, CheckFault, star_fault
 from replaykit.tasks.checks import Check, texts
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch

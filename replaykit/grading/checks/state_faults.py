@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from replaykit.grading.values.jsonpath import PathFault, check_path
+from replaykit.grading.values.jsonpath import check_path
+from replaykit.grading.values.path_bounds import PathFault
 from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.state_checks import Predicate, StateHttp, StateScript

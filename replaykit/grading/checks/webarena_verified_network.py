@@ -19,7 +19,7 @@ from replaykit.grading.peers.webarena_verified.structures import PeerFault, equa
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
 from replaykit.grading.values.bodies import with_decoded_texts
 from replaykit.grading.values.bounded_regex import found_in, start_match
-from replaykit.grading.values.jsonpath import PathFault
+from replaykit.grading.values.path_bounds import PathFault
 
 _TEXT = "string"
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#][^\[\]]*)?$", re.ASCII)

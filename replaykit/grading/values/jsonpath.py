@@ -7,15 +7,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from replaykit.grading.values.path_bounds import PathFault
+
 SOURCE_MAX = 1024
 """Characters of a path."""
-
-VISITS_MAX = 200_000
-"""Nodes that one search visits, and values that its filters compare."""
-
-
-class PathFault(ValueError):
-    """A path that cannot be read, or that visits too much."""
 
 
 def find(path: str, document: Any, *, reads_numbers: bool = False) -> list[Any]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.values.jsonpath import VISITS_MAX, PathFault, find
+from replaykit.grading.values.jsonpath import find
+from replaykit.grading.values.path_bounds import VISITS_MAX, PathFault
 
 DOCUMENT = {
     "todos": [{"id": 7, "done": True, "tag": {"x": "p"}}, {"id": 8, "done": False, "tag": {"x": "q"}}],

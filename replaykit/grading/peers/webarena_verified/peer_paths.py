@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from replaykit.grading.values.jsonpath import PathFault, find
+from replaykit.grading.values.jsonpath import find
+from replaykit.grading.values.path_bounds import PathFault
 
 _OWN = re.compile(
     r"""(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")

@@ -1,0 +1,10 @@
+"""What searches for places in JSON are held to, and the fault of a path that breaks it."""
+
+from __future__ import annotations
+
+VISITS_MAX = 200_000
+"""Nodes that one search visits, and values that its filters compare."""
+
+
+class PathFault(ValueError):
+    """A path that cannot be read, or that visits too much."""
