@@ -21,7 +21,18 @@ from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, read_pi
 from replaykit.interop.harbor.jobs import cause_of
 from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
-from replaykit.trajectory.action import Answer, Click, Element, Fill, Goto, SendMsgToUser, Unknown, tag_of
+from replaykit.trajectory.action import (
+    Answer,
+    Click,
+    Element,
+    Fill,
+    Goto,
+    MouseClick,
+    SendMsgToUser,
+    Type,
+    Unknown,
+    tag_of,
+)
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
@@ -235,7 +246,7 @@ def test_atif_out_of_order_is_read_and_reported_once(says: str, ids: list[Any], 
         ({"source": "agent", "tool_calls": [{"arguments": {"lost": "call"}}]}, "call"),
         ({"source": "agent", "tool_calls": "press the button"}, "press the button"),
         ({"source": "agent", "observation": {"results": [7.25]}}, "7.25"),
-        ({"source": "agent", "message": 4, "timestamp": ["never"]}, "never"),
+        ({"source": "agent", "message": {"a": 4}, "timestamp": {"at": "never"}}, "never"),
         ("a step as text", "a step as text"),
     ],
 )
@@ -402,6 +413,29 @@ def test_kinds_of_actions_of_browser_use(tmp_path: Path, imported: Importing) ->
         "scroll", "press", "go_back", "wait", "tool_call", "goto", "click", "input_text", "none",
     ]  # fmt: skip
     assert not any(isinstance(step.action, Answer | Fill) for step in run.steps)
+
+
+def test_a_time_of_atif_that_is_none_is_kept(tmp_path: Path) -> None:
+    steps = [{**SPOKEN, "step_id": 1, "timestamp": "after lunch"}, {**SPOKEN, "step_id": 2, "message": 4}]
+    done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
+    assert sum("timestamp that is no time" in line for line in done.warnings) == 1
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert "after lunch" in b"".join(bundle.lines).decode()
+        assert bundle.trajectory.channel("actions") == "recorded" and bundle.trajectory.answer == "4"
+
+
+def test_actions_of_newer_releases_of_browser_use(tmp_path: Path, imported: Importing) -> None:
+    actions = [
+        {"input": {"index": 0, "text": "x", "clear": False}}, {"input": {"index": "7", "text": "y", "clear": True}},
+        {"click": {"index": None, "coordinate_x": 3, "coordinate_y": 4}}, {"evaluate": {"code": "1"}},
+        {"done": {"success": True, "data": {"price": 5}, "files_to_display": []}},
+    ]  # fmt: skip
+    item = {"state": {"url": "http://x.test/"}, "model_output": {"action": actions}, "result": [{}] * 5}
+    run = imported("browser-use", write(tmp_path, "h.json", {"history": [item]})).trajectory
+    assert [step.action for step in run.steps] == [
+        Type(element=Element(ref="0"), value="x"), Fill(element=Element(ref="7"), value="y"), MouseClick(point=(3, 4)),
+        Unknown(name="evaluate", raw='{"code":"1"}'), Answer(text='{"price":5}'),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])

@@ -226,17 +226,20 @@ def strange(value: Any, number: list[int]) -> Any:
     return [strange(part, number) for part in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize(
-    ("format", "name"),
-    [("browser-use", "history.json"), ("atif", "tea.json"), ("agentrewardbench", "wa.12.json"), ("har", "net.har"),
-     ("online-mind2web", "result.json"), ("wabe", "result.json"), ("webvoyager", "interact_messages.json")],
-)  # fmt: skip
-def test_keys_that_nobody_knows_are_kept_or_named(format: str, name: str, tmp_path: Path) -> None:
-    path = SAMPLES[format](tmp_path / "in")
-    file = path / name if path.is_dir() else path
-    write(file.parent, file.name, strange(json.loads(file.read_text()), [0]))
+@pytest.mark.parametrize("format", sorted(IMPORTERS))
+def test_keys_that_nobody_knows_are_kept_or_named(format: str, tmp_path: Path) -> None:
+    path, number = SAMPLES[format](tmp_path / "in"), [0]
+    for file in sorted((path if path.is_dir() else path.parent).rglob("*")):
+        if file.suffix in (".json", ".har"):
+            write(file.parent, file.name, strange(json.loads(file.read_text()), number))
+        elif file.suffix in (".jsonl", ".trace", ".network"):
+            lines = [strange(json.loads(line), number) for line in file.read_text().splitlines()]
+            write(file.parent, file.name, "".join(json.dumps(line) + "\n" for line in lines))
     found = lost(format, path, tmp_path / "run.zst")
-    assert [one for one in found if not is_secret(one[1])] == []
+    # Keys of nodes are counted by their names.
+    is_counted = re.compile(r".*\.childNodes\[\]\.zz_unknown|.*\.data\.node\.zz_unknown")
+    strangers = [one for one in found if "STRANGE" in str(one[1])]
+    assert [one for one in strangers if not (format == "rrweb" and is_counted.fullmatch(one[0]))] == []
 
 
 def test_what_an_action_gave_stays_with_its_step(tmp_path: Path, imported: Importing) -> None:

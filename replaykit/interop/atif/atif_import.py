@@ -154,6 +154,9 @@ def _turns(run: Run, name: str, root: Root) -> list[AtifStep]:
         place = f"steps[{number - 1}]"
         run.keep(name, {f"{place}.step_id": turn.step_id} if turn.step_id != number else {})
         turn.step_id = number
+        if turn.timestamp and moment(turn.timestamp) is None:
+            run.flaw("a timestamp that is no time: kept beside the steps", f"{name} {place}")
+            run.keep(name, {f"{place}.timestamp": turn.timestamp})
         run.keep(name, dict(_unread(place, turn)))
         if turn.source not in SOURCES:
             run.cut("of a source that is unknown: kept beside the steps", f"{name} {place}")

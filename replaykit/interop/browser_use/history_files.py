@@ -40,6 +40,7 @@ from replaykit.trajectory.action import (
     Scroll,
     SelectOption,
     ToolCall,
+    Type,
     Unknown,
     UploadFile,
     Wait,
@@ -255,7 +256,7 @@ def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
         said = {"index": said} if type(said) is int else {}
     arguments = said or {}
     index = arguments.get("index")
-    if isinstance(index, int):
+    if isinstance(index, int) or (isinstance(index, str) and index.isdecimal()):
         element = replace(element or Element(), ref=str(index))
     if name in TOOLS:
         return ToolCall(name=name, arguments=arguments)
@@ -329,7 +330,16 @@ def _option(said: dict[str, Any], element: Element | None) -> Action:
 
 
 def _typed(said: dict[str, Any], element: Element | None) -> Action:
-    return Fill(element=element, value=str(said["text"]))
+    # `clear: false` types behind what is there.
+    kind = Type if said.get("clear") is False else Fill
+    return kind(element=element, value=str(said["text"]))
+
+
+def _done(said: dict[str, Any], _: Element | None) -> Action:
+    """Return the answer: its text, or of a structured output the data as JSON."""
+    data = said.get("data")
+    is_structured = "text" not in said and data is not None
+    return Answer(text=msgspec.json.encode(data).decode() if is_structured else str(said["text"]))
 
 
 _MAKERS: dict[str, _Make] = {
@@ -351,7 +361,7 @@ _MAKERS: dict[str, _Make] = {
     "open_tab": lambda said, _: NewTab(url=str(said["url"])),
     **dict.fromkeys(("select_dropdown", "select_dropdown_option"), _option),
     **dict.fromkeys(("upload_file", "upload_file_to_element"), _upload),
-    "done": lambda said, _: Answer(text=str(said["text"])),
+    "done": _done,
 }
 
 
