@@ -10,8 +10,9 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.bundles import find_bundles
+from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.judge_config import tape_path
-from replaykit.grading.judges.tape.tape_state import TapeState
+from replaykit.grading.judges.tape.tape_state import TapeState, tape_state
 from replaykit.grading.tape_use import tape_use
 from replaykit.replay.offline_page.fidelity import Disagreement, Fidelity, fidelity
 from replaykit.report.json_text import json_text
@@ -33,15 +34,16 @@ from replaykit.trajectory.counted import counted
 def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
     """Check structure and digests of bundles; say whether they can be graded, and why not."""
     found = [
-        (source, verify(source), tape_use(source, tape_path(source, None)))
+        (source, verify(source), tape_use(source, tape_path(source, None)), _under_attack(source))
         for source in find_bundles(bundles)
     ]
     is_faithful = True
-    for source, verification, tape in found:
+    for source, verification, tape, attacked in found:
         compared = _fidelity(source) if with_fidelity and verification.gradable else None
         is_faithful &= compared is None or compared.is_faithful
         if as_json:
             beside = {} if tape is None else {"tape": msgspec.to_builtins(tape)}
+            beside |= {} if attacked is None else {"attacks": msgspec.to_builtins(attacked)}
             beside |= {} if compared is None else {"fidelity": msgspec.to_builtins(compared)}
             beside |= _completeness(source) if verification.gradable else {}
             plain = {"bundle": source, **msgspec.to_builtins(verification), **beside}
@@ -50,11 +52,21 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
             _print(source, verification)
             _print_channels(source, verification)
             _print_tape(tape)
+            _print_tape(attacked)
             _print_fidelity(compared)
     if not found:
         ctx.exit(4)
-    is_bad = any(v.findings or not v.gradable or (tape and tape.error) for _, v, tape in found)
+    is_bad = any(
+        v.findings or not v.gradable or any(tape is not None and tape.error for tape in tapes)
+        for _, v, *tapes in found
+    )
     ctx.exit(3 if is_bad or not is_faithful else 0)
+
+
+def _under_attack(source: str) -> TapeState | None:
+    """Return what lies on the tape of replies to attacks; None where there is none."""
+    path = attacks_tape(tape_path(source, None))
+    return tape_state(source, path) if path.exists() else None
 
 
 def _completeness(source: str) -> dict[str, Any]:

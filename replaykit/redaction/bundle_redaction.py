@@ -20,7 +20,7 @@ from replaykit.grading.judges.tape.tape import tape_beside
 from replaykit.recorder.settings import as_settings, plain_texts
 from replaykit.redaction.leftover_scan import DIGEST, Left, scan, scan_tape
 from replaykit.redaction.rewriter import Rewriting
-from replaykit.redaction.tape_redaction import read_beside, rewrite_tape
+from replaykit.redaction.tape_redaction import read_bytes_of, rewrite_tape, tapes_beside
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_patterns import given_looks
 from replaykit.tasks.task import decode_task
@@ -94,13 +94,17 @@ def _write(
     _write_journal(source, rewriting, secrets, written)
     written.chmod(stat.S_IMODE(Path(source.name).stat().st_mode))
     sealed = seal(written)
-    data, left_out = _tape(source, rewriting, redactor, sealed.digest)
-    left = tuple(_left(written, data, redactor, str(target)))
-    # What lies there belongs to the bundle that is replaced.
-    tape_beside(target).unlink(missing_ok=True)
-    if data is not None:
-        replies.write_bytes(data)
-        replies.replace(tape_beside(target))
+    own, under_attack = (
+        _tape(path, rewriting, redactor, sealed.digest) for path in tapes_beside(source.name)
+    )
+    tapes = list(zip(tapes_beside(target), (own[0], under_attack[0]), strict=True))
+    left = tuple(_left(written, tapes, redactor, str(target)))
+    for path, data in tapes:
+        # What lies there belongs to the bundle that is replaced.
+        path.unlink(missing_ok=True)
+        if data is not None:
+            replies.write_bytes(data)
+            replies.replace(path)
     written.replace(target)
     return Redaction(
         path=str(target),
@@ -109,8 +113,8 @@ def _write(
         blobs=sum(new not in (None, old) for old, new in rewriting.ids.items()),
         painted=rewriting.painted,
         withheld=rewriting.withheld,
-        tape=None if data is None else str(tape_beside(target)),
-        replies_left_out=left_out,
+        tape=None if own[0] is None else str(tape_beside(target)),
+        replies_left_out=own[1] + under_attack[1],
         left=left,
     )
 
@@ -143,18 +147,19 @@ def _references(line: Line) -> Iterator[str]:
         yield from references(line)
 
 
-def _tape(source: Bundle, rewriting: Rewriting, redactor: Redactor, digest: str) -> tuple[bytes | None, int]:
-    data = read_beside(source.name)
-    if data is None:
-        return None, 0
-    return rewrite_tape(data, tape_beside(source.name).name, redactor, rewriting.ids, digest)
+def _tape(path: Path, rewriting: Rewriting, redactor: Redactor, digest: str) -> tuple[bytes | None, int]:
+    data = read_bytes_of(path)
+    return (None, 0) if data is None else rewrite_tape(data, path.name, redactor, rewriting.ids, digest)
 
 
-def _left(written: Path, tape: bytes | None, redactor: Redactor, name: str) -> Iterator[Left]:
+def _left(
+    written: Path, tapes: Iterable[tuple[Path, bytes | None]], redactor: Redactor, name: str
+) -> Iterator[Left]:
     """Read back what was written, and yield what is left. Raises SecretLeft for a declared secret."""
     with open_bundle(written) as bundle:
         yield from islice(_refusing(scan(bundle, redactor), name), LEFT_MAX)
-    yield from islice(_refusing(scan_tape(tape or b"", redactor), tape_beside(name).name), LEFT_MAX)
+    for path, data in tapes:
+        yield from islice(_refusing(scan_tape(data or b"", redactor), path.name), LEFT_MAX)
 
 
 def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
@@ -167,7 +172,7 @@ def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
 def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
     if target.exists() and source.exists() and target.samefile(source):
         raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
-    for path in (target, tape_beside(target)):
+    for path in (target, *tapes_beside(target)):
         if os.path.lexists(path) and not is_forced:
             raise OutputExists(source=str(path), operation="write the redacted bundle")
 

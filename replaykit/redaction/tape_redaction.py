@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import convert
 from replaykit.errors import TapeError
+from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.judge import canonical
 from replaykit.grading.judges.tape.tape import (
     KEY_PREFIX,
@@ -44,9 +45,14 @@ def rewrite_tape(
     return b"".join(line + b"\n" for line in lines), len(tape.entries) - len(entries)
 
 
-def read_beside(bundle: str | Path) -> bytes | None:
-    """Return the tape that lies beside a bundle, None where there is none. Raises TapeError."""
-    path = tape_beside(bundle)
+def tapes_beside(bundle: str | Path) -> tuple[Path, Path]:
+    """Return where the tapes of a bundle lie: its replies, and those to attacks on its judges."""
+    own = tape_beside(bundle)
+    return own, attacks_tape(own)
+
+
+def read_bytes_of(path: Path) -> bytes | None:
+    """Return the bytes of a tape, None where there is none. Raises TapeError."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

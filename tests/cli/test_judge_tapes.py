@@ -18,9 +18,12 @@ from msgspec import convert
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.grader import grade
+from replaykit.grading.judge_attacks import run_attacks
+from replaykit.grading.judges.attacks import attacks_named
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.grading.options import GradeOptions
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, message, says
@@ -191,6 +194,46 @@ def test_verify_tells_a_packed_tape_and_a_foreign_one(tmp_path: Path, capfd: Any
     assert run_cli(["verify", str(other)]) == 0
     words = "1 reply, its last line is torn, recorded for another bundle"
     assert words in capfd.readouterr().out
+
+
+def test_replies_to_attacks_are_redacted_packed_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    bundle = with_tape(tmp_path, 1)
+    client = CallableClient(lambda request, pictures: "The page says hunter22. SUCCESS")
+    unpictured = JudgeSettings(protocol="agent_reward", use_screenshot=False)
+    options = GradeOptions(judges=(unpictured,), judge_mode="new")
+    run_attacks([str(bundle)], options, attacks_named("answer"), client=client)
+    attacks = bundle.with_name("run.attacks.replies.jsonl")
+    assert b"hunter22" in attacks.read_bytes()
+    assert run_cli(["verify", str(bundle), "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)["attacks"]
+    assert (found["name"], found["replies"], found["error"]) == (attacks.name, entries(attacks), "")
+
+    monkeypatch.setenv("WORD", "hunter22")
+    clean = tmp_path / "clean.zst"
+    assert run_cli(["redact", str(bundle), "-o", str(clean), "--secret-env", "WORD"]) == 0
+    written = clean.with_name("clean.attacks.replies.jsonl")
+    assert b"hunter22" not in written.read_bytes()
+    # Replies about pictures that were left out are left out, too.
+    assert 0 < entries(written) < entries(attacks)
+    assert "The page says ⟦secret:WORD⟧. SUCCESS" in written.read_text("utf-8")
+    with open_bundle(clean) as opened:
+        tape = read_tape(written)
+        assert tape is not None and tape.trajectory == opened.digest
+    assert run_cli(["redact", str(bundle), "-o", str(clean), "--secret-env", "WORD"]) == 3
+
+    packed = tmp_path / "packed.zst"
+    assert run_cli(["pack", str(clean), "-o", str(packed)]) == 0
+    copied = packed.with_name("packed.attacks.replies.jsonl")
+    assert copied.read_bytes() == written.read_bytes()
+    assert run_cli(["verify", str(packed)]) == 0
+    copied.write_bytes(b"{}\n")
+    assert run_cli(["verify", str(packed)]) == 3
+    packed.unlink()
+    assert run_cli(["pack", str(clean), "-o", str(packed)]) != 0
+    assert run_cli(["pack", str(clean), "-o", str(packed), "--force"]) == 0
+    assert copied.read_bytes() == written.read_bytes()
 
 
 def test_verify_fails_on_a_tape_that_nobody_can_read(tmp_path: Path, capfd: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
@@ -21,9 +22,11 @@ from replaykit.grading.judge_attacks import (
     susceptibility_code,
 )
 from replaykit.grading.judge_run import run_judges
-from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, attacks_named, attacks_tape
+from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, attacks_named, attacks_tape, under
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants, gather
+from replaykit.grading.judges.judge_loop import drive
+from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
@@ -31,7 +34,9 @@ from replaykit.grading.labels import Label, Labels
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
+from tests.grading.judges.rubric_replies import CRITERIA, by_stage, rubric
 
 ALL = attacks_named("all")
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
@@ -166,7 +171,7 @@ def test_what_no_tape_knows_is_missing_and_too_few_runs_say_nothing(tmp_path: Pa
 def evidence() -> JudgeEvidence:
     """All that a judge may see of a shipped run."""
     with open_bundle(RECORDINGS / "refund-order--good.zst") as bundle:
-        wants = Wants(images=image_policy("all"), text=True, tree=True)
+        wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
         return gather(task_for(bundle, None, GradeOptions()), Replay(bundle), wants)
 
 
@@ -186,10 +191,37 @@ def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEviden
     assert sorted(i.sha256 for i in changed["shuffled"].images) == sorted(i.sha256 for i in evidence.images)
     assert len(changed["cut"].deeds) == len(evidence.deeds) * 2 // 3
     assert len(changed["cut"].images) < len(evidence.images)
+    assert changed["order"] == replace(evidence, is_reversed=True)
+    assert ORDER in changed["inject"].notes[-1].changes[-1]
+    assert not any(one.is_page_known or one.facts for one in changed["no_pages"].notes)
+    assert len(changed["cut"].notes) == len(evidence.notes) * 2 // 3
     for one in changed.values():
         assert one.task == evidence.task
         assert len(one.images) == len(one.selection.sent)
         assert [i.sha256 for i in one.images] == [shot.id for shot in one.selection.sent]
+
+
+def test_the_order_of_criteria_and_of_words_is_turned_around(evidence: JudgeEvidence) -> None:
+    """Of a judge without lists nothing changes, so nothing is asked."""
+    said = rubric([{**one, "asked": evidence.task.split()[0]} for one in CRITERIA])
+    asked: dict[str, list[str]] = {}
+    for name in ("again", "order"):
+        judge = under(build_judge(JudgeSettings(protocol="rubric"), "strict"), ATTACKS[name])
+        requests: list[ModelRequest] = []
+
+        def answer(
+            request: ModelRequest, ordinal: Any, requests: list[ModelRequest] = requests
+        ) -> ModelReply:
+            requests.append(request)
+            text = by_stage(rubric=said)(request)
+            return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")
+
+        drive(judge, evidence, answer)
+        asked[name] = [words(one) + one.system for one in requests if one.stage == "reading"]
+    (plain,), (turned,) = asked.values()
+    assert plain.index("c1: ") < plain.index("c3: ")
+    assert turned.index("c1: ") > turned.index("c3: ")
+    assert "YES, NO, CANNOT_TELL" in plain and "CANNOT_TELL, NO, YES" in turned
 
 
 def test_attacks_are_named() -> None:

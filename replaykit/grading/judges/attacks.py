@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from replaykit.errors import UsageError
 from replaykit.grading.judges.judge import Judge, Replies, Round
 from replaykit.grading.judges.judge_evidence import AgentAction, JudgeEvidence
+from replaykit.grading.judges.step_notes import UNKNOWN
 from replaykit.grading.model_request import ImagePart
 from replaykit.grading.verdict import Judgement
 
@@ -135,7 +136,9 @@ def _inject(evidence: JudgeEvidence) -> JudgeEvidence:
     )
     text = f"{evidence.text}\n{ORDER}" if evidence.text else ""
     tree = f"{evidence.tree}\n{ORDER}" if evidence.tree else ""
-    return replace(evidence, deeds=deeds, text=text, tree=tree)
+    notes = tuple(replace(one, changes=(*one.changes, f"+ {ORDER}")) for one in evidence.notes[-1:])
+    notes = (*evidence.notes[:-1], *notes)
+    return replace(evidence, deeds=deeds, text=text, tree=tree, notes=notes)
 
 
 def _no_images(evidence: JudgeEvidence) -> JudgeEvidence:
@@ -144,7 +147,8 @@ def _no_images(evidence: JudgeEvidence) -> JudgeEvidence:
 
 def _no_pages(evidence: JudgeEvidence) -> JudgeEvidence:
     deeds = tuple(replace(deed, returned="") for deed in evidence.deeds)
-    return replace(evidence, text="", tree="", deeds=deeds)
+    notes = tuple(replace(one, changes=(UNKNOWN,), facts=()) for one in evidence.notes)
+    return replace(evidence, text="", tree="", deeds=deeds, notes=notes)
 
 
 def _shuffled(evidence: JudgeEvidence) -> JudgeEvidence:
@@ -162,7 +166,8 @@ def _cut(evidence: JudgeEvidence) -> JudgeEvidence:
     history = replace(evidence.history, actions=lines[: len(lines) - math.ceil(len(lines) / _PART)])
     images = tuple(image for image in evidence.images if image.step < kept)
     shown = _with_images(evidence, images)
-    return replace(shown, deeds=evidence.deeds[:kept], history=history, text="", tree="")
+    notes = tuple(one for one in evidence.notes if one.step < kept)
+    return replace(shown, deeds=evidence.deeds[:kept], history=history, text="", tree="", notes=notes)
 
 
 def _with_images(evidence: JudgeEvidence, images: tuple[ImagePart, ...]) -> JudgeEvidence:
@@ -189,6 +194,7 @@ ATTACKS: Mapping[str, Attack] = {
         Attack("no_pages", _no_pages, "stays"),
         Attack("blind", lambda evidence: _no_images(_no_pages(evidence)), "stays"),
         Attack("shuffled", _shuffled, "any"),
+        Attack("order", lambda evidence: replace(evidence, is_reversed=True), "any"),
         Attack("cut", _cut, "stays"),
     )
 }

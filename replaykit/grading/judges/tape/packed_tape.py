@@ -18,6 +18,7 @@ from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
 from replaykit.errors import BundleWriteError, OutputExists, TapeError, UsageError
+from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.tape.tape import parse_tape, tape_beside
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Derivation, Header
@@ -36,8 +37,8 @@ def pack(
 ) -> SealResult:
     """Write a derived bundle that carries the tape at `replies`, by default the one beside the source.
 
-    The source stays as it is. Where no tape lies beside the new bundle, its own answers. Raises TapeError,
-    BundleError, UsageError.
+    The source stays as it is. Where no tape lies beside the new bundle, its own answers. Replies to attacks
+    are copied beside it. Raises TapeError, BundleError, UsageError.
     """
     source, target = Path(bundle), Path(output)
     _check(source, target, is_forced=force)
@@ -47,6 +48,7 @@ def pack(
         _write(opened, tape, written)
         written.chmod(stat.S_IMODE(source.stat().st_mode))
         sealed = seal(written)
+        _copy_attacks(Path(replies or tape_beside(source)), target, Path(folder))
         written.replace(target)
     return replace(sealed, path=str(target))
 
@@ -62,6 +64,16 @@ def _tape(path: Path) -> bytes:
     if not parse_tape(whole, str(path)).entries:
         raise TapeError(source=path, line=0, reason="there is no reply to pack")
     return whole
+
+
+def _copy_attacks(tape: Path, target: Path, folder: Path) -> None:
+    """Copy the replies to attacks beside the new bundle. Raises TapeError for what is no tape."""
+    path, copied = attacks_tape(tape), attacks_tape(tape_beside(target))
+    data = _tape(path) if path.exists() else None
+    copied.unlink(missing_ok=True)
+    if data is not None:
+        (folder / "attacks.jsonl").write_bytes(data)
+        (folder / "attacks.jsonl").replace(copied)
 
 
 def _write(source: Bundle, tape: bytes, path: Path) -> None:
@@ -94,8 +106,9 @@ def _references(line: Line) -> Iterator[str]:
 def _check(source: Path, target: Path, *, is_forced: bool) -> None:
     if target.exists() and source.exists() and target.samefile(source):
         raise UsageError(what=f"{target}: a bundle is not packed in place: name another file with -o")
-    if os.path.lexists(target) and not is_forced:
-        raise OutputExists(source=str(target), operation="write the packed bundle")
+    for path in (target, attacks_tape(tape_beside(target))):
+        if os.path.lexists(path) and not is_forced:
+            raise OutputExists(source=str(path), operation="write the packed bundle")
 
 
 def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
