@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
@@ -31,87 +32,116 @@ if TYPE_CHECKING:
     from replaykit.tasks.suite import Suite
 
 
+class GradeCommand(Struct, frozen=True, kw_only=True):
+    """What the command line says, field by field as its options are called."""
+
+    bundles: tuple[str, ...]
+    task_file: str | None
+    sites: tuple[str, ...]
+    fail_on: str
+    fail_under: tuple[str, ...]
+    max_error_share: float
+    pool_rubrics: bool
+    calibration: Path | None
+    calibration_min: str
+    jobs: int
+    results: Path | None
+    outputs: tuple[Path, ...]
+    format: str | None
+    label: str | None
+    judges: tuple[str, ...]
+    allow_verifiers: bool
+    no_fallback: bool
+    timings: Path | None
+    is_summary: bool
+    shows_side_effects: bool
+    options: dict[str, Any]
+    """What goes to `GradeOptions` as it is."""
+
+
 def graded(reward_dir: Path | None, **said: Any) -> int:
     """Grade as the options say, write what they name; return the exit code."""
+    own = {name: said.pop(name) for name in GradeCommand.__struct_fields__ if name in said}
+    asked = GradeCommand(**own, options=said)
     try:
-        report = _grade(is_alone_needed=reward_dir is not None, **said)
+        report = _grade(asked, is_alone_needed=reward_dir is not None)
     except ReplaykitError as error:
         if reward_dir is not None:
             write_reward(build_report([failed("", error)]), reward_dir)
         raise
     if reward_dir is not None:
         write_reward(report, reward_dir)
+    _warn(report, asked.max_error_share)
+    return exit_code(report.gate)
+
+
+def _warn(report: Report, max_error_share: float) -> None:
     judgements = [one for verdict in report.verdicts for one in verdict.judgements]
-    for warning in judge_warnings(judgements, said["max_error_share"]):
+    for warning in judge_warnings(judgements, max_error_share):
         notice(warning)
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
-    return exit_code(report.gate)
 
 
-def _grade(
-    bundles: tuple[str, ...],
-    is_alone_needed: bool,
-    task_file: str | None,
-    sites: tuple[str, ...],
-    fail_on: str,
-    fail_under: tuple[str, ...],
-    max_error_share: float,
-    pool_rubrics: bool,
-    calibration: Path | None,
-    calibration_min: str,
-    jobs: int,
-    results: Path | None,
-    outputs: tuple[Path, ...],
-    format: str | None,
-    label: str | None,
-    judges: tuple[str, ...],
-    allow_verifiers: bool,
-    no_fallback: bool,
-    timings: Path | None,
-    is_summary: bool,
-    shows_side_effects: bool,
-    **options: Any,
-) -> Report:
-    for output in outputs:
-        check_place(output, format)  # what cannot be written is said before anything is graded
-    sources = find_bundles(bundles)
+def _grade(asked: GradeCommand, *, is_alone_needed: bool) -> Report:
+    for output in asked.outputs:
+        check_place(output, asked.format)  # what cannot be written is said before anything is graded
+    sources = find_bundles(asked.bundles)
     if is_alone_needed and len(sources) != 1:
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
-    if options["judge_mode"] == "none":
-        check_tape(options["replies"])
-    check_server(options["judge_base_url"])
-    gate = GateOptions(
-        fail_on=_kinds(fail_on),
-        fail_under=_thresholds(fail_under),
-        max_error_share=max_error_share,
-        pool_rubrics=pool_rubrics,
-        calibrated=_calibrated(calibration, calibration_min),
+    if asked.options["judge_mode"] == "none":
+        check_tape(asked.options["replies"])
+    check_server(asked.options["judge_base_url"])
+    gate, how = _gate(asked), _how(asked)
+    is_alone = len(sources) == 1 and asked.results is None
+    rows, failure = (
+        _alone(sources[0], how) if is_alone else (_rows(sources, how, asked.jobs, asked.results), None)
     )
-    folder = _verifiers(task_file) if allow_verifiers else None
-    suite, settings = _suite(task_file), tuple(map(_judge, judges))
-    how = GradeOptions(suite=suite, sites=parse_sites(sites), judges=settings, verifiers=folder, **options)
-    is_alone = len(sources) == 1 and results is None
-    rows, failure = _alone(sources[0], how) if is_alone else (_rows(sources, how, jobs, results), None)
-    tasks = suite.tasks if suite is not None and not is_alone else ()
-    report = report_of(rows, gate=gate, label=label, tasks=tasks)
-    if format == "github":
-        click.echo(write_github(report, os.environ), nl=False)
-    else:
-        is_short = is_summary or len(report.verdicts) >= SUMMARY_FROM
-        shown = format or ("summary" if is_short else "text")
-        click.echo(render(report, shown, sources, has_fallback=not no_fallback), nl=False)
-        if shows_side_effects and shown in ("text", "summary"):
-            click.echo("\n" + side_effects(report), nl=False)
-    for output in outputs:
-        with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
-            write_report(report, output, format, sources, has_fallback=not no_fallback, on_run=tick)
-    if timings is not None:
-        write_timings(rows, timings)
+    tasks = how.suite.tasks if how.suite is not None and not is_alone else ()
+    report = report_of(rows, gate=gate, label=asked.label, tasks=tasks)
+    _show(report, asked, sources)
+    _write(report, asked, sources)
+    if asked.timings is not None:
+        write_timings(rows, asked.timings)
     if failure is not None:
         raise failure
     return report
+
+
+def _gate(asked: GradeCommand) -> GateOptions:
+    return GateOptions(
+        fail_on=_kinds(asked.fail_on),
+        fail_under=_thresholds(asked.fail_under),
+        max_error_share=asked.max_error_share,
+        pool_rubrics=asked.pool_rubrics,
+        calibrated=_calibrated(asked.calibration, asked.calibration_min),
+    )
+
+
+def _how(asked: GradeCommand) -> GradeOptions:
+    folder = _verifiers(asked.task_file) if asked.allow_verifiers else None
+    suite, judges = _suite(asked.task_file), tuple(map(_judge, asked.judges))
+    sites = parse_sites(asked.sites)
+    return GradeOptions(suite=suite, sites=sites, judges=judges, verifiers=folder, **asked.options)
+
+
+def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
+    if asked.format == "github":
+        click.echo(write_github(report, os.environ), nl=False)
+        return
+    is_short = asked.is_summary or len(report.verdicts) >= SUMMARY_FROM
+    shown = asked.format or ("summary" if is_short else "text")
+    click.echo(render(report, shown, sources, has_fallback=not asked.no_fallback), nl=False)
+    if asked.shows_side_effects and shown in ("text", "summary"):
+        click.echo("\n" + side_effects(report), nl=False)
+
+
+def _write(report: Report, asked: GradeCommand, sources: list[str]) -> None:
+    for output in asked.outputs:
+        with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
+            has_fallback = not asked.no_fallback
+            write_report(report, output, asked.format, sources, has_fallback=has_fallback, on_run=tick)
 
 
 def _alone(source: str, how: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:

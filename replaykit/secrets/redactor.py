@@ -106,11 +106,6 @@ class Redactor:
         self._given = given
         self._known = lru_cache(maxsize=4096)(self._clean)
 
-    @property
-    def has_secrets(self) -> bool:
-        """Whether any secret was declared."""
-        return self._secrets is not None
-
     def hide_fields(self, names: Iterable[str]) -> None:
         """Hide from now on what fields of these names hold: a page masks them, whatever they are called."""
         new = set(names) - self._fields

@@ -20,10 +20,6 @@ def distinct(sources: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
     return [same[0] for same in ordered], {same[0]: same[1:] for same in ordered if len(same) > 1}
 
 
-def _has_no_tape(source: str) -> bool:
-    return not tape_beside(source).exists()
-
-
 def _digest(source: str) -> str:
     """Return the digest of a bundle; of one that cannot be read its own name: it is nobody's copy."""
     try:
