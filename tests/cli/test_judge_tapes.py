@@ -224,16 +224,16 @@ def test_replies_to_attacks_are_redacted_packed_and_verified(
     assert run_cli(["redact", str(bundle), "-o", str(clean), "--secret-env", "WORD"]) == 3
 
     packed = tmp_path / "packed.zst"
-    assert run_cli(["pack", str(clean), "-o", str(packed)]) == 0
+    assert run_cli(["pack", str(bundle), "-o", str(packed)]) == 0
     copied = packed.with_name("packed.attacks.replies.jsonl")
-    assert copied.read_bytes() == written.read_bytes()
+    assert copied.read_bytes() == attacks.read_bytes()
     assert run_cli(["verify", str(packed)]) == 0
     copied.write_bytes(b"{}\n")
     assert run_cli(["verify", str(packed)]) == 3
     packed.unlink()
-    assert run_cli(["pack", str(clean), "-o", str(packed)]) != 0
-    assert run_cli(["pack", str(clean), "-o", str(packed), "--force"]) == 0
-    assert copied.read_bytes() == written.read_bytes()
+    assert run_cli(["pack", str(bundle), "-o", str(packed)]) != 0
+    assert run_cli(["pack", str(bundle), "-o", str(packed), "--force"]) == 0
+    assert copied.read_bytes() == attacks.read_bytes()
 
 
 def test_verify_fails_on_a_tape_that_nobody_can_read(tmp_path: Path, capfd: Any) -> None:
