@@ -1,23 +1,25 @@
 // What a judge was asked, the pictures it saw, and its reply.
 
-function judge_panel(run, enlarge) {
+function judge_panel(run, enlarge, jump) {
   const told = run.judges || [];
   if (!told.length) return el("div", { class: "panel" }, empty("No judge was asked."));
   return el(
     "div",
     { class: "panel" },
-    told.map((one, at) => judge_section(run, one, (run.verdict.judgements || [])[at] || {}, enlarge)),
+    told.map((one, at) => judge_section(run, one, (run.verdict.judgements || [])[at] || {}, enlarge, jump)),
   );
 }
 
-function judge_section(run, one, judgement, enlarge) {
+function judge_section(run, one, judgement, enlarge, jump) {
   return el(
     "section",
     {},
     el("h2", {}, one.judge, " ", pill(judgement.outcome || "ERROR")),
     judgement.reason && el("p", { class: "reason" }, judgement.reason),
     judgement.detail && el("pre", {}, judgement.detail),
-    claim_rows(judgement),
+    member_rows(judgement.members || [], jump),
+    criterion_rows(judgement, jump),
+    claim_rows(judgement, jump),
     (one.exchanges || []).map((exchange) => transcript(run, exchange, enlarge)),
     (one.exchanges || []).some((exchange) => exchange.parts) ? null : sent(run, one.images || [], enlarge),
     grounding(judgement.grounding || []),
@@ -30,13 +32,65 @@ function judge_section(run, one, judgement, enlarge) {
           : null,
       ],
       ["other mode", judgement.other_mode],
-      ...(judgement.members || []).map((one) => [one.judge, `${one.outcome} (${one.reason})`]),
+      ["criteria", judgement.basis],
     ]),
   );
 }
 
+// Each member of a panel with what it found.
+function member_rows(members, jump) {
+  return members.map((one) =>
+    el(
+      "details",
+      {},
+      el("summary", {}, el("b", {}, one.outcome), ` ${one.judge}`, el("small", { class: "tag" }, one.reason)),
+      criterion_rows(one, jump),
+      claim_rows(one, jump),
+    ),
+  );
+}
+
+function step_links(steps, jump) {
+  return [...new Set(steps)].map((step) => button(`step ${step}`, () => jump(step), { class: "jump" }));
+}
+
+// Each criterion with the steps that were cited, and what the story claimed.
+function criterion_rows(judgement, jump) {
+  const rows = judgement.criteria || [];
+  if (!rows.length) return null;
+  const process = judgement.process || {};
+  const score = typeof process.score === "number" ? process.score.toFixed(3) : "unknown";
+  return el(
+    "div",
+    {},
+    el("p", { class: "reason" }, `process ${score}`),
+    rows.map((one) =>
+      el(
+        "div",
+        { class: "criterion" },
+        el("b", {}, one.verdict === "CANNOT_TELL" ? "CANNOT TELL" : one.verdict),
+        ` ${one.id}: ${one.says} `,
+        el("small", { class: "tag" }, one.kind),
+        one.reason && el("small", { class: "tag" }, one.reason),
+        one.applies && one.applies !== "YES" && el("small", { class: "tag" }, `applies: ${one.applies}`),
+        one.excused && el("small", { class: "tag" }, `${one.blocker}, ${one.excused}`),
+        one.story && one.story !== one.verdict && el("small", { class: "tag" }, `story: ${one.story}`),
+        one.seen && el("p", { class: "reason" }, one.seen),
+        step_links(one.steps || [], jump),
+      ),
+    ),
+    judgement.failure &&
+      el(
+        "p",
+        {},
+        `first failing step by the judge (${judgement.failure.code}): `,
+        step_links([judgement.failure.step], jump),
+      ),
+  );
+}
+
 // Each need of the task and claim of the answer, with what the recording shows of it.
-function claim_rows(judgement) {
+function claim_rows(judgement, jump) {
   const claims = judgement.claims || [];
   const changes = judgement.side_effects || [];
   if (!claims.length && !changes.length) return null;
@@ -55,12 +109,32 @@ function claim_rows(judgement) {
           one.reason && el("small", { class: "tag" }, one.reason),
           !one.key && el("small", { class: "tag" }, "not a key claim"),
         ),
-        el("pre", {}, JSON.stringify(one.predicates, null, 1)),
+        (one.predicates || []).map((predicate) => predicate_row(predicate, jump)),
       ),
     ),
     changes.map((one) =>
       el("p", {}, `no need explains: ${one.note || `${one.method} ${one.url}: ${one.status}`}`),
     ),
+  );
+}
+
+// A statement in words, whether the recording shows it, and where.
+function predicate_row(predicate, jump) {
+  const { kind, ...fields } = predicate.states || {};
+  const words = Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const evidence = predicate.evidence || [];
+  const steps = evidence.map((one) => one.step).filter((step) => Number.isInteger(step));
+  return el(
+    "div",
+    { class: "criterion" },
+    el("b", {}, predicate.finding),
+    ` ${kind} `,
+    el("small", {}, words.join(", ")),
+    predicate.reason && el("small", { class: "tag" }, predicate.reason),
+    step_links(steps, jump),
+    evidence.map((one) => one.url && el("p", { class: "reason" }, [one.note, one.url].filter(Boolean).join(", "))),
   );
 }
 

@@ -159,7 +159,7 @@ async function run_screen(id) {
         verdict_panel(state.graded === "before" ? { ...run, verdict: run.earlier } : run, jump),
       ],
       step: () => step_panel(run, moment),
-      judge: () => judge_panel(run, (picture) => light.open(picture)),
+      judge: () => judge_panel(run, (picture) => light.open(picture), jump),
       talk: () => talk_panel(run),
       network: () => network_panel(run, moment, state, changed),
       console: () => console_panel(run, moment, state, changed),
