@@ -125,7 +125,7 @@ def test_the_report_in_html_shows_the_claims(forged: Path) -> None:
     run_cli(["judge", "run", "run.zst", "--judge", "claims"])
     run_cli(["grade", "run.zst", "--judge", "claims", "-o", "out.html"])
     page = Path("out.html").read_text()
-    assert "claim_rows(judgement)" in page
+    assert "claim_rows(judgement, jump)" in page
 
 
 def test_one_changed_word_in_a_prompt_is_a_miss_that_names_the_nearest(forged: Path, capsys: Any) -> None:
