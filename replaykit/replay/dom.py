@@ -10,10 +10,8 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import form_values, page_source
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.links import resolve
-from replaykit.replay.rendered_text import inner_text
-from replaykit.replay.rendered_text.collector import unsupported
-from replaykit.replay.rendered_text.layout import Layout
-from replaykit.replay.rendered_text.plain_text import is_plain
+from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
+from replaykit.replay.rendered_text.style_palette import NONE, Style
 from replaykit.replay.selectors.css import compile_selector
 from replaykit.replay.selectors.page_beginning import beginning
 from replaykit.replay.selectors.prefilter import Prefilter
@@ -22,6 +20,7 @@ from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
 from replaykit.snapshot.snapshot_format import HTML, OTHER, Head, Snapshot
+from replaykit.snapshot.text_rows import unseen
 from replaykit.trajectory.redacted import MASKED
 
 
@@ -36,7 +35,6 @@ class Dom:
         """Begin with a snapshot; `head`: its first line, where that was read before."""
         #: The snapshot.
         self.data = data
-        self._layouts: dict[int, Layout] = {}
         self._glimpsed: tuple[str, Node | None] | None = None
         #: What the page says about itself.
         self.head: Head = head or decode_head(data)
@@ -150,12 +148,8 @@ class Dom:
         return None
 
     def tells(self, row: int) -> bool:
-        """Whether an element reads the same if the page ends with it.
-
-        Its lines are its own, and nobody has to ask the shapes of texts, which are those of the whole page.
-        """
-        layout = self.layout(row)
-        return layout.is_apart(row) and (not self.head.shapes or is_plain(layout, row))
+        """Whether an element reads the same if the page ends with it."""
+        return self.inner_texts.stands_apart(row)
 
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)
@@ -173,20 +167,15 @@ class Dom:
         if self.snapshot.omitted:
             raise Unsupported(locator=selector.source, reason="the snapshot leaves elements out")
 
-    def layout(self, row: int) -> Layout:
-        """Return what the document around a node shows, laid out as far as the node.
+    @cached_property
+    def inner_texts(self) -> InnerTexts:
+        """The rendered texts of its elements."""
+        return InnerTexts(self.tree)
 
-        Raises Unsupported where styles were not recorded.
-        """
-        if self.snapshot.nodes and not self.snapshot.style:
-            raise unsupported(self.tree, row, "no_style")
-        document = self.tree.document(row)
-        if document not in self._layouts:
-            frame = self.tree.parent[document]
-            is_shown = frame < 0 or frame in self.layout(frame).boxed
-            self._layouts[document] = Layout(self.tree, document, is_shown=is_shown)
-        self._layouts[document].reach(row)
-        return self._layouts[document]
+    @cached_property
+    def unseen(self) -> frozenset[int]:
+        """Numbers of elements that the browser did not show, though style and box say nothing of it."""
+        return frozenset(number for run in unseen(self.head) for number in run)
 
 
 class Node:
@@ -262,8 +251,11 @@ class Node:
 
     @property
     def inner_text(self) -> str | None:
-        """`innerText`, which reads like `outerText`; None where the DOM has no such property."""
-        return inner_text.inner_text(self.dom.layout(self.row), self.row) if self.is_html else None
+        """`innerText`, which reads like `outerText`; None where the DOM has no such property.
+
+        Raises Unsupported, as `text` does.
+        """
+        return self.dom.inner_texts.text(self.row) if self.is_html else None
 
     @property
     def text_content(self) -> str:
@@ -324,10 +316,8 @@ class Node:
     @property
     def rendered(self) -> bool:
         """Whether it has a box that is not skipped: no `display: none`, closed details or hidden content."""
-        layout = self.dom.layout(self.row)
-        is_awake = self.row in layout.skipping or self.row in layout.dormant
-        is_skipped = self.row in layout.locked and not is_awake
-        return self.row in layout.boxed and not is_skipped
+        style = self._style
+        return style is not None and style.kind != NONE and self.number not in self.dom.unseen
 
     @property
     def visible(self) -> bool:
@@ -335,11 +325,18 @@ class Node:
 
         Raises Unsupported where styles were not recorded.
         """
-        style = self.dom.layout(self.row).style(self.row) if self.is_element else None
+        style = self._style
         if style is None or not self.rendered or not style.is_visible:
             return False
         box = self.box
         return box is None or style.display == "contents" or (box[2] > 0 and box[3] > 0)
+
+    @property
+    def _style(self) -> Style | None:
+        if not self.is_element:
+            return None
+        check_composed(self.dom.tree, self.row)
+        return self.dom.inner_texts.states.style(self.row)
 
     @property
     def box(self) -> tuple[int, int, int, int] | None:

@@ -22,6 +22,7 @@ from replaykit.snapshot.snapshot_format import (
     Tokens,
     refuse,
 )
+from replaykit.snapshot.text_rows import check_rows
 from replaykit.snapshot.token_rows import Rows
 
 LF = b"\n"
@@ -118,8 +119,7 @@ def _check_columns(head: Head, style: list[int], box: list[int]) -> None:
         refuse("style", f"an index outside the palette of {len(head.styles)}")
     if box and len(box) != 4 * head.elements:
         refuse("box", f"{len(box)} numbers for {head.elements} elements")
-    if any(not 0 <= number < head.elements for number, _ in head.shapes or ()):
-        refuse("head", f"a shape of an element outside of the {head.elements}")
+    check_rows(head)
 
 
 def encode(snapshot: Snapshot) -> bytes:

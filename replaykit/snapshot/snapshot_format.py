@@ -77,10 +77,12 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Palette of computed styles that the style line points into."""
     sheets: list[SheetRow] = []
     """Style sheets of documents and shadow roots."""
-    shapes: list[tuple[int, str]] | msgspec.UnsetType = msgspec.UNSET
-    """Of some elements the rendered text as the browser gave it, without its letters; unset: not taken."""
+    texts: list[list[int | str | None]] | msgspec.UnsetType = msgspec.UNSET
+    """Elements whose text differs from the composed one, and how; unset: there are none."""
+    unseen: list[int] | msgspec.UnsetType = msgspec.UNSET
+    """Elements that the browser does not show though their styles say so; unset: there are none."""
     flags: list[str] = []
-    """What is missing or unusual: `no_box no_style cut main_world unread`."""
+    """What is missing or unusual: `no_box no_style cut main_world`; `composed`: texts were compared."""
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True):

@@ -102,7 +102,7 @@ def write(
         "url": "http://x.test/a",
         "elements": len(maker.style),
         "styles": maker.palette,
-        "flags": flags,
+        "flags": [*flags, *(("composed",) if styled else ())],
     }
     lines = (first | head, maker.tokens, maker.style if styled else [], box or [])
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)

@@ -70,7 +70,7 @@ const stillNames = new WeakMap();
 const STILL_MAX = 100;
 
 function keepNames(tree) {
-  if (!tree.pseudos.swaps) return;
+  if (!tree.swaps) return;
   for (const control of [...queryDocument(document, CONTROL)].slice(0, STILL_MAX)) {
     if (!matches(control, ':hover, :focus-within, :active')) stillNames.set(control, nameOf(control));
   }

@@ -42,7 +42,7 @@ function headOf(tree) {
     snapshot: 1, url, base, title, content_type: documentType(document), charset: documentCharset(document),
     compat, ready, doctype: declared, elements: tree.elements, nodes: tree.nodes,
     styles: tree.styling ? [...tree.palette.keys()] : [],
-    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), shapes: shapesOf(tree), flags: flagsOf(tree),
+    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), ...headTexts(tree), flags: flagsOf(tree),
   };
 }
 
@@ -52,7 +52,7 @@ function flagsOf(tree) {
   if (!tree.styling) flags.push('no_style');
   if (tree.cut) flags.push('cut');
   if (OPTIONS.main_world) flags.push('main_world');
-  if (tree.pseudos.all) flags.push('unread');
+  if (tree.styling) flags.push('composed');
   return flags;
 }
 
@@ -83,8 +83,8 @@ function newTree() {
     style: [], palette: new Map(), styling: estimate <= STYLES_MAX, secure: false, scrolls: false,
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
-    maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [],
-    focused: new Set(), frames: [], changed: [], pseudos: newPseudos(),
+    maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [], found: [],
+    focused: new Set(), frames: [], changed: [], swaps: false,
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;
@@ -165,6 +165,7 @@ function openElement(tree, element, owner, levels) {
   tree.elements += 1;
   tree.nodes += 1;
   tree.numbers.set(element, number);
+  tree.found.push(element);
   takeColumns(tree, element, number, owner);
   const mask = takeMask(tree, element, html, number, owner);
   emit(tree, html === '' ? foreignStart(uri ?? '', tag) : `<${tag}`);
@@ -231,7 +232,7 @@ function enterDocument(tree, inner, path, origin) {
 
 function takeRoot(tree, root, kind) {
   tree.roots.push([root, kind]);
-  if (tree.styling) notePseudos(tree, root, kind);
+  if (tree.styling) tree.swaps ||= swapsTexts(root, kind);
   const focused = kind.activeElement(root);
   if (focused !== null && focused !== tree.scope.body && focused !== tree.scope.root) tree.focused.add(focused);
   if (MASK !== '') for (const element of kind.query(root, MASK)) tree.maskRoots.add(element);
@@ -242,17 +243,12 @@ function takeRoot(tree, root, kind) {
 // What a `display` allows, by its value: pages have a dozen of them.
 const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
 const NEVER_OUT = /^(?:contents|inline|ruby|table-)/;
-const HOLDS_LINES = /^(?:block|inline-block|list-item|flow-root|table-cell|table-caption)/;
-const ON_LINES = /^(?:contents|inline|inline-block|ruby)$/;
 const allowances = new Map();
 
 function allowed(display) {
   let found = allowances.get(display);
   if (found === undefined) {
-    found = {
-      scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display), onLines: ON_LINES.test(display),
-      holdsLines: HOLDS_LINES.test(display),
-    };
+    found = { scrolling: !NO_SCROLLER.test(display), leaving: !NEVER_OUT.test(display) };
     allowances.set(display, found);
   }
   return found;
@@ -292,10 +288,32 @@ function readStyle(tree, style, element) {
   if (allows.leaving && propertyValue(style, 'pointer-events') === 'none') noteVeil(element, style);
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
-  const letters = styleLetters(tree, style, element) + lineLetters(tree, style, element, allows)
-    + (cases.includes('capitalize') ? wordLetters(tree, style, element) : '') + initialLetter(tree, element, allows, cases)
-    + lineLetter(tree, element, allows, cases);
+  const letters = styleLetters(tree, style, element) + (allows.leaving && isOutOfFlow(style) ? 'f' : '');
   return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${letters === '' ? '' : `|${letters}`}`;
+}
+
+// What a style hides, masks or takes off the lines around it.
+function styleLetters(tree, style, element) {
+  const skipping = propertyValue(style, 'content-visibility');
+  const skips = skipping === 'hidden' || (skipping === 'auto' && isSkipped(element));
+  const clear = propertyValue(style, 'opacity') === '0';
+  return (skips ? 'c' : '') + (clear ? 'o' : '') + (tree.secure ? 's' : '');
+}
+
+// With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
+const AUTO = { contentVisibilityAuto: true };
+
+function isSkipped(element) {
+  for (let child = firstElement(element); child !== null; child = nextElement(child)) {
+    if (isDisplayed(child)) return !isDisplayed(child, AUTO);
+  }
+  return isHTML(element) && innerText(element) === '' && (firstChild(element) !== null || !isNear(element));
+}
+
+function isOutOfFlow(style) {
+  if (propertyValue(style, 'float') !== 'none') return true;
+  const position = propertyValue(style, 'position');
+  return position === 'absolute' || position === 'fixed';
 }
 
 // Of a drawing, what is for other languages or features has no box, whatever its display is.

@@ -6,13 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from replaykit.replay.dom_tree import words
-
-# Displays that give every child a box of its own: blanks between those are nothing.
-_ITEMS = words(
-    "flex inline-flex grid inline-grid table inline-table table-row table-row-group table-header-group "
-    "table-footer-group table-column-group table-column"
-)
+# Kinds of boxes.
+NONE, INLINE, ATOM, BLOCK, CELL, ROW, GROUP = range(7)
 
 
 class Style(NamedTuple):
@@ -27,25 +22,13 @@ class Style(NamedTuple):
     transform: str
     """Computed `text-transform`."""
     letters: str
-    """Flags: `c` skips its content, `o` opacity 0, `s` dots, `f` out of flow, `b` `a` `g` generated."""
-    is_boxless: bool
-    """No box, and none below."""
-    is_inline: bool
-    """Part of the lines around it."""
-    is_atom: bool
-    """One thing on the lines around it, with lines of its own."""
-    is_piece: bool
-    """A piece of a table."""
-    is_column: bool
-    """A column of a table, or a group of them."""
-    is_ruby: bool
-    """A ruby, or a part of one."""
-    gives_items: bool
-    """Its children are boxes of their own."""
-    skips: bool
-    """What it holds is skipped."""
-    is_plain_block: bool
-    """A box on lines of its own, and no flag says more."""
+    """Flags: `c` skips its content, `o` opacity 0, `s` shows dots, `f` out of flow."""
+    kind: int
+    """`NONE INLINE ATOM BLOCK CELL ROW GROUP`, by `display` alone."""
+    leaves: bool
+    """Out of flow: it changes nothing on the lines around it."""
+    may_skip: bool
+    """It skips its content, unless it turns out to be inline."""
 
 
 _LONGEST = 200
@@ -60,29 +43,40 @@ def palette(entries: Iterable[str]) -> list[Style]:
 def style_of(entry: str) -> Style:
     """Read a palette entry."""
     display, visibility, collapse, transform, letters, *_ = [*entry.split("|"), "", "", "", "", ""]
-    is_atom = display.startswith(("inline-", "inline flow-root", "-webkit-inline", "inline math", "math"))
-    is_inline = not is_atom and display.startswith(("inline", "ruby", "contents"))
-    is_boxless = display in ("none", "")
-    is_piece = display.startswith("table-")
     # `content-visibility` has no effect where size containment has none (CSS Contain 2, 3.1).
-    contained = (not is_inline and "table" not in display) or display == "table-cell"
+    can_skip = "table" not in display or display == "table-cell"
     return Style(
         display=display,
         is_visible=visibility in ("visible", ""),
         collapse=collapse or "collapse",
-        transform="" if transform == "none" else transform,
+        transform=transform,
         letters=letters,
-        is_boxless=is_boxless,
-        is_inline=is_inline,
-        is_atom=is_atom,
-        is_piece=is_piece,
-        is_column=display.startswith("table-column"),
-        is_ruby=display.startswith("ruby"),
-        gives_items=display in _ITEMS,
-        skips="c" in letters and contained,
-        is_plain_block=not (is_inline or is_atom or is_boxless or letters),
+        kind=_kind(display),
+        leaves="f" in letters,
+        may_skip="c" in letters and can_skip,
     )
 
+
+def _kind(display: str) -> int:
+    if display in _KINDS:
+        return _KINDS[display]
+    if display.startswith("ruby"):
+        return INLINE
+    if display.startswith(("inline", "-webkit-inline-", "math")):
+        return ATOM
+    is_group = display.startswith("table-") and not display.startswith(("table-caption", "table-column"))
+    return GROUP if is_group else BLOCK
+
+
+_KINDS = {
+    "": NONE,
+    "none": NONE,
+    "inline": INLINE,
+    "contents": INLINE,
+    "inline list-item": INLINE,
+    "table-cell": CELL,
+    "table-row": ROW,
+}
 
 _kept = lru_cache(maxsize=4096)(style_of)
 NO_BOX = style_of("none")

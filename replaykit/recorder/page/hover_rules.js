@@ -1,0 +1,39 @@
+// Whether style sheets may show other words while the pointer or the focus is on an element.
+
+const rulesKnown = new WeakMap();
+
+function swapsTexts(root, kind) {
+  return [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)].some(sheetSwaps);
+}
+
+// A sheet that cannot be read says nothing.
+function sheetSwaps(sheet) {
+  const rules = rulesOf(sheet);
+  if (rules === null) return false;
+  const before = rulesKnown.get(sheet);
+  if (before !== undefined && isSameRules(before.rules, rules)) return before.swaps;
+  const swaps = rulesSwap(rules);
+  rulesKnown.set(sheet, { rules: Array.from(rules), swaps });
+  return swaps;
+}
+
+// A sheet whose text was replaced has other rules, be they as many.
+function isSameRules(before, rules) {
+  if (before.length !== rules.length) return false;
+  for (let at = 0; at < rules.length; at += 1) if (rules[at] !== before[at]) return false;
+  return true;
+}
+
+function rulesSwap(rules) {
+  return Array.from(rules).some((rule) => ruleSwaps(rule) || rulesSwap(innerRules(rule)));
+}
+
+const innerRules = (rule) => rule.cssRules ?? (rule.styleSheet ? rulesOf(rule.styleSheet) : null) ?? [];
+
+// What decides which words show.
+const SHOWING = ['content', 'display', 'visibility', 'position', 'opacity', 'font-size'];
+
+function ruleSwaps({ selectorText: selector, style }) {
+  return selector !== undefined && /:(?:hover|focus|active)/.test(selector)
+    && SHOWING.some((name) => propertyValue(style, name) !== '');
+}

@@ -1,0 +1,189 @@
+// Where the browser's text of an element differs from the composed one: rows say how. Whole trees are compared first, and
+// what is inside of them only where they differ.
+
+const EFFORT = 16;
+const EFFORT_LEAST = 1000;
+const PIECE = 256;
+const INSERTED_MAX = 1024 * 1024;
+const UNKNOWN = [];
+const SPENT = [null];
+
+// What the head says of texts and of elements that are not shown.
+function headTexts(tree) {
+  if (!tree.styling) return {};
+  const palette = [...tree.palette.keys()];
+  const page = composed(tree.tokens, tree.style, palette, tree.cut);
+  const texts = comparedRows(tree, page);
+  const unseen = unseenRuns(tree, page);
+  return { ...(texts.length > 0 && { texts }), ...(unseen.length > 0 && { unseen }) };
+}
+
+function comparedRows(tree, page) {
+  const book = {
+    page, found: tree.found, rows: new Map(), unknown: 0, inserted: 0, ...veilsOf(tree, page),
+    left: EFFORT * (tree.nodes + EFFORT_LEAST + Math.floor(tree.text / PIECE)),
+  };
+  for (let number = 0; number < page.count; number += 1) {
+    if (page.parent[number] === -1 && page.state[number] === SHOWN) compareTree(book, number);
+    else if (page.asked[number] !== NEVER) compareHidden(book, number);
+  }
+  for (const number of book.betrayed) if (number >= 0) addRow(book, number, UNKNOWN);
+  return [...book.rows].sort(([one], [other]) => one - other).map(([number, edits], at, all) => [
+    number - (at === 0 ? 0 : all[at - 1][0]), ...edits,
+  ]);
+}
+
+// ---- Masks -----------------------------------------------------------------------------------------------------
+
+// Veiled elements are never asked: readers refuse their texts. What is told of guarded ones may hold blanks only, for a
+// text inside of them is masked, and not shown.
+function veilsOf(tree, page) {
+  const [veiled, guarded, betrayed] = [new Set(), new Set(), []];
+  for (const [number, item] of page.marks) {
+    const isShown = item !== NO_ITEM && page.items[number]?.[item] !== '';
+    addAround(page, number, isShown ? veiled : guarded);
+    if (!isShown && number >= 0 && page.state[number] !== SHOWN && isDisplayed(tree.found[number])) betrayed.push(page.parent[number]);
+  }
+  for (const number of tree.masked) veiled.add(number);
+  return { veiled, guarded, betrayed };
+}
+
+function addAround(page, number, all) {
+  for (let at = number; at >= 0 && !all.has(at); at = page.parent[at]) all.add(at);
+}
+
+// ---- Comparing -------------------------------------------------------------------------------------------------
+
+// The stack is the descent's own: pages nest thousands of levels deep.
+function compareTree(book, top) {
+  const { page } = book;
+  const open = [];
+  let number = top;
+  while (number < page.last[top]) {
+    while (open.length > 0 && page.last[open.at(-1).number] <= number) compareAgain(book, open.pop());
+    const level = isInTree(page, number, top, open) ? compareOnce(book, number) : null;
+    if (level !== null) open.push(level);
+    number = level === null ? page.last[number] : number + 1;
+  }
+  while (open.length > 0) compareAgain(book, open.pop());
+}
+
+const isInTree = (page, number, top, open) => page.state[number] === SHOWN
+  && (number === top || page.parent[number] === open.at(-1)?.number);
+
+// Null where the browser says the same, or where nobody may ask any more: then nothing inside is asked.
+function compareOnce(book, number) {
+  const { page } = book;
+  if (!page.html[number] || book.veiled.has(number)) return { number, told: null, unknown: book.unknown };
+  const text = composedText(page, number);
+  const told = ask(book, number, 1 + page.end[number] - page.start[number] + Math.floor(text.length / PIECE));
+  return told === null || told === text ? null : { number, told, unknown: book.unknown };
+}
+
+const composedText = (page, number) => joinedItems(page.items[number], page.start[number], page.end[number]);
+
+// With the rows of what is inside applied.
+function compareAgain(book, { number, told, unknown }) {
+  const { page } = book;
+  if (told === null || book.unknown > unknown) return;
+  const text = composedText(page, number);
+  if (text === told) return;
+  addRow(book, number, editsOf(text, told));
+  putText(page.items[number], page.start[number], page.end[number], told);
+}
+
+function ask(book, number, cost) {
+  book.left -= cost;
+  if (book.left >= 0) return innerText(book.found[number]);
+  addRow(book, number, SPENT);
+  return null;
+}
+
+function compareHidden(book, number) {
+  const { page } = book;
+  if (!page.html[number] || book.veiled.has(number)) return;
+  if (page.asked[number] === ASKED_BELOW && !book.rows.has(page.parent[number])) return;
+  const text = page.state[number] === SKIPPED ? '' : textContent(book.found[number]);
+  const told = ask(book, number, 1 + Math.floor(text.length / PIECE));
+  if (told !== null && told !== text) addRow(book, number, editsOf(text, told));
+}
+
+function addRow(book, number, edits) {
+  const inserted = edits.filter((part) => typeof part === 'string').join('');
+  book.inserted += inserted.length;
+  const isTold = book.inserted <= INSERTED_MAX && !(book.guarded.has(number) && /[^ \t\n\r]/.test(inserted));
+  const row = isTold ? edits : UNKNOWN;
+  if (row === UNKNOWN || row === SPENT) book.unknown += 1;
+  book.rows.set(number, row);
+}
+
+// ---- Edits -----------------------------------------------------------------------------------------------------
+
+const isBlank = (unit) => unit === ' ' || unit === '\t' || unit === '\n';
+const isLow = (text, at) => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+
+// `at, length, text` again and again. Differing blanks and letters of another case are told one by one; from anything else
+// on, all up to the common end.
+function editsOf(text, told) {
+  const edits = [];
+  let [at, other, last] = [0, 0, 0];
+  const edit = (length, units) => {
+    edits.push(at - last, length, told.slice(other, other + units));
+    [at, other, last] = [at + length, other + units, at + length];
+  };
+  while (at < text.length || other < told.length) {
+    if (text[at] === told[other]) [at, other] = [at + 1, other + 1];
+    else if (isBlank(text[at]) || isBlank(told[other])) edit(blanksAt(text, at), blanksAt(told, other));
+    else if (isOtherCase(text[at], told[other])) edit(1, 1);
+    else {
+      if (at > last && (isLow(text, at) || isLow(told, other))) [at, other] = [at - 1, other - 1];
+      const kept = commonEnd(text, told, Math.min(text.length - at, told.length - other));
+      edit(text.length - kept - at, told.length - kept - other);
+      break;
+    }
+  }
+  return edits;
+}
+
+function blanksAt(text, start) {
+  let at = start;
+  while (isBlank(text[at])) at += 1;
+  return at - start;
+}
+
+const isOtherCase = (one, other) => one !== undefined && other !== undefined
+  && (one.toUpperCase() === other || one.toLowerCase() === other);
+
+function commonEnd(text, told, most) {
+  let kept = 0;
+  while (kept < most && text[text.length - 1 - kept] === told[told.length - 1 - kept]) kept += 1;
+  return kept > 0 && isLow(text, text.length - kept) ? kept - 1 : kept;
+}
+
+// ---- What is not shown -----------------------------------------------------------------------------------------
+
+// Distance from the last one and number of neighbours, for elements whose style and box say that they show.
+function unseenRuns(tree, page) {
+  const runs = [];
+  let last = 0;
+  for (let number = 0; number < page.count; number += 1) {
+    if (!saysVisible(tree, page, number) || isShownNow(tree, page, number)) continue;
+    if (runs.length > 0 && number === last + 1) runs[runs.length - 1] += 1;
+    else runs.push(number - last, 1);
+    last = number;
+  }
+  return runs;
+}
+
+function saysVisible(tree, page, number) {
+  const style = page.palette[page.styles[number]];
+  if (style === undefined || style.kind === BOXLESS || !style.isVisible) return false;
+  const hasSize = !tree.boxing || (tree.box[4 * number + 2] > 0 && tree.box[4 * number + 3] > 0);
+  return hasSize || style.display === 'contents';
+}
+
+// What has no box of its own shows where the rule says so.
+function isShownNow(tree, page, number) {
+  const isBoxless = page.palette[page.styles[number]].display === 'contents';
+  return isBoxless ? page.state[number] === SHOWN : isDisplayed(tree.found[number]);
+}
