@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, unquote_plus
 
@@ -157,10 +157,21 @@ class Redactor:
         """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
-            rewritten = rewrite_snapshot(data, self.text)
+            rewritten = rewrite_snapshot(data, self.text, self._tells)
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)
         return data if rewrite is None else self._payload(data, rewrite)
+
+    def _tells(self, text: str) -> bool:
+        """Whether a text holds a secret, in letters of any case."""
+        if self._any_case is not None and self._any_case.search(text):
+            return True
+        return any(self.text(one) != one for one in (text, text.lower(), text.upper()) if one.strip())
+
+    @cached_property
+    def _any_case(self) -> re.Pattern[str] | None:
+        found = self._secrets
+        return None if found is None else re.compile(found.pattern, found.flags | re.IGNORECASE)
 
     def scan(self, data: bytes) -> LeftSecret | None:
         """Return what a payload still holds: a declared secret first, else what looks like one."""

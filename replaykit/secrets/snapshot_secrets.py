@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 import msgspec
@@ -13,21 +14,31 @@ from replaykit.trajectory.scalars import INT_MAX, Box
 Rewrite: TypeAlias = Callable[[str], str]
 """Returns a string without its secrets."""
 
+Tells: TypeAlias = Callable[[str], bool]
+"""Whether a string holds a secret, in letters of any case."""
+
 _STARTS = ("<", "%", "&", "^")
 _TEXTS = ("=", "!", "?")
 _INNER = ("#open", "#closed", "@")
+_TREE = -1
 _MARKS = ("⟦secret:", "⟦masked⟧", "⟦pattern:")
 
 
-def rewrite_snapshot(data: bytes, rewrite: Rewrite) -> bytes | None:
-    """Return a snapshot with its strings rewritten, but no tags, names and keys; None = not a snapshot."""
+def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells) -> bytes | None:
+    """Return a snapshot with its strings rewritten, but no tags, names and keys; None = not a snapshot.
+
+    Rows of texts that no longer fit, or would tell a secret, say only that the text is unknown.
+    """
     try:
         lines = data.split(b"\n")
         head, tokens = msgspec.json.decode(lines[0]), msgspec.json.decode(lines[1])
         if not isinstance(tokens, list) or not isinstance(head, dict):
             return None
         new_tokens = [_rewrite_token(token, rewrite) for token in tokens]
-        new_head = _rewrite_head(head, rewrite, is_changed=_texts(tokens) != _texts(new_tokens))
+        new_head = _rewrite_head(head, rewrite)
+        if isinstance(head.get("texts"), list):
+            changed = _around_changes(tokens, new_tokens) if new_tokens != tokens else set()
+            new_head["texts"] = _safe_rows(head["texts"], changed, tells)
         # What holds no secret keeps its bytes: equal pages stay one blob.
         lines[0] = lines[0] if new_head == head else msgspec.json.encode(new_head)
         lines[1] = lines[1] if new_tokens == tokens else msgspec.json.encode(new_tokens)
@@ -59,14 +70,44 @@ def hidden_boxes(data: bytes) -> tuple[Box, ...] | None:
     return tuple(_viewport_box(box, left, top) for box in found if len(box) == 4 and box[2] and box[3])
 
 
-def _rewrite_head(head: dict[str, Any], rewrite: Rewrite, *, is_changed: bool) -> dict[str, Any]:
-    """Rewrite a head; `is_changed`: so was a text, whose length its shape would tell."""
-    new = _rewrite_json({key: part for key, part in head.items() if key != "shapes"}, rewrite)
-    return {key: new.get(key, part) for key, part in head.items() if key in new or not is_changed}
+def _rewrite_head(head: dict[str, Any], rewrite: Rewrite) -> dict[str, Any]:
+    return {key: part if key == "texts" else _rewrite_json(part, rewrite) for key, part in head.items()}
 
 
-def _texts(tokens: list[Any]) -> list[str]:
-    return [token for token in tokens if isinstance(token, str) and token.startswith("=")]
+def _safe_rows(rows: list[Any], changed: set[int], tells: Tells) -> list[Any]:
+    """Return the rows of texts; those around a changed text, and those that tell a secret, lose their edits."""
+    safe, number = [], 0
+    for row in rows:
+        number += row[0] if row and isinstance(row[0], int) else 0
+        inserted = "".join(part for part in row if isinstance(part, str))
+        safe.append(row[:1] if number in changed or tells(inserted) else row)
+    return safe
+
+
+def _around_changes(tokens: list[Any], new_tokens: list[Any]) -> set[int]:
+    """Return the numbers of the elements around all texts that differ, each in the tree of its text."""
+    around: set[int] = set()
+    for token, new, path in zip(tokens, new_tokens, _paths(tokens), strict=True):
+        if token != new and isinstance(token, str):
+            # What is around one of them was noted with it.
+            around.update(takewhile(lambda number: number >= 0 and number not in around, reversed(path)))
+    return around
+
+
+def _paths(tokens: list[Any]) -> Iterator[list[int]]:
+    """Yield the open levels at each token: element numbers, -1 for a tree that begins there."""
+    path: list[int] = []
+    count, is_omission = 0, False
+    for token in tokens:
+        if isinstance(token, str) and token.startswith(_STARTS):
+            path.append(count)
+            count += 1
+        elif isinstance(token, str) and token in _INNER:
+            path.append(_TREE)
+        elif isinstance(token, int) and not is_omission:
+            del path[max(0, len(path) - token) :]
+        is_omission = token == "~"
+        yield path
 
 
 def _rewrite_token(token: Any, rewrite: Rewrite) -> Any:
@@ -90,23 +131,11 @@ def _rewrite_json(value: Any, rewrite: Rewrite) -> Any:
 
 def _hidden(tokens: list[Any]) -> set[int]:
     """Return the numbers of elements that hold a mark; a text counts for its parent."""
-    hidden: set[int] = set()
-    open_elements: list[int] = []
-    count = 0
-    is_omission = False
-    for token in tokens:
-        if isinstance(token, str) and token.startswith(_STARTS):
-            open_elements.append(count)
-            count += 1
-        elif isinstance(token, str) and token in _INNER:
-            open_elements.append(open_elements[-1] if open_elements else 0)
-        elif isinstance(token, int):
-            if not is_omission:
-                del open_elements[max(0, len(open_elements) - token) :]
-        elif open_elements and _is_marked(token):
-            hidden.add(open_elements[-1])
-        is_omission = token == "~"
-    return hidden
+    return {
+        next((number for number in reversed(path) if number != _TREE), 0)
+        for token, path in zip(tokens, _paths(tokens), strict=True)
+        if path and not isinstance(token, int) and _is_marked(token)
+    }
 
 
 def _is_marked(token: Any) -> bool:

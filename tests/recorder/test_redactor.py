@@ -385,14 +385,32 @@ def test_snapshots_are_cleaned_in_their_strings_only() -> None:
     assert json.loads(clean.split(b"\n")[0])["title"] == 'say "⟦secret:PW⟧"'
 
 
-def test_shapes_go_where_a_text_is_cleaned() -> None:
-    redactor = Redactor({"PW": "hunter22", "P": ".... "})
-    head = b'{"snapshot":1,"url":"hunter22","elements":1,"shapes":[[0,".... ...."]],"flags":[]}'
-    for text, is_kept in (("else", True), ("hunter22", False)):
-        data = head + b'\n["<p",{"value":"hunter22"},"=' + text.encode() + b'",1]\n[]\n[]\n'
-        found = json.loads(redactor.blob("application/x-replaykit-dom", data).split(b"\n")[0])
-        assert found.pop("shapes", None) == ([[0, ".... ...."]] if is_kept else None)
-        assert list(found) == ["snapshot", "url", "elements", "flags"]
+# Elements: 0 div, 1 p, 2 b of its shadow tree, 3 i, 4 p.
+ROWED = ["<div", "<p", "#open", "<b", "=%s", 2, "<i", "=a", 2, "<p", "=%s", 2]
+
+
+@pytest.mark.parametrize(
+    ("shadow", "light", "inserted", "kept"),
+    [
+        ("x", "y", " ", [0, 1, 2, 3, 4]),
+        ("hunter22", "y", " ", [0, 1, 3, 4]),
+        ("x", "my hunter22", " ", [1, 2, 3]),
+        ("x", "y", "Hunter22", []),
+        ("x", "y", "HUNTER22", []),
+        ("x", "y", "Hunter2", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_rows_of_texts_tell_no_secret(shadow: str, light: str, inserted: str, kept: list[int]) -> None:
+    parts = iter((shadow, light))
+    tokens = [token.replace("%s", next(parts)) if "%s" in str(token) else token for token in ROWED]
+    half = len(inserted) // 2
+    row = [1, 0, 1, inserted[:half], 2, 0, inserted[half:]]
+    rows = [[0, *row[1:]], row, row, row, row]
+    head = {"snapshot": 1, "url": "u", "elements": 5, "texts": rows, "flags": ["composed"]}
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in (head, tokens, [], []))
+    found = json.loads(Redactor({"PW": "hunter22"}).blob("application/x-replaykit-dom", data).split(b"\n")[0])
+    assert [at for at, edits in enumerate(found["texts"]) if len(edits) > 1] == kept
+    assert [edits[0] for edits in found["texts"]] == [0, 1, 1, 1, 1]
 
 
 @given(secrets, around)
