@@ -244,9 +244,9 @@ def _ordered(run: Run, order: str) -> Run:
 
 
 def _rewritten(page: bytes, order: str) -> bytes:
-    """Return a page with an order in place of a text, without the browser's own word on its shapes."""
+    """Return a page with an order in place of a text, without the browser's own word on its texts."""
     first, _, rest = page.partition(b"\n")
-    head = {name: value for name, value in json.loads(first).items() if name != "shapes"}
+    head = {name: value for name, value in json.loads(first).items() if name != "texts"}
     plain = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     return plain + b"\n" + rest.replace(b'"=Sign out"', json.dumps("=" + order).encode())
 

@@ -125,13 +125,31 @@ WRONG = [
 ]
 
 
-def test_shapes_belong_to_elements() -> None:
-    told = lines(["<p", "=x", 1], shapes=[[0, "."]])
-    assert decode(told).head.shapes == [(0, ".")]
+def test_rows_of_texts_belong_to_elements() -> None:
+    told = lines(["<p", "<b", "=x", 2], texts=[[0, 1, 0, "."], [1]], unseen=[1, 1])
+    assert decode(told).head.texts == [[0, 1, 0, "."], [1]]
     assert decode(encode(decode(told))) == decode(told)
-    for number in (-1, 1):
-        with pytest.raises(SnapshotInvalid, match="a shape of an element"):
-            decode(lines(["<p", "=x", 1], shapes=[[number, "."]]))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"texts": rows}
+        for rows in (
+            [[2]], [[-1]], [[0], [0]], [[1], [-1]], [[0], [2]], [["0"]], [[None]], [[]], [[0, 1]], [[0, 1, 1]],
+            [[0, -1, 0, ""]], [[0, 0, -1, ""]], [[0, 0, "", 0]], [[0, None, 0, ""]], [[0, None, None]], [[10**30]], [[0], 0],
+        )
+    ]
+    + [{"unseen": unseen} for unseen in ([0], [2, 1], [0, 3], [0, 0], [0, 1, 0, 1], [-1, 1], [0, -1], [1, 1, 1, 1])],
+)  # fmt: skip
+def test_rows_that_do_not_ascend_or_fit_are_refused(rows: dict[str, Any]) -> None:
+    with pytest.raises(SnapshotInvalid):
+        decode(lines(["<p", "<b", "=x", 2], **rows))
+
+
+def test_a_million_rows_are_refused_in_one_pass() -> None:
+    with pytest.raises(SnapshotInvalid, match="element 1 is followed"):
+        decode(lines(["<p", "<b", "=x", 2], texts=[[0], [1, 0, 0, "a"], *[[1, 0, 0, "a"]] * 10**6]))
 
 
 @pytest.mark.parametrize(("tokens", "reason"), WRONG, ids=[str(tokens)[:40] for tokens, _ in WRONG])

@@ -148,7 +148,8 @@ class Dom:
         return None
 
     def tells(self, row: int) -> bool:
-        """Whether an element reads the same if the page ends with it."""
+        """Whether an element reads the same if the page ends with it. Raises Unsupported, as its text does."""
+        check_composed(self.tree, row)
         return self.inner_texts.stands_apart(row)
 
     def _select(self, css: str, scope: int) -> Node | None:

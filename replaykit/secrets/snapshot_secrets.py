@@ -75,7 +75,7 @@ def _rewrite_head(head: dict[str, Any], rewrite: Rewrite) -> dict[str, Any]:
 
 
 def _safe_rows(rows: list[Any], changed: set[int], tells: Tells) -> list[Any]:
-    """Return the rows of texts; those around a changed text, and those that tell a secret, lose their edits."""
+    """Return the rows of texts; those around a changed text, or with a secret, lose their edits."""
     safe, number = [], 0
     for row in rows:
         number += row[0] if row and isinstance(row[0], int) else 0

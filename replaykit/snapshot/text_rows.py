@@ -1,7 +1,7 @@
 """Rows of a snapshot's head that say where the browser's text of an element differs from the composed one.
 
-A row is `[distance, at, length, text, ...]`: edits of the composed text, in UTF-16 units. docs/snapshot-format.md,
-section 7, has the rules.
+A row is `[distance, at, length, text, ...]`: edits of the composed text, in UTF-16 units. The rules are in
+docs/snapshot-format.md, section 7.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def text_rows(head: Head) -> dict[int, Edits]:
     """Return the edits per element number, in ascending order. Raises SnapshotInvalid."""
     rows: dict[int, Edits] = {}
     number = -1
-    for distance, *edits in head.texts or ():
-        number = _next(number, distance, head)
+    for row in head.texts or ():
+        number = _next(number, row[0] if row else None, head)
+        edits = row[1:]
         rows[number] = tuple(edits)
         if edits and edits != [None] and not _are_edits(edits):
             refuse("head", f"the text row of element {number} holds no edits")
@@ -75,7 +76,10 @@ def _triples(edits: Sequence[int | str | None]) -> Iterator[tuple[int | str | No
 
 
 def edited(text: str, edits: Edits) -> str:
-    """Apply the edits of a row to a text. Raises SnapshotInvalid where they go beyond its end, or cut a letter."""
+    """Apply the edits of a row to a text.
+
+    Raises SnapshotInvalid where they go beyond its end, or cut a letter in two.
+    """
     if _is_narrow(text) and all(_is_narrow(str(new)) for new in edits[2::3]):
         return "".join(_pieces(text, edits, 1))
     units = text.encode("utf-16-le", "surrogatepass").decode("latin-1")

@@ -50,7 +50,7 @@ def snapshot(html: str, url: str = "http://shop.test/", title: str | None = None
         "snapshot": 1, "url": url, "base": url, "title": maker.title if title is None else title,
         "content_type": "text/html", "charset": "UTF-8", "compat": "CSS1Compat", "ready": "complete",
         "doctype": ["html", "", ""], "elements": len(maker.styles), "nodes": maker.nodes,
-        "styles": maker.palette, "sheets": [], "flags": ["no_box"],
+        "styles": maker.palette, "sheets": [], "flags": ["no_box", "composed"],
     }  # fmt: skip
     lines: tuple[Any, ...] = (head, maker.tokens, maker.styles, [])
     return b"".join(

@@ -68,6 +68,7 @@ def test_visible_means_a_person_could_see_it(body: Any, el: Any) -> None:
     dom = body(
         el("p", id="seen"), el("p", el("b", id="below"), id="gone", show="none"),
         el("p", id="hidden", show="block|hidden|collapse|none"), el("details", el("p", id="shut")),
+        unseen=[8, 1],
     )  # fmt: skip
     assert [node.attribute("id") for node in dom.select_all("[id]") if node.visible] == ["seen"]
     assert [node.attribute("id") for node in dom.select_all("[id]") if node.rendered] == ["seen", "hidden"]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.errors import Unsupported
+from replaykit.errors import SnapshotInvalid, Unsupported
 from replaykit.replay.dom import Dom
 
 
@@ -57,7 +57,7 @@ def test_a_row_asks_whether_a_later_section_has_one(body: Any, el: Any) -> None:
         ("break-spaces", " a ", " a "),
         ("preserve-breaks", "a  b\n c\n", "a b\nc\n"),
         ("collapse", "a\u00a0 b", "a\u00a0 b"),
-        ("collapse", "a\u200b\nb", "a\u200bb"),
+        ("collapse", "a\u200b\nb", "a\u200b b"),
     ],
 )
 def test_white_space_by_its_mode(body: Any, el: Any, collapse: str, given: str, expected: str) -> None:
@@ -117,28 +117,16 @@ def test_controls_and_media_show_no_content(body: Any, el: Any, tag: str) -> Non
     assert text(dom) == "xy"
 
 
-def test_an_object_that_fell_back_shows_its_content(body: Any, el: Any) -> None:
-    node = el("div", el("object", el("b", "fallback"), data="d"), id="a")
-    assert text(body(node, box=[0, 0, 1, 1] * 6)) == "fallback"
-    assert text(body(node, box=[0, 0, 1, 1] * 5 + [0] * 4)) == ""
-    assert text(body(el("div", el("object", "x"), id="a"))) == "x"
-
-
 def test_noscript_and_templates_never_show(body: Any, el: Any) -> None:
     dom = body(el("div", el("noscript", "n"), el("template", el("b", "t"), show="none"), "v", id="a"))
     assert (text(dom), text(dom, "noscript"), text(dom, "template")) == ("v", "n", "")
 
 
-def test_slots_show_light_children_and_shadow_text_never_counts(body: Any, el: Any) -> None:
-    shadow = ("#open", el("b", "shadow "), el("slot", name="n", show="contents"), el("slot", show="contents"))
-    dom = body(
-        el("div", shadow, "tx ", el("i", " nn ", slot="n"), el("s", "lost", slot="zz"), id="a"),
-        el("div", ("#open",), "gone"),
-    )
-    # Lines run in the order of the slots, texts are read in the order of the children.
-    assert (text(dom), text(dom, "s")) == ("txnn ", "lost")
+def test_light_children_have_lines_of_their_own_and_shadow_text_never_counts(body: Any, el: Any) -> None:
+    shadow = ("#open", el("b", "shadow "), el("slot", show="contents"))
+    dom = body(el("p", "a ", el("x-a", shadow, " light ", el("i", " in "), id="a"), " b", id="p"))
+    assert (text(dom), text(dom, "i"), text(dom, "#p")) == ("light in", "in", "a light in b")
     assert "shadow" not in dom.text
-    assert "gone" not in dom.text
 
 
 def test_hidden_text_counts_for_nothing_but_its_visible_descendants_do(body: Any, el: Any) -> None:
@@ -159,30 +147,97 @@ def test_lines_break_at_br_and_not_at_wbr(body: Any, el: Any) -> None:
     assert text(body(el("div", " a ", el("br"), " b", el("wbr"), "c ", el("br"), id="a"))) == "a\nbc\n"
 
 
-def test_generated_content_and_floats_where_the_palette_tells(body: Any, el: Any) -> None:
-    icon = el("i", show="inline|visible|collapse|none|b")
-    assert text(body(el("button", icon, " Save", id="a"))) == " Save"
+def test_what_is_out_of_flow_leaves_the_line_around_it(body: Any, el: Any) -> None:
     floats = el("span", "x", show="block|visible|collapse|none|f")
     assert text(body(el("div", "a ", floats, " b", id="a"))) == "a \nx\nb"
 
 
-def test_a_positioned_box_parts_the_text_of_a_flex_box_but_not_of_a_table(body: Any, el: Any) -> None:
-    out = el("b", "x", show="block|visible|collapse|none|f")
-    assert text(body(el("div", "a ", out, " b", show="flex", id="a"))) == "a\nx\nb"
-    assert text(body(el("div", "a ", out, " b", show="table", id="a"))) == "a \nx\nb"
+def test_rows_say_where_the_browser_shows_something_else(body: Any, el: Any) -> None:
+    part = el("p", el("b", "one ", id="b"), el("i", "two", id="i"), id="a")
+    # 0 html, 1 head, 2 body, 3 p, 4 b, 5 i
+    dom = body(part, "tail", texts=[[2, 7, 0, "!"], [1, 7, 0, "."], [1, 0, 1, "O"]])
+    assert text(dom, "#b") == "One "
+    assert text(dom, "#i") == "two"
+    assert text(dom) == "One two."
+    assert dom.text == "One two!.\n\ntail"
+    assert text(body(part, texts=[[4, 3, 1, ""], [1, 3, 0, " "]])) == "onetwo "
 
 
-def test_an_inline_element_with_a_closed_shadow_tree_holds_the_blank_after_it(body: Any, el: Any) -> None:
-    wide, flat = [0] * 16 + [0, 0, 9, 9], [0] * 16 + [0, 0, 0, 9]
-    node = el("button", el("x-icon"), " Save", id="a")
-    assert [text(body(node, box=box)) for box in (wide, flat, [])] == [" Save", "Save", "Save"]
-    padded = el("button", el("i"), " Save", id="a")
-    assert text(body(padded, box=wide)) == "Save"
+def test_a_row_of_an_element_without_text_counts_for_it_alone(body: Any, el: Any) -> None:
+    icon = el("i", id="i")
+    dom = body(
+        el("p", icon, "x", id="a"), el("p", "y", id="n", show="none"), texts=[[4, 0, 0, "*"], [1, 1, 0, "z"]]
+    )
+    assert (text(dom, "#i"), text(dom), text(dom, "#n"), dom.text) == ("*", "x", "yz", "x")
 
 
-def test_an_object_that_shows_its_data_holds_the_blank_after_it(body: Any, el: Any) -> None:
-    node = el("p", el("object", el("b", "fallback"), data="d"), " x", id="a")
-    assert text(body(node, box=[0] * 16 + [0, 0, 9, 9] + [0] * 4)) == " x"
+@pytest.mark.parametrize(
+    ("rows", "refused"),
+    [
+        ([[4]], {"body", "#a", "#b"}),
+        ([[3, None]], {"body", "#a", "#b", "#c"}),
+        ([[2, None]], {"body", "#a", "#b", "#c", "#d"}),
+    ],
+)
+def test_an_unknown_text_is_refused_with_those_around_it(
+    body: Any, el: Any, rows: Any, refused: set[str]
+) -> None:
+    part = el("p", el("b", "x", id="b"), el("i", "y", id="c"), id="a")
+    dom = body(part, el("p", "z", id="d"), texts=rows)
+    for css in ("body", "#a", "#b", "#c", "#d"):
+        if css in refused:
+            with pytest.raises(Unsupported, match="could not compare"):
+                text(dom, css)
+        else:
+            assert text(dom, css) in "xyz"
+
+
+def test_an_unknown_text_of_a_shadow_tree_leaves_the_host_alone(body: Any, el: Any) -> None:
+    dom = body(el("div", ("#open", el("b", "x")), "light", id="a"), texts=[[4]])
+    assert text(dom) == "light"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([3, 2, 0, "x"], "beyond the end"),
+        ([3, 0, 2, "x"], "beyond the end"),
+        ([3, 0, 1, "a", 1, 0, "b"], "beyond the end"),
+    ],
+)
+def test_rows_that_edit_beyond_the_text_are_refused(body: Any, el: Any, row: Any, message: str) -> None:
+    with pytest.raises(SnapshotInvalid, match=message):
+        text(body(el("p", "x", id="a"), texts=[row]))
+
+
+def test_rows_count_in_utf_16_and_cut_no_letter(body: Any, el: Any) -> None:
+    part = el("p", "\U0001f600 x", id="a")
+    assert text(body(part, texts=[[3, 2, 1, "\t"]])) == "\U0001f600\tx"
+    assert text(body(part, texts=[[3, 3, 1, "\U0001f601"]])) == "\U0001f600 \U0001f601"
+    for row in ([3, 1, 1, ""], [3, 1, 0, " "]):
+        with pytest.raises(SnapshotInvalid, match="cuts a letter"):
+            text(body(part, texts=[row]))
+
+
+def test_rows_cost_no_more_than_a_recorder_spends() -> None:
+    depth = 30_000
+    head = {"snapshot": 1, "url": "u", "elements": depth, "styles": ["block|visible|collapse|none"],
+            "flags": ["composed"], "texts": [[0, 0, 1, "x"]] + [[1, 0, 1, "x"]] * (depth - 1)}  # fmt: skip
+    lines = (head, [*["<div"] * depth, "=deep", depth], [0] * depth, [])
+    dom = Dom(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    with pytest.raises(SnapshotInvalid, match="more effort"):
+        _ = dom.text
+    assert dom.node(depth - 100).inner_text == "xeep"
+
+
+def test_texts_that_nobody_compared_are_no_answer(body: Any, el: Any) -> None:
+    page = body(el("p", "x", id="a"))
+    head, rest = page.data.split(b"\n", 1)
+    bare = Dom(head.replace(b'"composed"', b"") + b"\n" + rest)
+    for read in (lambda: text(bare), lambda: bare.select("#a").visible):
+        with pytest.raises(Unsupported, match="record the run again"):
+            read()
+    assert bare.select("#a").text_content == "x"
 
 
 def test_masked_text_is_refused_not_guessed(body: Any, el: Any) -> None:
@@ -220,7 +275,8 @@ def test_pages_without_styles_have_no_rendered_text(body: Any, el: Any) -> None:
 
 def test_depth_costs_no_recursion() -> None:
     depth = 20_000
-    head = {"snapshot": 1, "url": "u", "elements": depth, "styles": ["inline|visible|collapse|none"]}
+    head = {"snapshot": 1, "url": "u", "elements": depth, "styles": ["inline|visible|collapse|none"],
+            "flags": ["composed"]}  # fmt: skip
     lines = (head, [*["<span"] * depth, "= deep ", depth], [0] * depth, [])
     dom = Dom(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
     assert dom.text == "deep"

@@ -71,13 +71,19 @@ def test_a_whole_tree_has_the_texts_of_its_elements() -> None:
         whole = Composition(states, 0)
         for row, (start, end) in whole.spans.items():
             one = dom.inner_texts._composition(row)
-            assert joined(whole.items[start:end]) == joined(one.items[slice(*one.spans[row])]), f"Stream({seed})"
+            assert joined(whole.items[start:end]) == joined(one.items[slice(*one.spans[row])]), (
+                f"Stream({seed})"
+            )
 
 
 LETTERS = st.sampled_from(" \n\tabAB\u00df\U0001f600\U0001f601\ufffd")
 
 
-@given(st.lists(st.tuples(st.text(LETTERS, max_size=12), st.text(LETTERS, max_size=12)), min_size=20, max_size=60))
+@given(
+    st.lists(
+        st.tuples(st.text(LETTERS, max_size=12), st.text(LETTERS, max_size=12)), min_size=20, max_size=60
+    )
+)
 def test_edits_of_the_page_lead_to_its_text(pairs: list[tuple[str, str]]) -> None:
     for (text, told), edits in zip(pairs, ask_page([list(pair) for pair in pairs]), strict=True):
         assert edited(text, tuple(edits)) == told

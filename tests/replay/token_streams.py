@@ -7,15 +7,27 @@ from typing import Any
 
 import msgspec
 
-HTML = 4 * "div p span b br td td tr tr table tbody thead li x-a".split() + (
-    "div p span b br td tr table tbody button select option optgroup details summary textarea input img canvas video object "
-    "noscript template iframe slot x-a ul li h1 fieldset wbr"
-).split()
+
+def words(text: str) -> list[str]:
+    """Split a list of names."""
+    return text.split()
+
+
+COMMON = words("div p span b br td td tr tr table tbody thead li x-a")
+RARE = words(
+    "div p span b br td tr table tbody button select option optgroup details summary textarea input img canvas "
+    "video object noscript template iframe slot x-a ul li h1 fieldset wbr"
+)
+HTML = 4 * COMMON + RARE
 DISPLAYS = (
-    "block inline inline-block flex none contents table inline-table table-row table-cell table-row-group "
-    "table-header-group table-caption table-column table-column-group list-item ruby ruby-text math flow-root "
-    "-webkit-inline-box"
-).split() + ["inline list-item", "block math"]
+    *words(
+        "block inline inline-block flex none contents table inline-table table-row table-cell list-item ruby"
+    ),
+    *words("table-row-group table-header-group table-caption table-column table-column-group ruby-text math"),
+    *words("flow-root -webkit-inline-box"),
+    "inline list-item",
+    "block math",
+)
 PLAIN = {
     "<td": "table-cell", "<tr": "table-row", "<table": "table", "<tbody": "table-row-group",
     "<thead": "table-header-group", "<span": "inline", "<b": "inline", "<x-a": "inline", "<div": "block", "<p": "block",
@@ -101,7 +113,9 @@ class Stream:
             return chance.choice(BELOW[above])
         if chance.random() < 0.85:
             return f"<{chance.choice(HTML)}"
-        return chance.choice(("%svg", "%text", "%tspan", "%a", "%g", "%foreignObject", "&math", "&mi", "^urn:x y"))
+        return chance.choice(
+            ("%svg", "%text", "%tspan", "%a", "%g", "%foreignObject", "&math", "&mi", "^urn:x y")
+        )
 
     def _leaf(self) -> str:
         mark = self.chance.choice(("=", "=", "=", "=", "!"))

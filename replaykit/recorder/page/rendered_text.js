@@ -61,7 +61,7 @@ function composed(tokens, styles, palette, isCut) {
     if (typeof token === 'number') for (let level = 0; level < token; level += 1) box = leaveBox(page, box);
     else if (typeof token === 'string') {
       const mark = token[0];
-      if (mark === '=') takeText(page, box, token.slice(1));
+      if (mark === '=') placeText(page, box, token.slice(1));
       else if (mark === '#') box = shadowBox(page, box);
       else if (mark === '<' || mark === '%' || mark === '&' || mark === '^') box = enterBox(page, box, token, tokens[at + 1]);
       else if (mark === '@' || mark === '~') {
@@ -186,7 +186,8 @@ function beginBox(page, box, html) {
   box.start = items.length;
   box.breaks = style.isVisible ? breaksOf(box, html) : 0;
   if (box.breaks > 0) items.push(box.breaks);
-  if (html === 'option' && style.isVisible) [box.option, box.isOption] = [[], true];
+  // Lists give their options, visible or not.
+  if (html === 'option') [box.option, box.isOption] = [[], true];
 }
 
 function breaksOf({ kind, style }, html) {
@@ -237,7 +238,7 @@ function leaveBox(page, box) {
 
 // ---- Texts -----------------------------------------------------------------------------------------------------
 
-function takeText(page, box, data) {
+function placeText(page, box, data) {
   if (box.option !== null) box.option.push(data);
   if (box.inside !== SHOWN || data === '') {
     if (box.option === null) noteMark(page, box, data, NO_ITEM);

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, FramedDocument
-from replaykit.replay.rendered_text.text_shapes import shape_of
 
 FRAMES_MAX = 100
 """Frames of a page that are built, those in frames included."""
@@ -112,12 +111,12 @@ def faults_of(found: dict[str, Any], differing: int, url: str, plan: Blueprint) 
 def known_of(report: Any, plan: Blueprint, style: dict[str, int]) -> dict[str, bool]:
     """Return what is known of the style of a document: `asking.js` refuses what depends on more."""
     has_sheets = all(sheet.text is not None for sheet in plan.sheets)
-    shown = report.evaluate(SHOWN, [number for number, _ in plan.shapes])
+    shown = report.evaluate(SHOWN, [number for number, _ in plan.shown])
     return {
         "isStyled": not style["repaired"] and has_sheets,
         "isDrawn": bool(plan.style) or (has_sheets and bool(plan.sheets)),
         "isSized": not style["resized"],
-        "isAlike": [shape_of(text) for text in shown] == [shape for _, shape in plan.shapes],
+        "isAlike": shown == [text for _, text in plan.shown],
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -15,7 +17,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.frame_pages import FrameView
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, SHADOW, ElementState
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, ElementState
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 
@@ -24,6 +26,9 @@ VIEWPORT = (1280, 720)
 
 BYTES_MAX = 32 << 20
 """Larger snapshots are not built: the browser holds some fifty times as much."""
+
+REFUSED_MAX = 100
+"""Elements of a page that may refuse to tell their text before no more are asked."""
 
 STAND_IN = "http://replaykit.invalid/"
 """Address of a page whose own one no server could have: `about:blank`, `data:` ..."""
@@ -85,8 +90,8 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     """Per element its palette index; empty where styles were not taken."""
     sized: str
     """Per element `1` where its box had a size, else `0`; empty where boxes were not taken."""
-    shapes: tuple[tuple[int, str], ...]
-    """Element numbers and shapes of rendered texts; empty where they were not taken."""
+    shown: tuple[tuple[int, str], ...]
+    """Element numbers and rendered texts of whole trees, or of their parts; empty where none can be told."""
     sheets: tuple[Sheet, ...]
     """Style sheets in order."""
     images: tuple[tuple[int, int, int], ...]
@@ -191,7 +196,7 @@ def blueprint(
         styles=tuple(head.styles),
         style=tuple(snapshot.style),
         sized=_sized(snapshot.box),
-        shapes=tuple(head.shapes or ()),
+        shown=tuple(_shown(dom)),
         sheets=_sheets(dom, texts),
         images=tuple(_images(dom)),
         pointer=pointer,
@@ -229,6 +234,23 @@ def _sheets(dom: Dom, texts: tuple[str | None, ...]) -> tuple[Sheet, ...]:
         for row, text in zip(dom.head.sheets, known, strict=False)
         if -1 <= row.owner < dom.head.elements and -1 <= (row.tree or 0) < dom.head.elements
     )
+
+
+def _shown(dom: Dom) -> Iterator[tuple[int, str]]:
+    """Yield the rendered text of what is outermost in each tree; if that is unknown, of what is in it."""
+    tree, number = dom.tree, dom.snapshot.number
+    roots = (row for row in dom.snapshot.nodes if tree.up[row] < 0 and tree.kind[tree.scope[row]] > OTHER)
+    waiting = list(roots) if "composed" in dom.head.flags else []
+    refused = 0
+    while waiting and refused < REFUSED_MAX:
+        row = waiting.pop()
+        with suppress(Unsupported):
+            if tree.is_html(row):
+                yield number[row], dom.inner_texts.text(row)
+                continue
+            refused -= 1
+        refused += 1
+        waiting.extend(tree.elements(row))
 
 
 def _images(dom: Dom) -> list[tuple[int, int, int]]:

@@ -86,7 +86,7 @@ class Composition:
         if tag == "br":
             self._line_break(row, around.lines)
         box = self._box(row, tag, state, around)
-        if tag == "option" and box.style.is_visible:
+        if tag == "option":  # lists give them, visible or not
             self._option(row, box.style)
         self._open.append(box)
         if box.inside.state == SHOWN:
@@ -180,9 +180,8 @@ class Composition:
             self.items.append(text)
 
     def _mark(self, text: str, style: Style) -> None:
-        if "\u27e6" in text and any(mark in text for mark in self._marks):
-            self.marked.append(len(self.items))
-        elif "s" in style.letters and text.strip(_BLANKS):
+        is_dotted = "s" in style.letters and text.strip(_BLANKS)
+        if is_dotted or ("\u27e6" in text and any(mark in text for mark in self._marks)):
             self.marked.append(len(self.items))
 
     def _broken(self, text: str, lines: _Lines, item: int) -> str:

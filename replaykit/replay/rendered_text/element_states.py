@@ -18,7 +18,8 @@ _DRAWN = words(
 )
 # One thing on a line even where their style says inline.
 _ATOMS = words(
-    "audio button canvas embed fieldset frame iframe img input meter object option progress select textarea video"
+    "audio button canvas embed fieldset frame iframe img input meter object option progress select textarea "
+    "video"
 )
 _LISTS = words("select optgroup")
 _MENU_PARTS = words("option optgroup")
