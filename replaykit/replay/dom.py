@@ -148,7 +148,7 @@ class Dom:
         return None
 
     def tells(self, row: int) -> bool:
-        """Whether an element reads the same if the page ends with it. Raises Unsupported, as its text does."""
+        """Whether an element reads the same if the page ends with it. Raises Unsupported, as `text`."""
         check_composed(self.tree, row)
         return self.inner_texts.stands_apart(row)
 

@@ -43,7 +43,7 @@ def test_the_tokens_are_those_of_the_format(watch: Watch) -> None:
     assert (taken.head["content_type"], taken.head["charset"]) == ("text/html", "UTF-8")
     assert taken.head["elements"] == len(taken.style) == len(taken.box) // 4 == 7
     assert taken.head["nodes"] == 7 + 4
-    assert taken.head["flags"] == []
+    assert taken.head["flags"] == ["composed"]
 
 
 def test_an_idle_page_gives_the_same_bytes_twice(watch: Watch, site: Any) -> None:
@@ -179,28 +179,21 @@ def test_style_indexes(watch: Watch) -> None:
     assert taken.head["styles"][0] == "block|visible|collapse|none"
 
 
-LETTERS = """<style>.before::before{content:"x"} .after::after{content:"x"} .none::before{content:""}
-.atom::before{content:"";display:inline-block} .out::before{content:"x";position:absolute} .space::before{content:"* "}
-.auto{content-visibility:auto}</style>
-<i id=icon class=before></i><i id=behind class=after></i><i id=atom class=atom></i><i id=none class=none></i>
-<i id=out class=out></i><b id=both class="before after"> x </b><b id=tight class="before after">x</b>
-<b id=space class=space> x</b><p id=block class=before> x</p>
+LETTERS = """<style>.auto{content-visibility:auto}</style>
 <b id=left style="float:left">x</b><b id=abs style="position:absolute">x</b><b id=fixed style="position:fixed">x</b>
 <b id=sticky style="position:sticky">x</b><div id=near class=auto>x</div><div style="height:9000px"></div>
 <div id=far class=auto>x</div><div id=child class=auto><u hidden>h</u><b>x</b></div><div id=hollow class=auto><u hidden>h</u></div>
 """
 
 
-def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> None:
+def test_letters_say_what_is_out_of_flow_or_skipped(watch: Watch) -> None:
     watched = watch()
     show(watched, LETTERS)
     frame = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     watched.page.evaluate(frame)
     taken = watched.ask()
     expected = {
-        "icon": "b", "behind": "b", "atom": "b", "none": "", "out": "", "both": "ba", "tight": "", "space": "g",
-        "block": "b", "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "cv", "child": "cv",
-        "hollow": "cv",
+        "left": "f", "abs": "f", "fixed": "f", "sticky": "", "near": "", "far": "c", "child": "c", "hollow": "c",
     }  # fmt: skip
     entries = {name: str(taken.palette(name)) for name in expected}
     assert {name: "".join(entry.split("|")[4:]) for name, entry in entries.items()} == expected
@@ -209,29 +202,93 @@ def test_letters_say_what_is_generated_out_of_flow_or_skipped(watch: Watch) -> N
     assert watched.ask().palette("far") == "block|visible|collapse|none"
 
 
-def test_shapes_of_bodies_and_shadow_trees(watch: Watch) -> None:
-    watched = watch(mask=(".m",))
+def rows_of(taken: Any, names: str) -> dict[str, list[Any]]:
+    """Return the edits of texts by id, or tag, of their elements."""
+    named = {taken.number(name): name for name in names if taken.has(name)}
+    rows, number = {}, 0
+    for distance, *edits in taken.head.get("texts", ()):
+        number += distance
+        rows[named.get(number, taken.tag(number))] = edits
+    return rows
+
+
+def test_rows_say_where_the_rule_is_wrong(watch: Watch) -> None:
+    watched = watch()
     watched.page.set_content(
-        "<body id=b><p id=p>Two <b>w\u00d6rds\u00a0\U0001f600</b></p><p id=m class=m>secret</p><i>\u01c5</i><input value=Q>"
-        "<div id=h><template shadowrootmode=open>x<u id=u>In</u><s hidden>y</s><svg></svg></template></div>"
-        "<iframe srcdoc='<body id=f>F<p>g'></iframe>"
+        "<style>.b::before{content:'*'} .c{text-transform:capitalize}</style><p id=p>a <b id=b class=b></b> x</p>"
+        "<p id=q><i id=i class=c>two words</i> \U0001f600</p><p>plain <u hidden>gone</u></p>"
+        "<div id=h><template shadowrootmode=open>x<u id=u class=c>in</u><style>u{text-transform:capitalize}</style>"
+        "<s hidden>y</s><svg></svg></template></div><iframe srcdoc='<body><p id=f style=text-transform:capitalize>g'></iframe>"
     )
     watched.page.wait_for_selector("iframe >> nth=0")
     watched.page.frames[1].wait_for_selector("p")
     taken = watched.ask()
-    named = {number: name for name in "bphuf" if taken.has(name) for number in [taken.number(name)]}
-    shapes = {named.get(number, taken.tag(number)): shape for number, shape in taken.head["shapes"]}
-    assert shapes == {
-        "p": "^.. .^.....",
-        "i": "^",
-        "input": "",
-        "h": "",
-        "iframe": "",
-        "u": "^.",
-        "f": "^\n\n.",
+    assert rows_of(taken, "pbqihuf") == {
+        "p": [2, 0, " "],
+        "i": [0, 1, "T", 3, 1, "W"],
+        "u": [0, 1, "I"],
+        "f": [0, 1, "G"],
     }
-    watched.page.set_content("<body>A b")
-    assert watched.ask().head["shapes"] == [[2, "^ ."]]
+    watched.page.set_content("<body>A <b>b</b>")
+    assert "texts" not in watched.ask().head
+
+
+def test_a_budget_ends_the_questions(watch: Watch) -> None:
+    watched = watch()
+    watched.page.set_content("<style>div{text-transform:capitalize}</style><p id=p>x</p>")
+    watched.page.evaluate("""() => {
+      let at = document.body;
+      for (let n = 0; n < 1500; n += 1) { at = at.appendChild(document.createElement('div')); at.append('some text '); }
+    }""")
+    taken = watched.ask()
+    assert [None] in rows_of(taken, "").values()
+    dom = Dom(taken.text.encode())
+    with pytest.raises(Unsupported, match="could not compare"):
+        _ = dom.text
+    found = dom.select("#p")
+    assert found is not None and found.text == "x"
+
+
+def test_a_megabyte_of_texts_is_told_and_no_more(watch: Watch) -> None:
+    watched = watch()
+    watched.page.set_content("<p id=p></p><p id=q></p><p id=r></p>")
+    watched.page.evaluate("""() => {
+      for (const e of [p, q, r]) { e.style.fontVariantEmoji = 'normal'; e.style.textTransform = 'full-width';
+        e.textContent = 'x'.repeat(400_000); }
+    }""")
+    rows = rows_of(watched.ask(), "pqr")
+    assert [len(rows[name]) for name in "pqr"] == [3, 3, 0]
+
+
+def test_rows_tell_nothing_of_what_is_masked(watch: Watch) -> None:
+    watched = watch(mask=(".m",))
+    watched.page.set_content(
+        "<style>.c{text-transform:capitalize}</style><div id=d class=c><p>one <b class=m>my secret</b></p>"
+        "<p id=p>two</p><details><summary>s</summary><i class=m>my secret</i></details></div><p id=q class=c>q</p>"
+    )
+    taken = watched.ask()
+    assert "secret" not in taken.text.lower()
+    assert rows_of(taken, "pdq")["p"] == [0, 1, "T"]
+    dom = Dom(taken.text.encode())
+    found = {name: dom.select(f"#{name}") for name in "dpq"}
+    assert found["p"] is not None and found["p"].text == "Two"
+    assert found["q"] is not None and found["q"].text == "Q"
+    with pytest.raises(Unsupported, match="masked"):
+        _ = found["d"] and found["d"].text
+
+
+def test_what_the_browser_does_not_show_is_unseen(watch: Watch) -> None:
+    watched = watch()
+    watched.page.set_content(
+        "<details><summary>s</summary><p id=a>x</p><p id=b>y</p></details><p>z</p>"
+        "<div style='content-visibility:hidden'><i style='display:contents'><b id=c>x</b></i></div>"
+    )
+    taken = watched.ask()
+    dom = Dom(taken.text.encode())
+    live = "(css) => [...document.querySelectorAll(css)].map((one) => one.checkVisibility())"
+    names = "summary, p, div, b"
+    assert [node.visible for node in dom.select_all(names)] == watched.page.evaluate(live, names)
+    assert len(taken.head["unseen"]) == 4
 
 
 def test_boxes_are_in_document_coordinates(watch: Watch) -> None:
@@ -250,7 +307,7 @@ def test_boxes_are_in_document_coordinates(watch: Watch) -> None:
 def test_boxes_may_be_left_out(watch: Watch) -> None:
     taken = show(watch(boxes=False), "<p>x")
     assert taken.box == []
-    assert taken.head["flags"] == ["no_box"]
+    assert taken.head["flags"] == ["no_box", "composed"]
     assert taken.style
 
 
@@ -643,7 +700,7 @@ def test_large_pages_lose_boxes_then_styles(watch: Watch) -> None:
     )
     watched.page.evaluate("many.innerHTML = '<b></b>'.repeat(20000)")
     taken = watched.ask()
-    assert taken.head["flags"] == ["no_box"]
+    assert taken.head["flags"] == ["no_box", "composed"]
     assert (taken.box, len(taken.style)) == ([], taken.head["elements"])
     watched.page.evaluate("many.innerHTML = '<b></b>'.repeat(60000)")
     taken = watched.ask()
@@ -682,7 +739,7 @@ def test_too_much_text_is_left_out_and_counted(page: Any) -> None:
         """() => { for (let i = 0; i < 27; i += 1) {
           many.append(document.createElement('i')); many.lastChild.append('x'.repeat(2 ** 20 + (i ? 0 : 5))); } }""",
     )
-    assert outline["flags"] == ["cut", "main_world"]
+    assert outline["flags"] == ["cut", "main_world", "composed"]
     assert outline["texts"][0] == [1 + 2**20 + len("⟦cut:5⟧"), "xx⟦cut:5⟧"]
     assert outline["texts"][1] == [1 + 2**20, "x" * 9]
     assert outline["omitted"] == [27 - outline["kept"], 2]

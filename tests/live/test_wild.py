@@ -84,7 +84,7 @@ def answers(node: Node) -> dict[str, Any]:
 
 @pytest.mark.parametrize("first", SEEDS[::BATCH])
 def test_every_element_of_a_wild_page_reads_as_live(watch: Watch, first: int) -> None:
-    """Every answer is exact; of 40 elements 39 have one."""
+    """Every answer is exact, and every element has one, but for what is masked."""
     watched = watch()
     elements, refused = 0, 0
     for seed in range(first, first + BATCH):
@@ -99,4 +99,4 @@ def test_every_element_of_a_wild_page_reads_as_live(watch: Watch, first: int) ->
             assert not differing, f"WildPage({seed}): {node!r}"
             elements, refused = elements + 1, refused + (len(own) < len(READS) and not node.masked)
     assert elements > 20 * BATCH
-    assert refused <= elements / 40
+    assert refused == 0
