@@ -1,7 +1,7 @@
 """Rows of a snapshot's head that say where the browser's text of an element differs from the composed one.
 
 A row is `[distance, at, length, text, ...]`: edits of the composed text, in UTF-16 units. The rules are in
-docs/snapshot-format.md, section 7.
+docs/snapshot-format.md, section 5.2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // The text that elements show, composed by one rule from the tokens and styles of a snapshot, no matter what the browser
 // says. A reader composes it again (replaykit/replay/rendered_text/): a change here is one there, too. The rule is section
-// 6 of docs/snapshot-format.md.
+// 5.1 of docs/snapshot-format.md.
 
 const [SHOWN, MENU_PART, SKIPPED, UNBOXED] = [0, 1, 2, 3];
 const [BOXLESS, INLINE, ATOM, BLOCK_BOX, CELL, ROW, GROUP] = [0, 1, 2, 3, 4, 5, 6];

@@ -1,4 +1,4 @@
-"""The text of elements, composed from tokens and styles by the rule of docs/snapshot-format.md, section 6.
+"""The text of elements, composed from tokens and styles by the rule of docs/snapshot-format.md, section 5.1.
 
 `replaykit/recorder/page/rendered_text.js` is the same rule in the page: a change here is one there, too.
 """
