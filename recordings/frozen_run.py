@@ -58,7 +58,7 @@ def snapshot(quantity: str, message: str) -> bytes:
         "snapshot": 1, "url": SHOP, "base": SHOP, "title": "Shop", "content_type": "text/html",
         "charset": "UTF-8", "compat": "CSS1Compat", "ready": "complete", "doctype": ["html", "", ""],
         "elements": 7, "nodes": 11, "styles": ["block|visible|collapse|none|", "none"], "sheets": [],
-        "flags": ["no_box", "composed"],
+        "flags": ["no_box"],
     }  # fmt: skip
     tokens = [
         "<html", "<head", 1, "<body", "<h1", "=Blue Mug", 1, "<p", ["id", "say"], "=" + message, 1,

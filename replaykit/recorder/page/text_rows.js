@@ -165,14 +165,25 @@ function commonEnd(text, told, most) {
 // Distance from the last one and number of neighbours, for elements whose style and box say that they show.
 function unseenRuns(tree, page) {
   const runs = [];
+  const seen = seenElements(tree, page);
   let last = 0;
   for (let number = 0; number < page.count; number += 1) {
-    if (!saysVisible(tree, page, number) || isShownNow(tree, page, number)) continue;
+    if (seen[number] === 1 || !saysVisible(tree, page, number)) continue;
     if (runs.length > 0 && number === last + 1) runs[runs.length - 1] += 1;
     else runs.push(number - last, 1);
     last = number;
   }
   return runs;
+}
+
+// What is around an element that shows does so, too: the innermost are asked first.
+function seenElements(tree, page) {
+  const seen = new Uint8Array(page.count);
+  for (let number = page.count - 1; number >= 0; number -= 1) {
+    if (seen[number] === 0 && saysVisible(tree, page, number) && isShownNow(tree, page, number)) seen[number] = 1;
+    if (seen[number] === 1 && page.parent[number] >= 0) seen[page.parent[number]] = 1;
+  }
+  return seen;
 }
 
 function saysVisible(tree, page, number) {
