@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from replaykit.errors import SnapshotInvalid, Unsupported
 from replaykit.replay.dom import Dom
+from tests.blocks import block
 
 
 def text(dom: Any, css: str = "#a") -> str:
@@ -161,6 +163,12 @@ def test_rows_say_where_the_browser_shows_something_else(body: Any, el: Any) -> 
     assert text(dom) == "One two."
     assert dom.text == "One two!.\n\ntail"
     assert text(body(part, texts=[[4, 3, 1, ""], [1, 3, 0, " "]])) == "onetwo "
+
+
+def test_the_example_of_the_document_on_snapshots(body: Any, el: Any) -> None:
+    shown = json.loads(block("docs/snapshot-format.md", "[[5").text)
+    part = el("p", el("b"), el("i", "two words", id="i"))
+    assert text(body(part, texts=shown), "#i") == "Two Words"
 
 
 def test_a_row_of_an_element_without_text_counts_for_it_alone(body: Any, el: Any) -> None:
