@@ -22,6 +22,7 @@ from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.request_plan import plan
 from replaykit.grading.judges.rubric.readings import BLOCKERS
+from replaykit.grading.judges.rubric.rubric_files import file_name, read_rubric_file, rubric_yaml
 from replaykit.grading.judges.tape.tape import append_reply, read_tape, tape_beside
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.options import GradeOptions
@@ -34,6 +35,7 @@ from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Click, Element
 
+from ...blocks import block
 from .conftest import Recorded, shots
 from .rubric_replies import CRITERIA, as_client, by_stage, reading, row, rubric
 
@@ -329,6 +331,26 @@ def test_the_lines_of_a_report(ask: Any) -> None:
     ]
 
 
+def test_the_page_shows_the_lines_of_a_report(ask: Any) -> None:
+    no = row("c2", "NO", [1], seen="the page shows an error")
+    found = judged(ask, row("c1", steps=[0, 2]), no, row("c3", "CANNOT_TELL"))
+    _, _, _, verdict, *shown = block("docs/judges.md", "$ replaykit judge rubric").text.splitlines()
+    assert (f"{found.outcome} judge rubric", f"({found.reason})") == (verdict[2:22], verdict[-9:])
+    assert [line.strip() for line in shown] == list(criteria_lines(found))
+
+
+def test_the_page_shows_a_file_of_criteria(tmp_path: Path) -> None:
+    text = block("docs/judges.md", "schema: replaykit.rubric/1").text
+    file = tmp_path / "order-total.yaml"
+    file.write_text(text.replace("5f...", intent_digest("Find the total of order 1042.")))
+    found = read_rubric_file(file)
+    assert (found.task, found.by, [one.id for one in found.criteria]) == (
+        "order-total",
+        Author(person="ada"),
+        ["c1"],
+    )
+
+
 @pytest.mark.parametrize("stage", ["rubric", "look", "story", "reading"])
 def test_a_request_that_fails_is_an_error(ask: Any, stage: str) -> None:
     def say(request: ModelRequest) -> Any:
@@ -521,8 +543,6 @@ def test_two_rubrics_of_one_task_leave_no_rate(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_rubrics(tmp_path: Path) -> None:
-    from replaykit.grading.judges.rubric.rubric_files import file_name, read_rubric_file, rubric_yaml
-
     (path,) = runs(tmp_path, 1, 1)
     folder = tmp_path / "rubrics"
     folder.mkdir()
