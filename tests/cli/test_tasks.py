@@ -53,7 +53,7 @@ def test_places_and_patterns_of_states_that_cannot_be_read_are_named(suite: Path
     found = run("validate", suite)
     assert found.exit_code == 3
     errors = [line for line in found.output.splitlines() if line.startswith("  error")]
-    assert "$.checks[0].where[1].at: '$.todos[?(@.id = 7)]' cannot be read: not a comparison" in found.output
+    assert "$.checks[0].where[1].at: '$.todos[?(@.id = 7)]' cannot be read: not a path" in found.output
     assert (
         "$.checks[0].where[2].at: 'todos' cannot be read: not a path: 'todos'; it begins with" in found.output
     )

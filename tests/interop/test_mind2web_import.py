@@ -94,9 +94,9 @@ def test_other_keys_are_kept_and_null_is_no_answer(tmp_path: Path, imported: Imp
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"task_id": 3}, r"result\.json task_id is int; expected str"),
+        ({"task_id": [3, 4]}, r"result\.json task_id is array; expected str"),
         ({"action_history": [None]}, r"action_history\[0\] is null; expected str"),
-        ({"action_history": "x"}, "action_history is str; expected array"),
+        ({"action_history": {"a": 1}}, "action_history is object; expected array"),
         ({"schema_version": "online-mind2web-v3"}, "schema_version has version 'online-mind2web-v3'"),
     ],
 )
