@@ -20,13 +20,15 @@ from replaykit.grading.judges.replies.json_pointer import json_verdict
 from replaykit.grading.judges.replies.score_replies import own_score, reward_line
 from replaykit.grading.judges.replies.status_line import status_line
 from replaykit.grading.judges.replies.verdict_token import Parsed, success_token
+from replaykit.grading.judges.rubric.request_texts import steps_text
+from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser
 
 NAMES = (
     "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
-    "recorded_at",
+    "recorded_at", "changes", "facts",
 )  # fmt: skip
 """Placeholders of the user prompt; `{{images}}` alone on a line says where the pictures stand."""
 
@@ -48,7 +50,12 @@ class Custom(ModelJudge):
         self._texts = _IMAGES.split(user)
         if len(self._texts) > 2 or "{{images}}" in "".join(self._texts):
             raise JudgeError(what="prompt user: {{images}} stands once, alone on its line")
-        self.wants = replace(self.wants, tree="{{axtree}}" in user, text="{{final_text}}" in user)
+        self.wants = replace(
+            self.wants,
+            tree="{{axtree}}" in user,
+            text="{{final_text}}" in user,
+            notes="{{changes}}" in user or "{{facts}}" in user,
+        )
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask once, unless there is nothing to ask about."""
@@ -68,7 +75,8 @@ class Custom(ModelJudge):
     def shape(self) -> dict[str, Any]:
         """Return what else shapes its answer."""
         parser = self.settings.parser
-        return {} if isinstance(parser, str) else {"parser": msgspec.to_builtins(parser)}
+        own = {} if isinstance(parser, str) else {"parser": msgspec.to_builtins(parser)}
+        return {**own, "changes_version": CHANGES_VERSION} if self.wants.notes else own
 
     def _request(self, evidence: JudgeEvidence) -> ModelRequest:
         values = self._values(evidence)
@@ -88,6 +96,8 @@ class Custom(ModelJudge):
             "urls": "\n".join(deed.url for deed in evidence.deeds if deed.url),
             "final_text": evidence.text,
             "axtree": evidence.tree,
+            "changes": steps_text(evidence, facts=False).text,
+            "facts": steps_text(evidence, facts=True, changes=False).text,
         }
         used = {name: text for name, text in texts.items() if f"{{{{{name}}}}}" in "".join(self._texts)}
         plain = {"n_images": str(len(evidence.images)), "recorded_at": evidence.recorded_at}

@@ -1,4 +1,4 @@
-"""Texts and pictures of the requests of the judge `rubric`, within their limits."""
+"""Texts and pictures of requests about criteria and steps, within their limits."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def choices(*, reverse: bool) -> str:
     return ", ".join(reversed(words) if reverse else words)
 
 
-def steps_text(evidence: JudgeEvidence, *, facts: bool) -> Steps:
+def steps_text(evidence: JudgeEvidence, *, facts: bool, changes: bool = True) -> Steps:
     """Return the actions with their notes; above the limit, the notes of the first steps are left out."""
     notes = {one.step: one for one in evidence.notes}
     left, told = NOTES_MAX, {}
     for step in sorted(notes, reverse=True):
-        lines = _note(notes[step], facts=facts)
+        lines = _note(notes[step], facts=facts, changes=changes)
         left -= sum(map(len, lines))
         if left < 0:
             break
@@ -53,7 +53,8 @@ def steps_text(evidence: JudgeEvidence, *, facts: bool) -> Steps:
         for step in range(len(evidence.deeds))
     )
     text = "\n".join(line for block in blocks for line in block)
-    return Steps(text=text, told=frozenset(step for step in told if _shows(notes[step], facts=facts)))
+    shows = (step for step in told if _shows(notes[step], facts=facts, changes=changes))
+    return Steps(text=text, told=frozenset(shows))
 
 
 def actions_text(evidence: JudgeEvidence) -> str:
@@ -114,10 +115,13 @@ def _act(evidence: JudgeEvidence, step: int) -> str:
     return "(the agent spoke)" if deed.is_said else deed.action
 
 
-def _note(one: StepNote, *, facts: bool) -> list[str]:
+def _note(one: StepNote, *, facts: bool, changes: bool) -> list[str]:
     cut = [f"({one.n_cut} more lines)"] if one.n_cut else []
-    return [*one.changes, *cut, *(f"* {fact}" for fact in one.facts if facts)]
+    lines = [*one.changes, *cut] if changes else []
+    return [*lines, *(f"* {fact}" for fact in one.facts if facts)]
 
 
-def _shows(one: StepNote, *, facts: bool) -> bool:
-    return one.is_page_known or (facts and any(not fact.startswith("page ") for fact in one.facts))
+def _shows(one: StepNote, *, facts: bool, changes: bool) -> bool:
+    return (changes and one.is_page_known) or (
+        facts and any(not fact.startswith("page ") for fact in one.facts)
+    )
