@@ -1,4 +1,4 @@
-"""What `rubric` found of a run, in lines: all criteria, each that is not met, process, first failing step."""
+"""What `rubric` found, in lines: of a run all criteria and the process, of a report what stayed unread."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Any
 from msgspec import UNSET
 
 from replaykit.grading.verdict import FirstFailure, Judgement
+from replaykit.report.table import safe
+
+UNREAD_SHARE = 0.05
+"""Share of criteria without a readable verdict above which a judge is warned of."""
 
 WORDS_MAX = 160
 """Characters that are shown of a criterion, and of what was seen."""
@@ -31,6 +35,17 @@ def criteria_lines(judgement: Judgement, detected: FirstFailure | None = None) -
         yield f"first failing step by the judge: {_failure(judgement.failure, detected)}"
     if judgement.unsupported is not UNSET and judgement.unsupported:
         yield f"told and not shown: {', '.join(judgement.unsupported)}"
+
+
+def unread_lines(judges: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a warning for each judge that left more than `UNREAD_SHARE` of its criteria unread."""
+    for name, judge in judges.items():
+        share = judge.get("unread_share")
+        if share is not None and share > UNREAD_SHARE:
+            yield (
+                f"warning: judge {safe(name)} left {share * 100:.1f} % of its criteria unread, more than "
+                f"{UNREAD_SHARE * 100:.0f} %: the model does not answer as asked"
+            )
 
 
 def _verdict(one: Mapping[str, Any]) -> str:

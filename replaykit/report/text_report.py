@@ -22,7 +22,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.claim_text import claim_lines
-from replaykit.report.criteria_text import criteria_lines
+from replaykit.report.criteria_text import criteria_lines, unread_lines
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
@@ -51,6 +51,7 @@ def as_summary(report: Report) -> str:
         [*_decided(report), *_proof(report)],
         _vacuous(report),
         _pairs(report),
+        _unread(report),
         _gate(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -73,6 +74,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
         [*_decided(report), *_proof(report)],
         _vacuous(report),
         _pairs(report),
+        _unread(report),
         _duplicates(report),
         _gate(report),
     ]
@@ -99,6 +101,10 @@ def _pairs(report: Report) -> list[str]:
         for pair in judge.get("pairs", ())
         if pair["n"] > 1
     ]
+
+
+def _unread(report: Report) -> list[str]:
+    return list(unread_lines(report.summary.get("judges", {})))
 
 
 def _agreement(pair: Mapping[str, Any]) -> str:

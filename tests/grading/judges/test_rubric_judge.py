@@ -27,8 +27,9 @@ from replaykit.grading.judges.tape.tape import append_reply, read_tape, tape_bes
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
-from replaykit.report.criteria_text import criteria_lines
+from replaykit.report.criteria_text import criteria_lines, unread_lines
 from replaykit.report.json_report import as_json
+from replaykit.report.text_report import as_summary, as_text
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Author, Criterion, Rubric, intent_digest
 from replaykit.tasks.task import Task
@@ -541,6 +542,26 @@ def test_two_rubrics_of_one_task_leave_no_rate(tmp_path: Path) -> None:
     assert pooled["success_rate"] == 1.0 and "reason" not in pooled
     (alone,) = grade_many(paths[:1], options, gate=GATE).summary["judges"].values()
     assert (alone["success_rate"], alone["process"], alone["unread_share"]) == (1.0, 1.0, 0.0)
+
+
+def test_replies_that_leave_criteria_unread_are_warned_of(tmp_path: Path) -> None:
+    said = (reading(), reading(row("c1"), row("c2", "MAYBE"), row("c3")))
+    for path, words in zip(runs(tmp_path, 2, 1), said, strict=True):
+        client = CallableClient(as_client(by_stage(reading=words)))
+        run_judges([path], GradeOptions(judges=("rubric",), judge_mode="new"), client=client)
+    paths = sorted(tmp_path.glob("*.zst"))
+    report = grade_many(paths, GradeOptions(judges=("rubric",)), gate=GATE)
+    warning = "warning: judge rubric left 16.7 % of its criteria unread, more than 5 %"
+    assert all(
+        warning in text for text in (as_summary(report), as_text(report), as_text(report, details=False))
+    )
+    alone = [grade_many([path], GradeOptions(judges=("rubric",)), gate=GATE) for path in paths]
+    assert ["warning" in as_text(one) for one in alone] == [False, True]
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.0, 0), (0.05, 0), (0.0501, 1), (1.0, 1), (None, 0)])
+def test_five_in_a_hundred_unread_are_no_warning(share: float | None, n: int) -> None:
+    assert len(list(unread_lines({"rubric": {"unread_share": share}, "webvoyager": {}}))) == n
 
 
 def test_a_folder_of_rubrics(tmp_path: Path) -> None:
