@@ -41,9 +41,10 @@ def command(
     """Say which rules tell runs apart, and which never do.
 
     \b
-    A rule is a check, one of its items, a policy, a judge, or a code of
-    findings. It separates runs where some pass it and some fail it. A rule
-    that every run passes, or fails, says nothing about agents.
+    A rule is a check, one of its items, a policy, a judge, a criterion of
+    its rubric, or a code of findings. It separates runs where some pass it
+    and some fail it. A rule that every run passes, or fails, says nothing
+    about agents.
 
     Reads reports (.json) only.
     """

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET
 
 from replaykit.grading.findings.detection import PAGE_CODES
 from replaykit.grading.findings.taxonomy import KINDS
 from replaykit.grading.verdict import (
     CheckResult,
+    Judgement,
     JudgeOutcome,
     Outcome,
     PolicyOutcome,
@@ -20,24 +23,26 @@ from replaykit.grading.verdict import (
 Said: TypeAlias = Literal["pass", "fail", "undecided", "error", "dormant"]
 """What a rule says of one run. DORMANT is a pass: nothing was broken."""
 
-RuleKind: TypeAlias = Literal["check", "item", "policy", "judge", "finding"]
+RuleKind: TypeAlias = Literal["check", "item", "policy", "judge", "criterion", "finding"]
 """What a rule is. A finding fails the runs in which it was found."""
 
-KINDS_OF_RULES: tuple[RuleKind, ...] = ("check", "item", "policy", "judge", "finding")
+KINDS_OF_RULES: tuple[RuleKind, ...] = ("check", "item", "policy", "judge", "criterion", "finding")
 """In the order of reports."""
 
 
 class RuleKey(NamedTuple):
-    """What makes a rule one: checks and items are of one task, the others of a whole corpus."""
+    """What makes a rule one: checks, items and criteria are of one task, the others of a whole corpus."""
 
     kind: RuleKind
     """What it is."""
     task: str | None
-    """Task of a check or item."""
+    """Task of a check, item or criterion."""
     name: str
-    """Id of the check, `check/item`, id of the policy, judge, or code of the finding."""
+    """Id of the check, `check/item`, id of the policy, judge, `judge/criterion`, or code of the finding."""
     fingerprint: str | None = None
-    """Of a judge."""
+    """Of a judge, also of that of a criterion."""
+    basis: str | None = None
+    """Of a criterion: digest of the rubric that holds it; in another one the same id asks something else."""
 
 
 class RuleVote(NamedTuple):
@@ -63,7 +68,9 @@ def votes_of(verdict: Verdict, codes: Sequence[str] = tuple(KINDS)) -> Iterator[
     for place, judge in enumerate(verdict.judgements):
         if judge.outcome is not JudgeOutcome.NOT_EVALUATED:
             key = RuleKey("judge", None, judge.judge, judge.fingerprint or None)
-            yield RuleVote(key, _JUDGES[judge.outcome], _without_judge(verdict, place))
+            others = _without_judge(verdict, place)
+            yield RuleVote(key, _JUDGES[judge.outcome], others)
+            yield from _criteria(verdict.task_id, judge, others)
     found = {one.code for one in verdict.findings}
     for code in codes:
         yield RuleVote(RuleKey("finding", None, code), _finding(code, found, verdict), success)
@@ -87,6 +94,23 @@ def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleV
     if len(check.items) > 1:
         for item in check.items:
             yield RuleVote(RuleKey("item", task, f"{check.id}/{item.id}"), _OUTCOMES[item.outcome], others)
+
+
+def _criteria(task: str, judge: Judgement, others: bool | None) -> Iterator[RuleVote]:
+    """Yield the criteria of a judge that has some."""
+    basis = None if judge.basis is UNSET else judge.basis
+    for row in () if judge.criteria is UNSET else judge.criteria:
+        key = RuleKey("criterion", task, f"{judge.judge}/{row['id']}", judge.fingerprint or None, basis)
+        yield RuleVote(key, _met(row), others)
+
+
+def _met(row: Mapping[str, Any]) -> Said:
+    """Return what a criterion says; where it does not apply, or may not, it decides nothing."""
+    applies = row.get("applies", "YES") == "YES"
+    return _CRITERIA.get(row["verdict"], "undecided") if applies else "undecided"
+
+
+_CRITERIA: dict[str, Said] = {"YES": "pass", "NO": "fail"}
 
 
 def _without_check(verdict: Verdict, check: CheckResult) -> bool | None:

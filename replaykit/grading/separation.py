@@ -38,13 +38,15 @@ class Rule(Struct, frozen=True, kw_only=True):
     """One rule over all runs that it was applied to."""
 
     kind: RuleKind
-    """`check item policy judge finding`."""
+    """`check item policy judge criterion finding`."""
     task: str | None
-    """Task of a check or item; null = over all tasks."""
+    """Task of a check, item or criterion; null = over all tasks."""
     name: str
-    """Id of the check, `check/item`, id of the policy, judge, or code of the finding."""
+    """Id of the check, `check/item`, id of the policy, judge, `judge/criterion`, or code of the finding."""
     fingerprint: str | None
-    """Of a judge."""
+    """Of a judge, also of that of a criterion."""
+    basis: str | None
+    """Of a criterion: digest of the rubric that holds it."""
     word: Word
     """What it does to the corpus."""
     n: int
@@ -94,7 +96,7 @@ class Separation(Struct, frozen=True, kw_only=True):
     words: dict[Word, int]
     """How many rules do what."""
     rules: tuple[Rule, ...]
-    """Checks, items, policies, judges, findings; of a kind by task, in the order of their first run."""
+    """Checks, items, policies, judges, criteria, findings; of a kind by task, in order of their first run."""
 
 
 def separation(reports: Sequence[Report], labels: Labels | None = None) -> Separation:
@@ -183,6 +185,7 @@ def _rule(key: RuleKey, votes: _Votes, tasks: Sequence[str], truth: Mapping[int,
         task=key.task,
         name=key.name,
         fingerprint=key.fingerprint,
+        basis=key.basis,
         word=_word(count),
         n=len(votes),
         passed=passed,

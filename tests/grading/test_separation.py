@@ -165,6 +165,59 @@ def test_a_check_is_compared_with_the_judge_where_no_other_check_is() -> None:
     assert [rule.phi_success for rule in found.rules] == [1.0, 1.0]
 
 
+def with_criteria(
+    number: int, *rows: str, judge: str = "F", basis: str = "sha256:b", task: str = "t"
+) -> Verdict:
+    """Build a verdict of a judge with criteria c0, c1 ...: each its verdict, `applies` before it if it hangs."""
+    one = run(number, "P", judges=judge, task=task)
+    said = tuple(_criterion(place, *reversed(words.split())) for place, words in enumerate(rows))
+    return replace(one, judgements=(replace(one.judgements[0], criteria=said, basis=basis),))
+
+
+def _criterion(place: int, verdict: str, applies: str = "") -> dict[str, str]:
+    hangs = {"applies": applies} if applies else {}
+    return {"id": f"c{place}", "verdict": verdict, "reason": "", **hangs}
+
+
+@pytest.mark.parametrize(
+    ("column", "word", "counts"),
+    [
+        (("YES", "NO"), "separates", (1, 1, 0)), (("YES", "NO", "CANNOT_TELL"), "separates", (1, 1, 1)),
+        (("YES", "YES"), "all_pass", (2, 0, 0)), (("NO", "NO"), "all_fail", (0, 2, 0)),
+        (("NO", "CANNOT_TELL"), "undecided_in_part", (0, 1, 1)), (("CANNOT_TELL",), "never_decided", (0, 0, 1)),
+        (("NO NO", "CANNOT_TELL YES"), "never_decided", (0, 0, 2)), (("YES YES", "YES NO"), "separates", (1, 1, 0)),
+    ],
+)  # fmt: skip
+def test_each_word_of_a_criterion(column: tuple[str, ...], word: str, counts: tuple[int, int, int]) -> None:
+    found = separated(*(with_criteria(number, said) for number, said in enumerate(column)))
+    (rule,) = rules(found, "criterion")
+    assert (rule.word, rule.passed, rule.failed, rule.undecided) == (word, *counts)
+    assert rule.title == "criterion t: j0/c0"
+    assert (rule.fingerprint, rule.basis) == ("sha256:0", "sha256:b")
+
+
+def test_a_criterion_is_of_one_task_and_of_one_rubric() -> None:
+    runs = [with_criteria(0, "YES", "NO"), with_criteria(1, "NO", "NO", basis="sha256:x")]
+    found = rules(separated(*runs, with_criteria(2, "NO", task="u"), run(3, judges="E")), "criterion")
+    assert [(rule.task, rule.name, rule.basis, rule.word) for rule in found] == [
+        ("t", "j0/c0", "sha256:b", "all_pass"),
+        ("t", "j0/c1", "sha256:b", "all_fail"),
+        ("t", "j0/c0", "sha256:x", "all_fail"),
+        ("t", "j0/c1", "sha256:x", "all_fail"),
+        ("u", "j0/c0", "sha256:b", "all_fail"),
+    ]
+
+
+def test_a_criterion_is_compared_with_what_its_judge_does_not_decide() -> None:
+    runs = [with_criteria(0, "YES", judge="S"), with_criteria(1, "NO", judge="F")]
+    failed = run(1, "F", judges="F")
+    runs[1] = replace(runs[1], checks=failed.checks, completion=failed.completion, success=failed.success)
+    (rule,) = rules(separated(*runs), "criterion")
+    assert (rule.phi_success, rule.same_as) == (1.0, "check t: c0")
+    (alone,) = rules(separated(*(replace(one, checks=(), completion=None) for one in runs)), "criterion")
+    assert alone.phi_success is None  # its own judge is no other rule
+
+
 def test_labels_are_joined_by_trajectory_or_by_task() -> None:
     runs = [run(0, "P", task="a"), run(1, "F", task="b"), run(2, "P", task="c")]
     own = [Label(trajectory=f"{n:064x}", label="success" if n != 1 else "failure") for n in range(2)]

@@ -26,6 +26,7 @@ from replaykit.grading.judges.rubric.rubric_files import file_name, read_rubric_
 from replaykit.grading.judges.tape.tape import append_reply, read_tape, tape_beside
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.options import GradeOptions
+from replaykit.grading.separation import separation
 from replaykit.replay.player import Replay
 from replaykit.report.criteria_text import criteria_lines, unread_lines
 from replaykit.report.json_report import as_json
@@ -542,6 +543,21 @@ def test_two_rubrics_of_one_task_leave_no_rate(tmp_path: Path) -> None:
     assert pooled["success_rate"] == 1.0 and "reason" not in pooled
     (alone,) = grade_many(paths[:1], options, gate=GATE).summary["judges"].values()
     assert (alone["success_rate"], alone["process"], alone["unread_share"]) == (1.0, 1.0, 0.0)
+
+
+def test_criteria_are_rules_that_tell_runs_apart_or_not(tmp_path: Path) -> None:
+    said = (reading(), reading(row("c1"), row("c2", "NO"), row("c3", "CANNOT_TELL")))
+    for path, words in zip(runs(tmp_path, 2, 1), said, strict=True):
+        client = CallableClient(as_client(by_stage(reading=words)))
+        run_judges([path], GradeOptions(judges=("rubric",), judge_mode="new"), client=client)
+    report = grade_many(sorted(tmp_path.glob("*.zst")), GradeOptions(judges=("rubric",)), gate=GATE)
+    found = [one for one in separation([report]).rules if one.kind == "criterion"]
+    assert [(one.title, one.word) for one in found] == [
+        ("criterion t1: rubric/c1", "all_pass"),
+        ("criterion t1: rubric/c2", "separates"),
+        ("criterion t1: rubric/c3", "undecided_in_part"),
+    ]
+    assert {one.basis for one in found} == {one.judgements[0].basis for one in report.verdicts}
 
 
 def test_replies_that_leave_criteria_unread_are_warned_of(tmp_path: Path) -> None:
