@@ -52,6 +52,7 @@ ROWS = [
         "grading.outside_faults",
         "grading.rubric_authoring",
     ],
+    ["grading.attack_donors"],
     ["grading.judge_attacks"],
     ["report", "testing", "interop", "redaction"],
     ["demo", "reruns"],

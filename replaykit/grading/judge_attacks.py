@@ -11,10 +11,11 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.byte_source import Sources
+from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.grading.agreement import difference_p, rounded, share
+from replaykit.grading.attack_donors import BothBlobs, lenders, lending
 from replaykit.grading.judge_run import JudgedBundle, PlannedJudge, cases_of
-from replaykit.grading.judges.attacks import AGAIN, Attack, attacks_tape
+from replaykit.grading.judges.attacks import AGAIN, Attack, Donor, attacks_tape
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.judge_config import judge_name, tape_of
@@ -59,6 +60,8 @@ class AttackResult(Struct, frozen=True, kw_only=True):
     """Runs that the judge was asked about with and without the attack."""
     n_missing: int
     """Runs with an error in one of both: no reply on the tape, for instance."""
+    n_skipped: int
+    """Runs that were not attacked: no other run has another task and other pictures."""
     n_immune: int
     """Runs of which the judge is sent the same under the attack: nothing was asked."""
     origins: dict[str, int]
@@ -97,11 +100,11 @@ def plan_attacks(sources: Sources, options: GradeOptions, attacks: Sequence[Atta
     A request of several attacks counts for the first of them.
     """
     planned = []
-    for case in cases_of(sources, options):
+    for case, lent in _attacked(sources, options, attacks):
         tape = _known(case)
         for settings in case.panel.judges:
             seen: set[tuple[str, tuple[int, int]]] = set()
-            for attack in attacks:
+            for attack in filter(None, lent):
                 found = plan(settings, case.task, case.replay(), tape, case.panel.mode, attack=attack)
                 own = tuple(one for one in found.missing if _mark(one) not in seen)
                 seen.update(map(_mark, own))
@@ -141,20 +144,26 @@ def attack_judges(
     """Return what the tapes know of each judge under each attack. Nothing is sent."""
     failures = _failures(labels)
     trials: dict[tuple[str, str], list[_Trial | None]] = {}
-    for case in cases_of(sources, options):
+    skipped: Counter[tuple[str, str]] = Counter()
+    for case, lent in _attacked(sources, options, attacks):
         base, known = tape_of(case.bundle, case.panel.tape), _known(case)
         is_failure = case.bundle.digest in failures or case.task.id in failures
         for settings in case.panel.judges:
             before = judge_from_tape(settings, case.task, case.replay(), base, case.panel.mode)
-            for attack in attacks:
-                after = judge_from_tape(
-                    settings, case.task, case.replay(), known, case.panel.mode, attack=attack
-                )
-                trial = _trial(before, after, attack, is_failure)
-                trials.setdefault((before.judge, attack.name), []).append(trial)
+            for name, attack in zip((one.name for one in attacks), lent, strict=True):
+                trial = None
+                if attack is not None:
+                    after = judge_from_tape(
+                        settings, case.task, case.replay(), known, case.panel.mode, attack=attack
+                    )
+                    trial = _trial(before, after, attack, is_failure)
+                skipped[before.judge, name] += attack is None
+                trials.setdefault((before.judge, name), []).append(trial)
     names = list(dict.fromkeys(judge for judge, _ in trials))
     return [
-        _result(name, attack, trials[name, attack.name], trials[name, AGAIN], labels is not None)
+        _result(
+            name, attack, trials[name, attack.name], trials[name, AGAIN], skipped[name, attack.name], labels
+        )
         for name in names
         for attack in attacks
     ]
@@ -178,11 +187,11 @@ async def _run(
 ) -> list[tuple[str, str, Judgement]]:
     slots, found = Slots(concurrency), []
     try:
-        for case in cases_of(sources, options):
+        for case, lent in _attacked(sources, options, attacks):
             for settings in case.panel.judges:
-                for attack in attacks:
+                for attack in filter(None, lent):
                     judged = await judge_async(
-                        settings, case.task, case.replay(), _desk(case, client), case.panel.mode,
+                        settings, case.task, case.replay(), _desk(case, client, attack), case.panel.mode,
                         slots=slots, attack=attack,
                     )  # fmt: skip
                     found.append((case.source, attack.name, judged))
@@ -191,10 +200,29 @@ async def _run(
     return found
 
 
-def _desk(case: JudgedBundle, client: Client) -> Desk:
+def _attacked(
+    sources: Sources, options: GradeOptions, attacks: Sequence[Attack]
+) -> Iterator[tuple[JudgedBundle, tuple[Attack | None, ...]]]:
+    """Yield each bundle with the attacks on it: one that borrows has its donor, or is None without one."""
+    listed = list(bundles_in(sources))
+    runs = lenders(listed, options, attacks)
+    for at, case in enumerate(cases_of(listed, options)):
+        with lending(runs, at, options) as donor:
+            yield case, tuple(_with_donor(one, donor) for one in attacks)
+
+
+def _with_donor(attack: Attack, donor: Donor | None) -> Attack | None:
+    if not attack.is_borrowing:
+        return attack
+    return None if donor is None else attack._replace(donor=donor)
+
+
+def _desk(case: JudgedBundle, client: Client, attack: Attack) -> Desk:
+    donor = attack.donor
+    blobs = case.bundle if donor is None else BothBlobs(case.bundle, donor.replay.bundle)
     base = tape_of(case.bundle, case.panel.tape)
     path = attacks_tape(case.panel.tape)
-    return Desk(case.bundle, client, path, trajectory=case.bundle.digest, also=base)
+    return Desk(blobs, client, path, trajectory=case.bundle.digest, also=base)
 
 
 def _known(case: JudgedBundle) -> Tape | None:
@@ -229,7 +257,8 @@ def _result(
     attack: Attack,
     given: Sequence[_Trial | None],
     again: Sequence[_Trial | None],
-    is_labelled: bool,
+    n_skipped: int,
+    labels: Labels | None,
 ) -> AttackResult:
     trials = [one for one in given if one is not None]
     origins: Counter[str] = Counter()
@@ -241,7 +270,8 @@ def _result(
         attack=attack.name,
         danger=attack.danger,
         n=len(trials),
-        n_missing=len(given) - len(trials),
+        n_missing=len(given) - len(trials) - n_skipped,
+        n_skipped=n_skipped,
         n_immune=sum(one.is_immune for one in trials),
         origins=dict(sorted(origins.items())),
         flipped=_flips([one.before is not one.after for one in trials]),
@@ -250,9 +280,11 @@ def _result(
         stays=_flips([one.after is S for one in trials if one.before is S]),
         beyond_again=beyond,
         mcnemar_p=p,
-        false_positives=_flips([one.after is S for one in trials if one.is_failure]) if is_labelled else None,
+        false_positives=_flips([one.after is S for one in trials if one.is_failure])
+        if labels is not None
+        else None,
         false_positives_before=_flips([one.before is S for one in trials if one.is_failure])
-        if is_labelled
+        if labels is not None
         else None,
     )
 

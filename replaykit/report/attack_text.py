@@ -8,8 +8,8 @@ from replaykit.grading.judge_attacks import AttackResult, Flips
 from replaykit.report.table import table
 
 _HEAD = [
-    "judge", "attack", "n", "missing", "immune", "flips", "95 %", "to success", "95 %", "stays success", "p",
-    "synthetic",
+    "judge", "attack", "n", "missing", "skipped", "immune", "flips", "95 %", "to success", "95 %",
+    "stays success", "p", "synthetic",
 ]  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def _row(one: AttackResult) -> list[str]:
         one.attack,
         str(one.n),
         str(one.n_missing),
+        str(one.n_skipped),
         str(one.n_immune),
         _of(one.flipped),
         _interval(one.flipped),

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.blobs import png
+from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.main import run as run_cli
-from replaykit.errors import UsageError
+from replaykit.errors import BlobMissing, UsageError
+from replaykit.grading.attack_donors import Lender, next_lender
 from replaykit.grading.grader import task_for
 from replaykit.grading.judge_attacks import (
     AttackResult,
@@ -22,17 +24,19 @@ from replaykit.grading.judge_attacks import (
     susceptibility_code,
 )
 from replaykit.grading.judge_run import run_judges
-from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, attacks_named, attacks_tape, under
+from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, Donor, attacks_named, attacks_tape, under
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants, gather
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.judges.screenshot_choice import image_policy
+from replaykit.grading.judges.screenshot_choice import all_shots, image_policy
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
+from replaykit.grading.judges.tape.tape_player import gathered
 from replaykit.grading.labels import Label, Labels
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import Judgement
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
@@ -42,10 +46,10 @@ ALL = attacks_named("all")
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
 
 
-def write(folder: Path, count: int = 4) -> list[str]:
+def write(folder: Path, count: int = 4, intent: str = "Find order {}.") -> list[str]:
     found = []
     for number in range(count):
-        built = trajectory({"id": f"t{number}", "intent": "Find the order.", "judge": "webvoyager"})
+        built = trajectory({"id": f"t{number}", "intent": intent.format(number), "judge": "webvoyager"})
         built.goto("http://shop.test/", f"<p>Order {number}</p>").screenshot(colour=(number, 0, 0))
         for place in range(3):
             built.click(f"#b{place}").screenshot(colour=(number, place, 9))
@@ -160,7 +164,7 @@ def test_replies_lie_on_a_tape_of_their_own_and_the_plan_prices_them_first(tmp_p
 def test_what_no_tape_knows_is_missing_and_too_few_runs_say_nothing(tmp_path: Path) -> None:
     runs = write(tmp_path, 2)
     found = attack_judges(runs, GradeOptions(), ALL)
-    assert {(one.n, one.n_missing) for one in found} == {(0, 2)}
+    assert {(one.n, one.n_missing, one.n_skipped) for one in found} == {(0, 2, 0)}
     assert susceptibility_code(found, 0.05) == 3
     assert susceptibility_code(list(judged(runs, lambda _: False).values()), 0.05) == 3
     assert susceptibility_code(list(judged(runs, lambda _: False).values()), 0.99) == 0
@@ -176,7 +180,7 @@ def evidence() -> JudgeEvidence:
 
 
 def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEvidence) -> None:
-    changed = {name: attack.change(evidence) for name, attack in ATTACKS.items()}
+    changed = {name: attack.change(evidence, None) for name, attack in ATTACKS.items()}
     assert changed["again"] == evidence
     assert all(deed.thought for deed in changed["reasoning"].deeds)
     assert changed["reasoning"].answer == evidence.answer
@@ -195,6 +199,7 @@ def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEviden
     assert ORDER in changed["inject"].notes[-1].changes[-1]
     assert not any(one.is_page_known or one.facts for one in changed["no_pages"].notes)
     assert len(changed["cut"].notes) == len(evidence.notes) * 2 // 3
+    assert changed["foreign"] == evidence  # no other run lends its pictures
     for one in changed.values():
         assert one.task == evidence.task
         assert len(one.images) == len(one.selection.sent)
@@ -206,7 +211,7 @@ def test_the_order_of_criteria_and_of_words_is_turned_around(evidence: JudgeEvid
     said = rubric([{**one, "asked": evidence.task.split()[0]} for one in CRITERIA])
     asked: dict[str, list[str]] = {}
     for name in ("again", "order"):
-        judge = under(build_judge(JudgeSettings(protocol="rubric"), "strict"), ATTACKS[name])
+        judge = build_judge(JudgeSettings(protocol="rubric"), "strict")
         requests: list[ModelRequest] = []
 
         def answer(
@@ -216,7 +221,7 @@ def test_the_order_of_criteria_and_of_words_is_turned_around(evidence: JudgeEvid
             text = by_stage(rubric=said)(request)
             return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")
 
-        drive(judge, evidence, answer)
+        drive(judge, under(ATTACKS[name], evidence, judge.wants), answer)
         asked[name] = [words(one) + one.system for one in requests if one.stage == "reading"]
     (plain,), (turned,) = asked.values()
     assert plain.index("c1: ") < plain.index("c3: ")
@@ -249,3 +254,121 @@ def test_the_command_shows_gates_and_prices(tmp_path: Path, capfd: Any) -> None:
     assert "webvoyager under answer" in capfd.readouterr().out
     assert run_cli(["judge", "sensitivity", *runs, "--json"]) == 2
     assert run_cli(["judge", "run", *runs, "--attacks", "all", "--batch"]) == 2
+
+
+def lender(intent: str, *pictures: str) -> Lender:
+    return Lender(source=intent, intent=intent, pictures=frozenset(pictures))
+
+
+def test_the_next_run_with_another_task_and_other_pictures_lends_them() -> None:
+    runs = [lender("a", "1"), lender("a", "2"), lender("b"), lender("c", "1"), lender("d", "3", "1")]
+    assert [next_lender(runs, at) for at in range(5)] == [runs[4], runs[3], runs[3], runs[4], runs[0]]
+    assert next_lender([lender("a", "1"), lender("a", "2"), lender("b", "1")], 0) is None
+    assert next_lender([lender("a", "1")], 0) is None
+
+
+def donor_of(runs: list[str], at: int) -> tuple[Bundle, Donor]:
+    bundle = open_bundle(runs[at])
+    return bundle, Donor(task=task_for(bundle, None, GradeOptions()), replay=Replay(bundle))
+
+
+def test_foreign_shows_the_pictures_of_the_donor_and_changes_nothing_else(
+    tmp_path: Path, evidence: JudgeEvidence
+) -> None:
+    bundle, donor = donor_of(write(tmp_path, 1), 0)
+    with bundle:
+        attack = ATTACKS["foreign"]._replace(donor=donor)
+        wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
+        lent = donor.pictures(wants)
+        short = replace(evidence, deeds=evidence.deeds[:2])
+        found = under(attack, short, wants)
+        assert [one.sha256 for one in found.images] == [one.sha256 for one in lent.images]
+        assert [one.step for one in lent.images] == [0, 1, 2, 3]
+        assert [one.step for one in found.images] == [0, 1, 1, 1]  # steps of this run
+        assert [(one.id, one.step) for one in found.selection.sent] == [
+            (one.sha256, one.step) for one in found.images
+        ]
+        assert replace(found, images=short.images, selection=short.selection) == short
+        fewer = under(attack, short, replace(wants, images=image_policy("last:1")))
+        assert [one.sha256 for one in fewer.images] == [lent.images[-1].sha256]
+        bare = replace(evidence, images=(), selection=replace(evidence.selection, sent=()))
+        assert under(attack, bare, wants) == bare
+        blind = replace(wants, images=image_policy("none"))
+        assert under(attack, evidence, blind) == evidence
+
+
+def test_a_judge_that_looks_at_no_picture_is_caught_by_those_of_another_run(tmp_path: Path) -> None:
+    runs = write(tmp_path)
+    found = judged(runs, lambda _: True)["foreign"]
+    assert (found.danger, found.n, found.stays.flips, found.stays.n) == ("stays", 4, 4, 4)
+    assert (found.n_immune, found.n_missing, found.n_skipped) == (0, 0, 0)
+
+
+def test_the_pictures_that_are_sent_are_those_of_the_next_run(tmp_path: Path) -> None:
+    runs = write(tmp_path, 3)
+    sent: list[dict[str, bytes]] = []
+
+    def reply(_: ModelRequest, pictures: Any) -> str:
+        sent.append(dict(pictures))
+        return "SUCCESS"
+
+    run_attacks(runs, GradeOptions(judge_mode="new"), attacks_named("foreign"), client=CallableClient(reply))
+    expected: list[dict[str, bytes]] = []
+    for at in (1, 2, 0):
+        bundle, donor = donor_of(runs, at)
+        with bundle:
+            expected.append({one.id: png(bundle.blob(one.id)) for one in all_shots(donor.replay)})
+    assert [one for number, one in enumerate(sent) if number % 2] == expected
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_whatever_the_number_of_requests_under_way_the_result_is_one(
+    tmp_path: Path, concurrency: int
+) -> None:
+    runs = write(tmp_path)
+    client, options = CallableClient(lambda request, _: "SUCCESS"), GradeOptions(judge_mode="new")
+    run_judges(runs, options, client=client)
+    run_attacks(runs, options, ALL, client=client, concurrency=concurrency)
+    found = {one.attack: one for one in attack_judges(runs, GradeOptions(), ALL)}["foreign"]
+    assert (found.n, found.stays.flips, found.n_missing) == (4, 4, 0)
+    asked = [read_tape(attacks_tape(tape_beside(run))) for run in runs]
+    assert len({key for tape in asked if tape is not None for key in tape.found}) == sum(
+        len(tape.found) for tape in asked if tape is not None
+    )
+
+
+def test_a_run_without_another_one_is_skipped_and_counted(tmp_path: Path, capfd: Any) -> None:
+    runs = write(tmp_path, 3, intent="Find the order.")
+    planned = plan_attacks(runs, GradeOptions(), ALL)
+    assert "webvoyager under foreign" not in {one.judge for one in planned}
+    found = judged(runs, lambda _: True)["foreign"]
+    assert (found.n, found.n_missing, found.n_skipped) == (0, 0, 3)
+    assert (found.stays.n, found.stays.share, found.beyond_again) == (0, None, None)
+    assert run_cli(["judge", "sensitivity", *runs, "--attacks", "foreign"]) == 0
+    (row,) = [line for line in capfd.readouterr().out.splitlines() if line.startswith("webvoyager  foreign")]
+    assert row.split()[2:5] == ["0", "0", "3"]
+
+
+def test_a_donor_that_cannot_be_read_is_an_error_and_no_verdict(tmp_path: Path) -> None:
+    runs = write(tmp_path, 2)
+    first, own = donor_of(runs, 0)
+    second, other = donor_of(runs, 1)
+
+    class Damaged:
+        trajectory = second.trajectory
+
+        def __contains__(self, id: object) -> bool:
+            return True
+
+        def blob_type(self, id: str) -> str:
+            return "image/png"
+
+        def blob(self, id: str) -> bytes:
+            raise BlobMissing(source="b.zst", id=id, referred_by="step 0")
+
+    with first, second:
+        attack = ATTACKS["foreign"]._replace(donor=Donor(task=other.task, replay=Replay(Damaged())))
+        judge = build_judge(JudgeSettings(protocol="webvoyager"), "strict")
+        found = gathered(judge, own.task, own.replay, attack)
+    assert isinstance(found, Judgement)
+    assert (found.outcome, found.reason) == ("ERROR", "evidence_unreadable")

@@ -12,7 +12,7 @@ from typing import Literal
 from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, JudgeError
-from replaykit.grading.judges.attacks import Attack, first_sample, under
+from replaykit.grading.judges.attacks import Attack, first_sample
 from replaykit.grading.judges.clients.client import Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
@@ -182,9 +182,9 @@ async def judge_async(
             await judge_async(one, task, replay, desk, mode, slots=slots, attack=attack) for one in members
         ]
         return folded(settings, heard)
-    judge = under(build_judge(settings, mode), attack)
+    judge = build_judge(settings, mode)
     first = first_sample(settings.votes, attack)
-    evidence = gathered(judge, task, replay)
+    evidence = gathered(judge, task, replay, attack)
     if isinstance(evidence, Judgement):
         return evidence
     own = slots or Slots()

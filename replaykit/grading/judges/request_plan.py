@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from replaykit.grading.judges.attacks import Attack, first_sample, under
+from replaykit.grading.judges.attacks import Attack, first_sample
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
@@ -58,8 +58,8 @@ def plan(
     members = members_of(settings, mode)
     if members:
         return _once(joined(plan(one, task, replay, tape, mode, attack=attack) for one in members))
-    judge = under(build_judge(settings, mode), attack)
-    evidence = gathered(judge, task, replay)
+    judge = build_judge(settings, mode)
+    evidence = gathered(judge, task, replay, attack)
     if not isinstance(evidence, JudgeEvidence):
         return RequestPlan()
     return joined(_planned(judge, evidence, tape, n) for n in _samples(settings, attack))

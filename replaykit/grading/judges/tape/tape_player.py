@@ -37,9 +37,9 @@ def judge_from_tape(
         return folded(
             settings, [judge_from_tape(one, task, replay, tape, mode, attack=attack) for one in members]
         )
-    judge = under(build_judge(settings, mode), attack)
+    judge = build_judge(settings, mode)
     first = first_sample(settings.votes, attack)
-    evidence = gathered(judge, task, replay)
+    evidence = gathered(judge, task, replay, attack)
     if isinstance(evidence, Judgement):
         return evidence
 
@@ -49,10 +49,12 @@ def judge_from_tape(
     return samples(settings.votes, lambda n: drive(judge, evidence, answer, first + n), settings.require)
 
 
-def gathered(judge: Judge, task: Task, replay: Replay) -> JudgeEvidence | Judgement:
-    """Return what the judge asks to see, or ERROR where the bundle cannot show it."""
+def gathered(
+    judge: Judge, task: Task, replay: Replay, attack: Attack | None = None
+) -> JudgeEvidence | Judgement:
+    """Return what the judge asks to see, changed by an attack, or ERROR where the bundle cannot show it."""
     try:
-        return gather(task, replay, judge.wants)
+        return under(attack, gather(task, replay, judge.wants), judge.wants)
     except BundleError as error:
         detail = type(error)(**{**error.fields, "source": "bundle"}) if "source" in error.fields else error
         return unasked(judge, JudgeOutcome.ERROR, "evidence_unreadable", str(detail))
