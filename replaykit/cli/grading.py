@@ -15,7 +15,7 @@ from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import build_report, grade_alone, iter_grades, report_of
-from replaykit.grading.gate import GateOptions, check_metrics, exit_code, judge_warnings
+from replaykit.grading.gate import Calibrated, GateOptions, check_metrics, exit_code, judge_warnings
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
@@ -178,7 +178,7 @@ def _judge(named: str) -> JudgeSettings:
     return named_judge(named)
 
 
-def _calibrated(file: Path | None, minimum: str) -> dict[str, tuple[str, ...]] | None:
+def _calibrated(file: Path | None, minimum: str) -> dict[str, Calibrated] | None:
     if file is None and minimum:
         raise UsageError(what="--calibration-min: name the calibration with --require-calibration FILE")
     if file is None:

@@ -106,6 +106,7 @@ def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
         "kappa_low": interval[0] if interval else None,
         "fpr_high": closed["fpr"]["high95"],
         "origins": row["origins"],
+        "rubrics": row["rubrics"],
         "decided": row["decided"]["matrix"],
         "fail_closed": m,
     }
@@ -141,6 +142,7 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
         "name": grader.name,
         "fingerprint": grader.fingerprint,
         "origins": grader.origins,
+        "rubrics": _rubrics(truth, grader),
         "duplicates": grader.duplicates,
         "tasks": len(decided),
         "excluded": _excluded(truth, grader),
@@ -150,6 +152,15 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
         "corrected": corrected(list(decided.values())),
         "baselines": _baselines(total.matrix),
     }
+
+
+def _rubrics(truth: Mapping[str, Label], grader: Grader) -> dict[str, list[str]]:
+    """Return task to the digests of the criteria that its labelled runs were judged by."""
+    found: dict[str, set[str]] = {}
+    for run, digests in grader.rubrics.items():
+        if run in truth and truth[run].label in (SUCCESS, FAILURE):
+            found.setdefault(grader.tasks[run], set()).update(digests)
+    return {task: sorted(found[task]) for task in sorted(found)}
 
 
 def _clusters(

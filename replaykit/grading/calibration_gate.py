@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError, UsageError
+from replaykit.grading.gate import Calibrated
 
 SCHEMA = "replaykit.calibration/2"
 """Name and version of the layout of a calibration."""
@@ -39,10 +40,12 @@ class Measured(Struct, frozen=True, kw_only=True):
     """The one-sided 95 % bound of the share of failures called a success, over tasks."""
     origins: dict[str, int] = {}
     """Where its replies come from, with counts."""
+    rubrics: dict[str, tuple[str, ...]]
+    """Task to the digests of the criteria by which its labelled runs were judged; empty without criteria."""
 
 
-def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -> dict[str, tuple[str, ...]]:
-    """Return the fingerprints of a calibration, each with what it lacks: nothing where it may decide.
+def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -> dict[str, Calibrated]:
+    """Return the fingerprints of a calibration, each with what it lacks and its rubrics.
 
     Raises LabelError.
     """
@@ -61,7 +64,7 @@ def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -
     judges = plain.get("judges")
     if plain.get("schema") != SCHEMA or not isinstance(judges, dict):
         raise LabelError(source=name, line=0, reason=_NONE)
-    return {mark: tuple(_lacks(_measured(judges[mark], name), minimum)) for mark in sorted(judges)}
+    return {mark: _calibrated(_measured(judges[mark], name), minimum) for mark in sorted(judges)}
 
 
 def read_minimum(text: str) -> dict[str, float]:
@@ -92,6 +95,10 @@ def _measured(plain: Any, name: str) -> Measured:
         return convert(plain, Measured)
     except msgspec.ValidationError as error:
         raise LabelError(source=name, line=0, reason=f"{_NONE}: {error}") from error
+
+
+def _calibrated(judge: Measured, minimum: Mapping[str, float]) -> Calibrated:
+    return Calibrated(lacks=tuple(_lacks(judge, minimum)), rubrics=judge.rubrics)
 
 
 def _lacks(judge: Measured, minimum: Mapping[str, float]) -> Iterator[str]:

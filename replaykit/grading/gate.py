@@ -21,6 +21,15 @@ _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
 
 
+class Calibrated(Struct, frozen=True, kw_only=True):
+    """What a calibration says of one judge."""
+
+    lacks: tuple[str, ...] = ()
+    """What it does not reach; nothing = it may decide."""
+    rubrics: Mapping[str, tuple[str, ...]] = {}
+    """Task to the digests of the criteria by which its labelled runs were judged."""
+
+
 class GateOptions(Struct, frozen=True, kw_only=True):
     """What has to hold for the gate to pass."""
 
@@ -32,8 +41,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Judgements by several rubrics of one task count together."""
     max_error_share: float = 0.05
     """Share of judgements that may be errors before the judge's rate is withheld."""
-    calibrated: dict[str, tuple[str, ...]] | None = None
-    """Fingerprints that were compared with people, each with what it lacks; None = any judge may decide."""
+    calibrated: dict[str, Calibrated] | None = None
+    """Fingerprints that were compared with people; None = any judge may decide."""
 
 
 def decide(
@@ -47,6 +56,7 @@ def decide(
     `passed` needs a condition that was applied: without any the status is `none`, and a condition that met
     nothing to be applied to is an `error`. `names`: what to call a run, by its trajectory.
     """
+    graded = verdicts
     if names:
         verdicts = [replace(v, task_id=names.get(v.trajectory or "", v.task_id)) for v in verdicts]
     if not verdicts:
@@ -57,7 +67,7 @@ def decide(
     open_ = [
         *_undecided(verdicts, options),
         *_judge_errors(summary, options),
-        *_uncalibrated(verdicts, options),
+        *_uncalibrated(graded, options),
         *_unmet(verdicts, options),
     ]
     if open_:
@@ -196,5 +206,25 @@ def _uncalibrated(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator
     for name, mark in sorted(judged):
         if mark and mark not in options.calibrated:
             yield f"judge {name}: fingerprint {mark[:19]} was never compared with people"
-        for lack in options.calibrated.get(mark, ()):
+        for lack in options.calibrated.get(mark, Calibrated()).lacks:
             yield f"judge {name} is not calibrated: {lack}"
+    yield from dict.fromkeys(_other_rubrics(verdicts, options.calibrated))
+
+
+def _other_rubrics(verdicts: Sequence[Verdict], calibrated: Mapping[str, Calibrated]) -> Iterator[str]:
+    """Yield the tasks that a judge judged by other criteria than those that people were compared with."""
+    for verdict in verdicts:
+        for one in verdict.judgements:
+            known = calibrated.get(one.fingerprint, Calibrated()).rubrics.get(verdict.task_id)
+            for basis in one.bases:
+                if known is not None and basis not in known:
+                    yield _other_rubric(one.judge, verdict.task_id, basis, known)
+
+
+def _other_rubric(judge: str, task: str, basis: str, known: Sequence[str]) -> str:
+    calibrated = ", ".join(one[:19] for one in known)
+    return (
+        f"judge {judge} is not calibrated for task {task}: its rubric is {basis[:19]}, that of the "
+        f"calibration {calibrated}; judge by that one, or label runs judged by this one and write the "
+        "calibration again with `replaykit agree -o FILE`"
+    )

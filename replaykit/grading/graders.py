@@ -32,6 +32,8 @@ class Grader(Struct, frozen=True, kw_only=True):
     """Of a judge: what shapes its answer."""
     origins: dict[str, int] = {}
     """Of a judge: where its replies come from, `live imported synthetic`, with counts."""
+    rubrics: dict[str, tuple[str, ...]] = {}
+    """Of a judge: run to the digests of the criteria that it was judged by, where it has any."""
     duplicates: int = 0
     """Further verdicts of runs that the report names already, all of them the same."""
 
@@ -62,6 +64,7 @@ def by_task(grader: Grader) -> Grader:
         grader,
         said={named[run]: said for run, said in grader.said.items()},
         tasks={named[run]: grader.tasks.get(run, run) for run in grader.said},
+        rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
     )
 
 
@@ -137,6 +140,7 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
             tasks=tasks,
             fingerprint=mark or None,
             origins=dict(sorted(origins.items())),
+            rubrics={run: one.bases for run, one in given.items() if one.bases},
             duplicates=duplicates,
         )
 

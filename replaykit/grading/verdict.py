@@ -230,6 +230,13 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     basis: str | UnsetType = UNSET
     """Of `rubric`: digest of the criteria that it judged by."""
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Digests of the criteria that it judged by, its members' too; sorted, each once."""
+        members = () if self.members is UNSET else self.members
+        given = [self.basis, *(one.get("basis", UNSET) for one in members)]
+        return tuple(sorted({one for one in given if isinstance(one, str)}))
+
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):
     """All checks of a task together."""

@@ -104,8 +104,9 @@ def test_agreement_with_a_report(runs: list[Path], report: Path, tmp_path: Path,
     assert judge["rates"] == {"grader": 0.75, "people": 0.5, "gap": 0.25}
     assert judge["baselines"]["always SUCCESS"]["accuracy"] == 0.5
     assert judge["baselines"]["always FAILURE"]["recall"] == 0
-    lacks = read_calibration(calibrated)[judge["fingerprint"]]
-    assert lacks == (
+    measured = read_calibration(calibrated)[judge["fingerprint"]]
+    assert measured.rubrics == {}
+    assert measured.lacks == (
         "kappa_low is 0, below 0.4",
         "fpr_high is 1, above 0.15",
         "n is 4, below 50",

@@ -313,7 +313,10 @@ def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path
     assert (code, "was never compared with people" in said) == (3, True)
     with open_bundle(taped) as bundle:
         mark = grade(bundle).judgements[0].fingerprint
-    measured = {"name": "webvoyager", "n": 60, "n_pos": 30, "n_neg": 30, "kappa_low": 0.5, "fpr_high": 0.1}
+    measured = {
+        "name": "webvoyager", "n": 60, "n_pos": 30, "n_neg": 30, "kappa_low": 0.5, "fpr_high": 0.1,
+        "rubrics": {},
+    }  # fmt: skip
     options = ("grade", taped, "--fail-on", "judge", "--require-calibration", calibration)
     write_calibration(calibration, mark, measured)
     assert run(capfd, *options)[0] == 0
@@ -322,6 +325,10 @@ def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path
         code, said, _ = run(capfd, *options)
         assert code == 3
         assert f"judge webvoyager is not calibrated: {words}" in said
+    without = {name: value for name, value in measured.items() if name != "rubrics"}
+    write_calibration(calibration, mark, without)
+    code, _, told = run(capfd, *options)
+    assert (code, "missing required field `rubrics`" in told) == (3, True)
     write_calibration(calibration, mark, {**measured, "n": 40})
     assert run(capfd, *options, "--calibration-min", "n=40")[0] == 0
     assert run(capfd, *options, "--calibration-min", "n=many")[0] == 2

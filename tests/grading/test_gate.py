@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from replaykit.errors import UsageError
-from replaykit.grading.gate import GateOptions, decide, exit_code, judge_warnings
+from replaykit.grading.gate import Calibrated, GateOptions, decide, exit_code, judge_warnings
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,
@@ -108,11 +110,40 @@ def test_too_many_judge_errors_leave_the_gate_open() -> None:
 
 def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> None:
     found = judged(JudgeOutcome.SUCCESS)
-    assert status(found, "judge", calibrated={"f": ()}) == "passed"
-    assert status(found, "judge", calibrated={"f": ("n is 2, below 50",)}) == "error"
+    assert status(found, "judge", calibrated={"f": Calibrated()}) == "passed"
+    assert status(found, "judge", calibrated={"f": Calibrated(lacks=("n is 2, below 50",))}) == "error"
     assert status(found, "judge", calibrated={}) == "error"
     assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated={}) == "failed"
     assert status(verdict(), "check", calibrated={}) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("bases", "task", "n"),
+    [
+        (("sha256:a",), "t", 0), (("sha256:b",), "t", 0), (("sha256:c",), "t", 1), ((), "t", 0),
+        (("sha256:c",), "u", 0), (("sha256:a", "sha256:c"), "t", 1), (("sha256:c", "sha256:d"), "t", 2),
+    ],
+)  # fmt: skip
+def test_a_task_judged_by_another_rubric_than_the_calibrated_one_leaves_the_gate_open(
+    bases: tuple[str, ...], task: str, n: int
+) -> None:
+    calibrated = {"f": Calibrated(rubrics={"t": ("sha256:a", "sha256:b")})}
+    own, members = (bases[0] if len(bases) == 1 else UNSET), tuple({"basis": one} for one in bases)
+    told = Judgement(
+        judge="j", outcome=JudgeOutcome.SUCCESS, reason="r", fingerprint="f", basis=own,
+        members=members if len(bases) > 1 else UNSET,
+    )  # fmt: skip
+    found = Verdict(task_id=task, trajectory="sha256:1", suite=None, judgements=(told,))
+    runs = [found, replace(found, trajectory="sha256:2")]
+    # What a run is called changes nothing: the task counts.
+    gate = decide(
+        runs, {}, GateOptions(fail_on=("judge",), calibrated=calibrated), {"sha256:1": "t", "sha256:2": "z"}
+    )
+    assert (gate.status, len(gate.reasons)) == ("error" if n else "passed", n)
+    for reason in gate.reasons:
+        assert reason.startswith("judge j is not calibrated for task t: its rubric is sha256:")
+        assert "that of the calibration sha256:a, sha256:b; judge by that one" in reason
+        assert "`replaykit agree -o FILE`" in reason
 
 
 ALONE = [(JudgeOutcome.SUCCESS, "passed"), (JudgeOutcome.FAILURE, "failed"), (JudgeOutcome.ABSTAIN, "error")]
