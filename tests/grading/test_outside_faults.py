@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from replaykit.errors import JudgeError, TaskError
@@ -51,6 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@example({"protocol": "panel", "members": ["nope"]})
 @settings(max_examples=150, deadline=None)
 @given(JUDGES)
 def test_a_judge_that_validates_is_built(folder: Path, judge: Any) -> None:

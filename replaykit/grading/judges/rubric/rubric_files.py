@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.judge import judge_settings
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Rubric, intent_digest
 from replaykit.tasks.task import Task
@@ -49,7 +50,7 @@ def with_rubric(settings: JudgeSettings, task: Task, folder: str | None) -> Judg
     another intent.
     """
     if settings.protocol == "panel":
-        members = (with_rubric(_settings(one), task, folder) for one in settings.members)
+        members = (with_rubric(judge_settings(one), task, folder) for one in settings.members)
         return replace(settings, members=tuple(members))
     if settings.protocol != "rubric":
         return settings
@@ -73,10 +74,6 @@ def rubric_yaml(rubric: Rubric) -> str:
 
     plain = msgspec.to_builtins(rubric)
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
-
-
-def _settings(one: str | JudgeSettings) -> JudgeSettings:
-    return one if isinstance(one, JudgeSettings) else convert({"protocol": one}, JudgeSettings)
 
 
 def _of_task(settings: JudgeSettings, task: Task) -> JudgeSettings | None:
