@@ -557,7 +557,7 @@ def test_page_of_50_000_elements(context: BrowserContext, site: Site, tmp_path: 
     assert acts(run) == USED
     seen = last(run, tmp_path / "run.zst")
     assert seen.head.elements > 50_000
-    assert seen.head.flags == ["no_box"]
+    assert seen.head.flags == ["no_box", "composed"]
     assert asked(tmp_path / "run.zst", "#said") == ("PASS", None)
 
 
@@ -571,7 +571,7 @@ def test_text_of_20_mib(context: BrowserContext, site: Site, tmp_path: Path) -> 
 
     run = record(tmp_path / "run.zst", context, url, do)
     assert acts(run) == [("click", "#grow"), *USED]
-    assert last(run, tmp_path / "run.zst").head.flags == ["cut"]
+    assert last(run, tmp_path / "run.zst").head.flags == ["cut", "composed"]
     assert asked(tmp_path / "run.zst", "pre") == ("UNDECIDED", "unsupported")  # it would take a live page
     assert asked(tmp_path / "run.zst", "#said") == ("PASS", None)
     assert (tmp_path / "run.zst").stat().st_size < MIB

@@ -97,7 +97,8 @@ def test_a_step_of_one_run_stands_beside_that_of_the_other(shop: Watched) -> Non
     expect(differs.locator(".fact mark")).to_have_text("admin/payroll")
     expect(differs.locator(".shot img")).to_have_count(2)
     assert differs.locator("img").evaluate_all("images => images.every((one) => one.naturalWidth > 100)")
-    expect(differs.locator(".target")).to_have_count(2)
+    # June left its page before a picture was taken: a target is drawn only on one of the same document.
+    expect(differs.locator(".target")).to_have_count(1)
     expect(differs.locator(".thought")).to_have_count(2)
     expect(rows.nth(2).locator(".side-view")).to_have_count(0)
     rows.nth(2).locator("summary").click()
