@@ -146,8 +146,8 @@ def test_actions_of_one_call_are_steps_in_their_order(tmp_path: Path, imported: 
     run = imported("atif", atif_of(tmp_path, [call("computer_call", BATCH)], results=results)).trajectory
     assert [step.action for step in run.steps] == BATCH_ACTIONS
     assert [step.returned for step in run.steps] == [None, None, None, "done"]
-    kept = [step.raw["arguments"] for step in run.steps]
-    assert [one["actions"] for one in kept] == [[one] for one in BATCH["actions"]]  # type: ignore[union-attr]
+    kept: list[Any] = [step.raw["arguments"] for step in run.steps]
+    assert [one["actions"] for one in kept] == [[one] for one in BATCH["actions"]]
     assert kept[0]["pending_safety_checks"] == [{"id": "check-1"}]
     assert "pending_safety_checks" not in kept[1]
 

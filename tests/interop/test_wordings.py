@@ -154,5 +154,6 @@ def test_no_line_takes_long(part: str) -> None:
 def test_a_password_in_words_is_known_by_its_field(tmp_path: Path, imported: Importing) -> None:
     lines = ["Typed 'tulip-4711' into the Password field and pressed Enter", "Click 'tulip-4711'"]
     bundle = imported("online-mind2web", mind2web(tmp_path, action_history=lines, thoughts=[]))
-    assert bundle.trajectory.steps[0].action.value == MASKED  # type: ignore[union-attr]
+    action = bundle.trajectory.steps[0].action
+    assert isinstance(action, Filled | Type) and action.value == MASKED
     assert "tulip-4711" not in b"".join(bundle.lines).decode()

@@ -9,7 +9,7 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import addresses
-from replaykit.reruns.outcomes import StepOutcome
+from replaykit.reruns.outcomes import Became, StepOutcome
 from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun, RerunRow, compare_runs
 from replaykit.reruns.rerun_plan import RerunInputs, plan_rerun
 from replaykit.reruns.rerun_text import rerun_text
@@ -79,9 +79,9 @@ def test_lines_that_are_gone_and_new_are_shown(tmp_path: Path) -> None:
     [("missing", ["target"]), ("changed", ["target"]), ("failed", ["act"]), ("refused", [])],
 )
 def test_a_step_that_was_not_done_says_so_and_is_not_compared(
-    state: str, expected: list[str], tmp_path: Path
+    state: Became, expected: list[str], tmp_path: Path
 ) -> None:
-    outcome = StepOutcome(step=0, state=state, why="it is \x1b[31mso\u202e", before="#a")  # type: ignore[arg-type]
+    outcome = StepOutcome(step=0, state=state, why="it is \x1b[31mso\u202e", before="#a")
     found = compared(a_run(OLD), a_run(NEW, page="<p>Declined</p>"), tmp_path, outcome)
     assert kinds(found.rows[1]) == expected
     assert found.rows[1].text == "unknown"

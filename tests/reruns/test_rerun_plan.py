@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,9 +25,9 @@ def begun() -> Builder:
     return trajectory("t1").see("<button id=a>Pay</button>", url=f"{ROOT}/", role="start")
 
 
-def planned(run: Builder, folder: Path, **given: object) -> RerunPlan:
+def planned(run: Builder, folder: Path, **given: Any) -> RerunPlan:
     with open_bundle(run.write(folder / f"{len(list(folder.glob('*')))}.zst")) as bundle:
-        return plan_rerun(Replay(bundle), PLACES, RerunInputs(**given))  # type: ignore[arg-type]
+        return plan_rerun(Replay(bundle), PLACES, RerunInputs(**given))
 
 
 def only(run: Builder, folder: Path, **given: object) -> Move:

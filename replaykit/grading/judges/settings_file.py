@@ -14,6 +14,7 @@ from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.entry import is_entry
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
+from replaykit.grading.judges.judge_files import file_bytes
 from replaykit.grading.judges.prompts.upstream_comparisons import read_comparisons
 from replaykit.grading.judges.prompts.upstream_prompts import read_prompts
 from replaykit.grading.judges.rubric.rubric_files import read_rubric_file
@@ -108,7 +109,7 @@ def _mapping(value: Any, file: Path) -> Mapping[str, Any]:
 
 
 def _text(path: Path) -> str:
-    return _bytes(path).decode("utf-8", "replace")
+    return file_bytes(path, FILE_MAX).decode("utf-8", "replace")
 
 
 def _parsed(file: Path) -> Any:
@@ -128,13 +129,3 @@ def _parsed(file: Path) -> Any:
         RecursionError,
     ) as error:
         raise JudgeError(what=f"{file.name}: not a judge: {words_of(error)}") from error
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise JudgeError(what=f"{path.name}: cannot read: {error.strerror}") from error
-    if len(data) > FILE_MAX:
-        raise JudgeError(what=f"{path.name}: larger than {FILE_MAX} bytes")
-    return data

@@ -136,10 +136,10 @@ def _cost(value: object) -> int:
 class _NumberReader(_Environment):
     """Compares with a whole number, `true` included, as `jsonpath-ng` does: what is no number never fits."""
 
-    def compare(self, left: object, operator: str, right: object) -> bool:
+    def compare(self, left: Any, operator: str, right: object) -> bool:
         if isinstance(right, int) and operator not in ("&&", "||"):
             try:
-                left = int(left)  # type: ignore[call-overload]
+                left = int(left)
             except (ValueError, TypeError, OverflowError):
                 return False
         return super().compare(left, operator, int(right) if isinstance(right, bool) else right)

@@ -96,7 +96,7 @@ FROZEN = {
     "rubric.criteria.user": "ce5acb59bd99523c",
     "rubric.look.system": "73aed4f5f921afaf",
     "rubric.look.user": "be969dc12a196477",
-    "rubric.reading.system": "94f4248b91620d8e",
+    "rubric.reading.system": "b7de5984be868902",
     "rubric.reading.user": "bf09184afeff4d14",
     "rubric.story.system": "0c5df3769616a84b",
     "rubric.story.user": "c0628c9273a09449",

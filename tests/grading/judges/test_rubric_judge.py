@@ -125,12 +125,13 @@ def test_above_the_cap_the_least_relevant_and_earliest_go(ask: Any) -> None:
 
 def test_one_request_a_criterion(ask: Any) -> None:
     scores = {1: "c1=3 c2=0 c3=0", 2: "c1=0 c2=3 c3=0", 3: "c1=0 c2=0 c3=3"}
-    one = lambda request: (  # noqa: E731
-        reading(row(f"c{request.index + 1}", steps=[request.index + 1]))
-        if request.stage == "reading"
-        else looked(scores)(request)
-    )
-    found, requests = ask(shots(7), TASK, one, protocol="rubric", reading="each")
+
+    def say(request: ModelRequest) -> str:
+        if request.stage != "reading":
+            return str(looked(scores)(request))
+        return reading(row(f"c{request.index + 1}", steps=[request.index + 1]))
+
+    found, requests = ask(shots(7), TASK, say, protocol="rubric", reading="each")
     assert [images_of(r) for r in requests if r.stage == "reading"] == [[1, 6], [2, 6], [3]]
     assert found.outcome == "SUCCESS"
 

@@ -42,9 +42,10 @@ def read_looks(reply: ModelReply, frames: Sequence[int], criteria: Sequence[Crit
     said: dict[tuple[int, str], set[int]] = {}
     text = "" if cut_short(reply.stop_reason) else reply.text[:REPLY_MAX]
     for line in text.splitlines():
-        found = _LINE.fullmatch(line)
-        for id, score in _SCORE.findall(found[2]) if found else ():
-            said.setdefault((int(found[1]), id), set()).add(int(score) if len(score) < 3 else -1)  # type: ignore[index]
+        if (found := _LINE.fullmatch(line)) is None:
+            continue
+        for id, score in _SCORE.findall(found[2]):
+            said.setdefault((int(found[1]), id), set()).add(int(score) if len(score) < 3 else -1)
     scores: dict[int, dict[str, int]] = {}
     unread = 0
     for frame in frames:

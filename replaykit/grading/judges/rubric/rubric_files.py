@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import judge_settings
+from replaykit.grading.judges.judge_files import file_bytes
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Rubric, intent_digest
 from replaykit.tasks.task import Task
@@ -31,7 +32,7 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 def read_rubric_file(path: Path) -> Rubric:
     """Read one rubric. Raises JudgeError naming file, place and what is expected."""
-    return _parsed(path, _bytes(path))
+    return _parsed(path, file_bytes(path, FILE_MAX))
 
 
 def rubric_from(plain: Any, source: str) -> Rubric:
@@ -103,7 +104,7 @@ def _folder(folder: str) -> tuple[str, Mapping[str, str]]:
     if not Path(folder).is_dir():
         raise JudgeError(what=f"--rubrics: {Path(folder).name}: no such folder")
     paths = sorted(Path(folder).glob("*.yaml"))[:FILES_MAX]
-    files = {path.name: hashlib.sha256(_bytes(path)).hexdigest() for path in paths}
+    files = {path.name: hashlib.sha256(file_bytes(path, FILE_MAX)).hexdigest() for path in paths}
     whole = "\n".join(f"{name} {digest}" for name, digest in files.items())
     return "sha256:" + hashlib.sha256(whole.encode()).hexdigest(), files
 
@@ -114,13 +115,3 @@ def _parsed(path: Path, data: bytes) -> Rubric:
     except (ValueError, RecursionError) as error:
         raise JudgeError(what=f"{path.name}: not a rubric: {words_of(error)}") from error
     return rubric_from(plain, path.name)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise JudgeError(what=f"{path.name}: cannot read: {error.strerror}") from error
-    if len(data) > FILE_MAX:
-        raise JudgeError(what=f"{path.name}: larger than {FILE_MAX} bytes")
-    return data
