@@ -180,16 +180,16 @@ def test_the_readme_begins_with_the_two_commands() -> None:
     assert lines[:2] == ["sh .ci/demo", "sh .ci/test"]
 
 
-def test_the_readme_s_example_is_real_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_quickstart_s_example_is_real_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (DOCS / "quickstart.md").read_text()
     found = re.search(r"^\$ replaykit (grade \S+)\n(.*?)```", text, flags=re.M | re.S)
     assert found is not None
     monkeypatch.chdir(ROOT)
     assert CliRunner().invoke(cli, found[1].split()).output == found[2]
 
 
-def test_the_readme_names_only_commands_and_names_that_exist() -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_quickstart_names_only_commands_and_names_that_exist() -> None:
+    text = (DOCS / "quickstart.md").read_text()
     assert set(re.findall(r"^\$? ?replaykit ([a-z-]+)", text, flags=re.M)) <= set(COMMANDS)
     assert set(re.findall(r"replaykit\.([A-Za-z_]+)\(", text)) <= set(replaykit.__all__)
 
@@ -218,9 +218,9 @@ def recursion() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("recursion")
-def test_a_typed_program_may_use_the_readme_s_python(tmp_path: Path) -> None:
+def test_a_typed_program_may_use_the_quickstart_s_python(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "quickstart.md").read_text(), flags=re.S)
     script.write_text("\n".join(blocks))
     said, faults, code = mypy.api.run(["--strict", "--config-file=", str(script)])
     assert code == 0, said + faults

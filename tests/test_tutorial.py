@@ -87,10 +87,10 @@ def test_the_page_from_grading_on(tmp_path: Path) -> None:
     prove(tmp_path)
 
 
-def test_the_shop_of_the_page_is_the_readme_s() -> None:
-    """Which tests/live/test_readme.py starts."""
+def test_the_shop_of_the_page_is_the_quickstart_s() -> None:
+    """Which tests/live/test_quickstart.py starts."""
     (line,) = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines() if SHOP in line]
-    assert line in block("README.md", "export PATH=").text.splitlines()
+    assert line in block("docs/quickstart.md", "export PATH=").text.splitlines()
 
 
 def test_each_policy_of_the_page_can_be_broken(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What docs/judges.md and the README show of judging an old run is what the commands say."""
+"""What docs/judges.md and docs/quickstart.md show of judging an old run is what the commands say."""
 
 from __future__ import annotations
 
@@ -126,22 +126,22 @@ def test_the_page_shows_the_files_of_the_changed_judges() -> None:
     assert all(text in page for text in (LAST, OURS, HOUSE_RULE))
 
 
-def test_the_readme_shows_the_end_of_a_walk() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_the_quickstart_shows_the_end_of_a_walk() -> None:
+    quickstart = (ROOT / "docs" / "quickstart.md").read_text()
     walks = [_shown(name)[2] for name in (MADE, REAL)]
-    assert any(walk[walk.index("$ replaykit diff") :] in readme for walk in walks)
+    assert any(walk[walk.index("$ replaykit diff") :] in quickstart for walk in walks)
 
 
-def test_the_readme_s_commands_are_a_walk(place: Path) -> None:
+def test_the_quickstart_s_commands_are_a_walk(place: Path) -> None:
     (place / "ours.yaml").write_text(LAST)
-    lines = block("README.md", "replaykit import webvoyager results -o").text.splitlines()
+    lines = block("docs/quickstart.md", "replaykit import webvoyager results -o").text.splitlines()
     assert [_code(line) for line in lines] == [0, 0, 0, 0, 1, 0]  # the other judge lets one run fail
     before, after = ((place / f"{name}.json").read_bytes() for name in ("before", "after"))
     assert before != after
 
 
-def test_the_readme_s_import_imports(place: Path) -> None:
-    assert _code(block("README.md", "replaykit import webvoyager results/").text) == 0
+def test_the_quickstart_s_import_imports(place: Path) -> None:
+    assert _code(block("docs/quickstart.md", "replaykit import webvoyager results/").text) == 0
     assert len(list((place / "runs").glob("*.zst"))) == len(RUNS)
 
 

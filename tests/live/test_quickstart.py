@@ -1,4 +1,4 @@
-"""The README's blocks that record, one after the other: what they leave is graded."""
+"""The quickstart's blocks that record, one after the other: what they leave is graded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.live.errands import DRIVERS, needs
 pytestmark = pytest.mark.live
 
 HOME = "http://127.0.0.1:8000"
-PYTHON = [one.text for one in blocks_of(ROOT / "README.md") if one.kind == "python"]
+PYTHON = [one.text for one in blocks_of(ROOT / "docs/quickstart.md") if one.kind == "python"]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_the_commands_record_a_function_and_a_program(
     needs("node", package="playwright-core")
     (folder / "agent.mjs").write_text(block("docs/drivers.md", "// agent.mjs").text, "utf-8")
     (folder / "node_modules").symlink_to(DRIVERS / "node_modules")
-    lines = block("README.md", "replaykit record").text.replace(HOME, shop)
+    lines = block("docs/quickstart.md", "replaykit record").text.replace(HOME, shop)
     path = f"{folder / '.venv/bin'}{os.pathsep}{environ['PATH']}"
     run(["sh", "-e", "-c", lines], folder, {**environ, "PATH": path})
     for name in ("function.zst", "program.zst"):
@@ -75,7 +75,7 @@ def test_the_commands_record_a_function_and_a_program(
 
 
 def test_the_shop_of_the_page_answers(folder: Path, environ: dict[str, str]) -> None:
-    path, server = block("README.md", "export PATH=").text.splitlines()
+    path, server = block("docs/quickstart.md", "export PATH=").text.splitlines()
     assert server.endswith(" --port 8000")
     script = f"{path}\ncommand -v replaykit\nexec {server.removesuffix('8000')}0"
     argv = ["sh", "-e", "-c", script]

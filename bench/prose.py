@@ -1,0 +1,162 @@
+"""How easily the documents read: how long their sentences are, and which words another one replaces.
+
+Run: .venv/bin/python -m bench.prose [--list N] [FILE]...
+
+`--list` prints the longest sentences of each file and every flagged word. Nothing is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+MEDIAN = 20
+"""A document's median sentence stays below this number of words."""
+LONGEST = 35
+"""No sentence has more words."""
+
+WORDS = {
+    r"\b(?:acts?|deeds?)\b": "action",
+    r"\bpictures?\b": "screenshot, image",
+    r"\balone\b": "only",
+    r"\bbesides\b|, too\b(?! \w)|^too\b": "also, in addition",
+    r"\bnobody\b": "no one, unknown",
+    r"\b(?:said|told)\b": "reported, listed, logged",
+    r"\bpass(?:es|ed|ing)? over\b": "skipped",
+    r"\bpeers?\b": "benchmark, or its name",
+    r"\bwhat is there\b": "element, field, page",
+    r"\bfor ever\b": "forever",
+    r"\b(?:is|are|was|were) none\b|\bthere is not\b": "unreadable, missing, unsupported",
+    r"\b(?:a|the|its|their) why\b": "reason",
+    r"\bmoves? in the history\b": "back/forward navigation",
+    r"\b(?:do|does|did|done|doing)(?: \w+){0,3} again\b": "rerun, re-execute",
+    r"\banew\b": "again",
+}
+"""Words that the documents do not use, by what they use instead. Code spans are not looked at."""
+
+_FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_CODE = re.compile(r"(`+)[^`](?:(?!\n\n).)*?\1", re.DOTALL)
+_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
+_ITEM = re.compile(r" *(?:[-*+]|\d+\.) +")
+_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)\"*_]*\s+|\n{2,}")
+
+
+class Sentence(NamedTuple):
+    """One sentence of a document, or one item of a list."""
+
+    text: str
+    """Markup left out; a code span is one word."""
+
+    @property
+    def length(self) -> int:
+        """Number of words."""
+        return len([word for word in self.text.split() if re.search(r"\w", word)])
+
+
+class Flagged(NamedTuple):
+    """A word that another one replaces."""
+
+    line: int
+    """From 1."""
+    found: str
+    instead: str
+
+
+def documents() -> list[Path]:
+    """Return what people read at the root and under docs/, but for decisions, which are history."""
+    top = [ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING", "CHANGELOG")]
+    return [*top, *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def sentences(markdown: str) -> list[Sentence]:
+    """Return the sentences outside of tables, code blocks and headings."""
+    found = (part for block in _blocks(_bare(markdown)) for part in _END.split(block))
+    return [Sentence(" ".join(part.split())) for part in found if re.search(r"\w", part)]
+
+
+def _bare(markdown: str) -> str:
+    """Return the text with a word for each code span, and no blocks of code, comments or targets of links."""
+    text = _CODE.sub("`code`", _COMMENT.sub("", _FENCE.sub("\n", markdown)))
+    return _LINK.sub(r"\1", text)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs, and items of lists one by one."""
+    held: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        line = line.lstrip("> ")
+        is_apart = not line.strip() or line.lstrip().startswith(("|", "#"))
+        if is_apart or _ITEM.match(line):
+            yield "\n".join(held)
+            held = []
+        if not is_apart:
+            held.append(_ITEM.sub("", line, count=1))
+    yield "\n".join(held)
+
+
+def flagged(text: str) -> list[Flagged]:
+    """Return the words that another word of the field replaces, in order."""
+    bare = _FENCE.sub(_blanked, text)
+    bare = re.sub(r"\]\([^)]*\)", _blanked, _CODE.sub(_blanked, _COMMENT.sub(_blanked, bare)))
+    found = [
+        Flagged(bare.count("\n", 0, hit.start()) + 1, hit[0], instead)
+        for pattern, instead in WORDS.items()
+        for hit in re.finditer(pattern.replace(" ", r"\s+"), bare, re.IGNORECASE | re.MULTILINE)
+    ]
+    return sorted(found)
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", "_", found[0])
+
+
+def median(found: Sequence[Sentence]) -> float:
+    """Return the median of the lengths; 0 of nothing."""
+    return statistics.median([one.length for one in found] or [0])
+
+
+def longest(found: Iterable[Sentence], count: int = 10) -> list[Sentence]:
+    """Return the longest, the worst first."""
+    return sorted(found, key=lambda one: -one.length)[:count]
+
+
+def row(name: str, texts: Sequence[str]) -> str:
+    """Return a line of figures of some documents together."""
+    found = [one for text in texts for one in sentences(text)]
+    most = max((one.length for one in found), default=0)
+    over = sum(one.length > LONGEST for one in found)
+    words = sum(len(flagged(text)) for text in texts)
+    return f"{name:26}{len(found):10}{median(found):8g}{most:9}{over:9}{words:9}"
+
+
+def listing(path: Path, count: int) -> str:
+    """Return the longest sentences of a document, and its flagged words."""
+    text = path.read_text("utf-8")
+    parts = [f"  {one.length} words: {one.text}" for one in longest(sentences(text), count)]
+    parts += [f"  {path.name}:{one.line}: {one.found!r}: {one.instead}" for one in flagged(text)]
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Print a line for each document and one for all, and on demand what is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", type=int, metavar="N", help="print the N longest sentences of each file")
+    parser.add_argument("files", nargs="*", type=Path, help="documents; by default all")
+    given = parser.parse_args()
+    paths = given.files or documents()
+    print(f"{'document':26} sentences  median  longest  over {LONGEST}  flagged")
+    for path in paths:
+        print(row(path.name, [path.read_text("utf-8")]))
+        if given.list is not None:
+            print(listing(path, given.list))
+    print(row("all", [path.read_text("utf-8") for path in paths]))
+
+
+if __name__ == "__main__":
+    main()

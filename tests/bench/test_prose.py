@@ -1,0 +1,102 @@
+"""The documents read easily: short sentences, and the field's words; also in help texts, errors and reasons."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from bench.prose import LONGEST, MEDIAN, Sentence, documents, flagged, longest, median, sentences
+from replaykit import errors
+from replaykit.cli.main import COMMANDS, cli
+
+PAGES = {path.name: path.read_text("utf-8") for path in documents()}
+REWRITTEN = {"README.md", "quickstart.md"}
+"""Documents that are held to both rules; the others are being rewritten."""
+
+HELP_WORDS = 41
+"""Flagged words in help texts; only ever fewer."""
+
+
+def fails(found: list[Sentence]) -> str:
+    return "\n".join(f"{one.length} words: {one.text}" for one in longest(found))
+
+
+@pytest.mark.parametrize("name", sorted(REWRITTEN))
+def test_sentences_are_short(name: str) -> None:
+    found = sentences(PAGES[name])
+    assert all(one.length <= LONGEST for one in found), fails(found)
+    assert median(found) < MEDIAN, fails(found)
+
+
+@pytest.mark.parametrize("name", sorted(REWRITTEN))
+def test_documents_use_the_words_of_the_field(name: str) -> None:
+    found = [f"{name}:{one.line}: {one.found!r}, rather: {one.instead}" for one in flagged(PAGES[name])]
+    assert not found, "\n".join(found)
+
+
+def test_errors_use_the_words_of_the_field() -> None:
+    kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
+    texts = [kind for kind in kinds if issubclass(kind, errors.ReplaykitError)]
+    words = {kind.__name__: re.sub(r"\{\w+\}", "X", f"{kind.template}\n\n{kind.hint}") for kind in texts}
+    assert {name: found for name, text in words.items() if (found := flagged(text))} == {}
+
+
+def test_help_texts_use_the_words_of_the_field() -> None:
+    found = [(name, one.found, one.instead) for name, text in helps() for one in flagged(text)]
+    assert len(found) <= HELP_WORDS, "\n".join(map(str, found))
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Help of every command and option; paths of words."""
+    for name in sorted(COMMANDS):
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        group = command.commands if isinstance(command, click.Group) else {}
+        for path, one in {name: command, **{f"{name} {key}": value for key, value in group.items()}}.items():
+            yield path, one.help or ""
+            yield from (
+                (f"{path} {option.name}", option.help or "")
+                for option in one.params
+                if isinstance(option, click.Option)
+            )
+
+
+def test_what_is_no_prose_is_left_out() -> None:
+    text = "# A head\n\nOne `a. B` two.  Three\nfour! [Five six](x.md).\n\n| a cell | |\n\n```\ncode. Code.\n```\n- item one\n  goes on\n2. next\n"
+    assert [one.text for one in sentences(text)] == [
+        "One `code` two.",
+        "Three four!",
+        "Five six.",
+        "item one goes on",
+        "next",
+    ]
+    assert [one.length for one in sentences(text)] == [3, 2, 2, 4, 1]
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    assert len(sentences("Clicks, e.g. This one, in 3.5 s. replaykit sees them.")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The act\nof a peer.", [(1, "act"), (2, "peer")]),
+        ("`act` and [this](acts.md) and acted, too few.", []),
+        (
+            "It stays,\ntoo.\n\n```\nalone\n```\nWhat is passed\nover is none.",
+            [(1, ",\ntoo"), (7, "passed\nover"), (8, "is none")],
+        ),
+    ],
+)
+def test_words_are_flagged_where_they_stand(text: str, found: list[tuple[int, str]]) -> None:
+    assert [(one.line, one.found) for one in flagged(text)] == found
+
+
+def test_all_documents_are_read() -> None:
+    assert {"README.md", "CHANGELOG.md", "policies.md"} <= set(PAGES)
+    assert all(Path(name).suffix == ".md" for name in PAGES)
