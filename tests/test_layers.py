@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import replaykit
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "replaykit"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -56,6 +58,7 @@ ROWS = [
     ["grading.judge_attacks"],
     ["report", "testing", "interop", "redaction"],
     ["demo", "reruns"],
+    ["integrations"],
     ["cli", "pytest_plugin"],
     ["__main__"],
 ]
@@ -75,6 +78,7 @@ CAGES = {
     ),
     "anthropic": ("grading.judges.clients.anthropic_client",),
     "openai": ("grading.judges.clients.openai_client",),
+    "mcp": ("integrations.mcp",),
     "zstandard": ("bundle",),
     "fsspec": ("bundle",),
     "ray": ("grading.workers.ray_executor",),
@@ -135,9 +139,26 @@ def test_a_part_imports_only_from_rows_below(module: str) -> None:
     for name, _ in imports(MODULES[module]):
         if not name.startswith("replaykit"):
             continue
+        if own == "integrations":
+            is_public = name == "replaykit" or name.startswith("replaykit.integrations")
+            assert is_public, f"{module} may use only the names that `import replaykit` offers, not {name}"
+            continue
         assert name != "replaykit", f"{module} imports the package root"
         other = part_of(name.removeprefix("replaykit."))
         assert other == own or RANK[other] < RANK[own], f"{module} may not import {name}"
+
+
+def test_integrations_use_only_names_that_the_library_offers() -> None:
+    for module, path in MODULES.items():
+        if part_of(module) == "integrations":
+            tree = ast.parse(path.read_text())
+            taken = {
+                alias.name
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom) and node.module == "replaykit"
+                for alias in node.names
+            }
+            assert taken <= set(replaykit.__all__), module
 
 
 @pytest.mark.parametrize("package", CAGES)
