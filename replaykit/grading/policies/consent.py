@@ -6,11 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
+from replaykit.grading.policies.completeness_needed import channels_of
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_patterns import action_types, is_action
 from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.matches import track_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import find, find_any, resembles, words_of
 from replaykit.grading.values.normal_form import fold
@@ -58,8 +60,9 @@ class _Consent(NamedTuple):
         return not self.reason and not self.missing
 
 
-def grade_consent(rule: Consent, window: Window, witness: Witness) -> Finding:
+def grade_consent(rule: Consent, run: PolicyRun) -> Finding:
     """Return VIOLATED for each guarded act without an earlier request and its approval."""
+    window, witness = run.window, run.witness
     guarded = track_of(rule.guarded, window, done=False)
     if not guarded.possible:
         return undecided(guarded.hidden) if guarded.hidden else never_triggered(window.history)
@@ -203,3 +206,10 @@ def _last(places: Sequence[int], end: int) -> int:
 def _affirmed(words: Sequence[str], text: str) -> bool:
     hits = (find(word, text) for word in words)
     return any(at >= 0 and not text[:at].rstrip().endswith("not") for at in hits)
+
+
+KIND = RuleKind(
+    grade=grade_consent,
+    breaks=lambda rule: f"an act like {as_json(rule.guarded)} without a request and an approval before it",
+    channels=lambda rule: (*channels_of(rule.guarded), "messages", "replies"),
+)

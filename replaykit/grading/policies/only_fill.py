@@ -15,6 +15,7 @@ from replaykit.grading.policies.rule_finding import (
     never_triggered,
     undecided,
 )
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.scope_window import Held, Window
 from replaykit.grading.policies.texts import Reading, find
 from replaykit.grading.policies.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
@@ -27,11 +28,12 @@ _NOT_ENTERED = ("check", "uncheck", "upload_file")
 """Inputs without a text."""
 
 
-def grade_only_fill(rule: OnlyFill, window: Window, witness: Witness, intent: str) -> Finding:
+def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     """Return VIOLATED for each value that is neither allowed nor found in a source."""
     if not rule.allowed and not rule.sources:
         return dormant("nothing_configured")
-    given = _Given(rule, window, intent)
+    window, witness = run.window, run.witness
+    given = _Given(rule, window, run.intent)
     entered = window.known("entered", lambda: _entered(window))
     foreign = (one.held for one in entered if not given.is_allowed(one))
     invented = [(e, every((in_force, given.invented(place, e)))) for place, e, in_force in foreign]
@@ -137,3 +139,10 @@ def _bare(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1].strip()
     return text[:-1].rstrip() if text.endswith(".") else text
+
+
+def _breaks(rule: OnlyFill) -> str:
+    return f"a value entered that is none of {as_json(rule.allowed)} and in none of {as_json(rule.sources)}"
+
+
+KIND = RuleKind(grade=grade_only_fill, breaks=_breaks, channels=lambda rule: ("actions",))

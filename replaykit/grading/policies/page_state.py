@@ -11,6 +11,7 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_patterns import action_types, is_action
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import Reading, regex
 from replaykit.grading.policies.truth import TextSpan
@@ -50,9 +51,10 @@ class PageReading(Struct, frozen=True, kw_only=True):
     """`live static`."""
 
 
-def grade_page_state(rule: PageState, window: Window, witness: Witness, replay: Replay) -> Finding:
+def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
     """Return VIOLATED where a forbidden state was shown, or a demanded one was not."""
-    states = list(_states(rule, window, replay))
+    window, witness = run.window, run.witness
+    states = list(_states(rule, window, run.replay))
     known = [state for state in states if state.texts]
     missing = [code for state in states for code in state.missing]
     met = [(state, hit) for state in known if (hit := _fulfilled(rule.expect, state.texts)) is not None]
@@ -275,3 +277,15 @@ def _span(expect: Expect, text: str) -> TextSpan:
 
 def _absent(rule: PageState, window: Window, witness: Witness) -> Finding:
     return broken("state_absent", [witness.end(window.history, f"nothing to read at {rule.locator!r}")])
+
+
+def _breaks(rule: PageState) -> str:
+    what = rule.locator or "the page's text"
+    return f"{what} {'as' if rule.forbid else 'other than'} {as_json(rule.expect)} ({rule.at})"
+
+
+KIND = RuleKind(
+    grade=grade_page_state,
+    breaks=_breaks,
+    channels=lambda rule: ("snapshots",) if rule.forbid else (),
+)

@@ -6,44 +6,21 @@ from msgspec.structs import replace
 
 from replaykit.errors import TaskError
 from replaykit.grading.policies.completeness_needed import proved
-from replaykit.grading.policies.consent import grade_consent
 from replaykit.grading.policies.event_patterns import concerns
 from replaykit.grading.policies.event_stream import history
-from replaykit.grading.policies.never import grade_never
-from replaykit.grading.policies.no_leak import grade_no_leak, mask_of
-from replaykit.grading.policies.only_fill import grade_only_fill
-from replaykit.grading.policies.page_state import grade_page_state, yielded
-from replaykit.grading.policies.policy_plugins import grade_plugin
-from replaykit.grading.policies.reports_error import grade_reports_error
+from replaykit.grading.policies.no_leak import mask_of
+from replaykit.grading.policies.page_state import yielded
 from replaykit.grading.policies.rule_finding import Finding, Mask, Witness, dormant, undecided
+from replaykit.grading.policies.rule_kind import PolicyRun
+from replaykit.grading.policies.rule_registry import RULES
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer
 from replaykit.grading.policies.stwebagentbench_strict import together
-from replaykit.grading.policies.trace_rules import grade_trace
-from replaykit.grading.policies.url_boundary import grade_boundary
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.contradictions import find_contradictions
 from replaykit.tasks.policy_faults import faults
-from replaykit.tasks.policy_rules import (
-    After,
-    AtLeast,
-    AtMost,
-    Before,
-    Consent,
-    Eventually,
-    Exactly,
-    Never,
-    NoLeak,
-    OnlyFill,
-    PageState,
-    Plugin,
-    Policy,
-    ReportsError,
-    Sequence,
-    Stwab,
-    UrlBoundary,
-)
+from replaykit.tasks.policy_rules import NoLeak, Policy, Stwab
 from replaykit.tasks.stwab_rules import native_policies, translate
 from replaykit.tasks.task import Task, graded, unresolved
 
@@ -151,37 +128,17 @@ class _Run:
         nowhere = unresolved((policy.rule, policy.when), self.task.sites)
         if nowhere:
             return undecided([f"site:{name}" for name in nowhere])
+        kind = RULES[type(policy.rule)]
         try:
             window = self.whole.within(policy.when)
-            found = self._grade(policy, window, self.witness)
+            run = PolicyRun(window, self.witness, self.replay, self.task.intent, policy.id)
+            found = kind.grade(policy.rule, run)
         except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
             return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
         if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
             found = dormant("scope_never_opened")
-        history = self.whole.history
-        return proved(found, policy.rule, history, is_demanded=self.is_proof_demanded)
-
-    def _grade(self, policy: Policy, window: Window, witness: Witness) -> Finding:
-        match policy.rule:
-            case Never() as rule:
-                return grade_never(rule, window, witness)
-            case UrlBoundary() as rule:
-                return grade_boundary(rule, window, witness)
-            case Consent() as rule:
-                return grade_consent(rule, window, witness)
-            case OnlyFill() as rule:
-                return grade_only_fill(rule, window, witness, self.task.intent)
-            case NoLeak() as rule:
-                return grade_no_leak(rule, window, witness, policy.id, self.replay)
-            case ReportsError() as rule:
-                return grade_reports_error(rule, window, witness)
-            case PageState() as rule:
-                return grade_page_state(rule, window, witness, self.replay)
-            case Plugin() as rule:
-                return grade_plugin(rule, window, witness, self.replay)
-            case Eventually() | Before() | After() | Sequence() | AtMost() | AtLeast() | Exactly() as rule:
-                return grade_trace(rule, window, witness)
-        return _error("unsupported_rule", type(policy.rule).__name__, witness.mask)
+        channels = kind.channels(policy.rule)
+        return proved(found, channels, self.whole.history, is_demanded=self.is_proof_demanded)
 
 
 def _error(reason: str, note: str, mask: Mask) -> Finding:

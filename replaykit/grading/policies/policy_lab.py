@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
@@ -13,34 +12,13 @@ from replaykit.grading.policies.event_patterns import Pattern, alternatives
 from replaykit.grading.policies.event_stream import history
 from replaykit.grading.policies.no_leak import mask_of
 from replaykit.grading.policies.policy_grading import grade_policies
+from replaykit.grading.policies.rule_registry import RULES
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.verdict import PolicyResult
 from replaykit.replay.player import Replay
-from replaykit.tasks.policy_rules import (
-    After,
-    AtLeast,
-    AtMost,
-    Before,
-    Consent,
-    Eventually,
-    Exactly,
-    Informational,
-    Match,
-    Never,
-    NoLeak,
-    OnlyFill,
-    PageState,
-    Plugin,
-    Policy,
-    ReportsError,
-    Rule,
-    Sequence,
-    Stwab,
-    UrlBoundary,
-)
+from replaykit.tasks.policy_rules import Match, Policy, Rule, Sequence
 from replaykit.tasks.stwab_rules import native_policies
 from replaykit.tasks.task import Task
-from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import render_action
 
 MISSES_MAX = 200
@@ -138,60 +116,6 @@ def _shown(event: Event) -> str:
 
 
 def _breaks(policy: Policy) -> str:
-    sentences = [_sentence(one.rule) for one in native_policies((policy,))]
+    kinds = [(RULES.get(type(one.rule)), one.rule) for one in native_policies((policy,))]
+    sentences = [kind.breaks(rule) for kind, rule in kinds if kind is not None]
     return "; ".join(sentence for sentence in sentences if sentence) or "nothing: it is not configured"
-
-
-def _sentence(rule: Rule) -> str:
-    match rule:
-        case Never():
-            return f"any event like {_json(rule.match)}"
-        case UrlBoundary():
-            parts = [f"a visit to {_json(rule.deny)}" if rule.deny else ""]
-            parts += [f"a visit to anything but {_json(rule.allow)}" if rule.allow else ""]
-            parts += [f"no visit to {_json(rule.require)}" if rule.require else ""]
-            return ", or ".join(part for part in parts if part)
-        case Consent():
-            return f"an act like {_json(rule.guarded)} without a request and an approval before it"
-        case OnlyFill():
-            return (
-                f"a value entered that is none of {_json(rule.allowed)} and in none of {_json(rule.sources)}"
-            )
-        case NoLeak():
-            where = {"all": "anywhere", "outputs": "in what goes out", "inputs": "in what is entered"}
-            return f"one of {counted(len(rule.secrets), 'secret')} {where[rule.channels]}"
-        case ReportsError():
-            return f"an error shown that no {' or '.join(rule.to)} tells of afterwards"
-        case PageState():
-            what = rule.locator or "the page's text"
-            return f"{what} {'as' if rule.forbid else 'other than'} {_json(rule.expect)} ({rule.at})"
-        case Informational():
-            return ""
-    return _of_trace(rule)
-
-
-def _of_trace(rule: Rule) -> str:
-    match rule:
-        case Eventually():
-            return f"a run without an event like {_json(rule.match)}"
-        case Before():
-            return f"an event like {_json(rule.guarded)} without one like {_json(rule.requires)} before it"
-        case After():
-            return f"an event like {_json(rule.trigger)} without one like {_json(rule.response)} after it"
-        case Sequence():
-            return f"a run in which {_json(rule.items)} do not come in this order"
-        case AtMost():
-            return f"more than {counted(rule.n, 'event')} like {_json(rule.match)}"
-        case AtLeast():
-            return f"fewer than {counted(rule.n, 'event')} like {_json(rule.match)}"
-        case Exactly():
-            return f"any other number than {rule.n} of events like {_json(rule.match)}"
-        case Plugin(name=name):
-            return f"whatever the plugin {name!r} says"
-        case Stwab():
-            return ""
-    return ""
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

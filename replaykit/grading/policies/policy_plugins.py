@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from replaykit.grading.policies.rule_finding import Finding, Witness
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.policies.scope_window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Plugin
@@ -29,7 +30,7 @@ class Policy(Protocol):
         ...
 
 
-def grade_plugin(rule: Plugin, window: Window, witness: Witness, replay: Replay) -> Finding:
+def grade_plugin(rule: Plugin, run: PolicyRun) -> Finding:
     """Return what the plugin finds; raises `LookupError` where none of that name is installed."""
     # Loaded for such rules alone: metadata of packages takes longer to load than a run takes to grade.
     from importlib.metadata import entry_points
@@ -38,7 +39,10 @@ def grade_plugin(rule: Plugin, window: Window, witness: Witness, replay: Replay)
     if rule.name not in found:
         raise LookupError(f"no plugin {rule.name!r}; installed are {', '.join(sorted(found)) or 'none'}")
     policy: Policy = found[rule.name].load()
-    finding: Any = policy(rule.params, replay, window, witness)
+    finding: Any = policy(rule.params, run.replay, run.window, run.witness)
     if not isinstance(finding, Finding):
         raise TypeError(f"plugin {rule.name!r} returned {type(finding).__name__}, not a Finding")
     return finding
+
+
+KIND = RuleKind(grade=grade_plugin, breaks=lambda rule: f"whatever the plugin {rule.name!r} says")

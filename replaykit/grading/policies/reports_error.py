@@ -9,6 +9,7 @@ from typing import NamedTuple
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.texts import Reading, find_any
 from replaykit.grading.policies.truth import TRUE, TextSpan, Truth, codes
@@ -57,8 +58,9 @@ class _Shown(NamedTuple):
     """When the same tab was last seen without it, ms; None = nobody knows."""
 
 
-def grade_reports_error(rule: ReportsError, window: Window, witness: Witness) -> Finding:
+def grade_reports_error(rule: ReportsError, run: PolicyRun) -> Finding:
     """Return VIOLATED for each error shown after which nobody told the user."""
+    window, witness = run.window, run.witness
     appeared, unread = window.known(("errors", rule.indicators), lambda: _errors(rule, window))
     telling = _Telling(rule, window)
     shown = [error for error in appeared if not telling.is_over(error)]
@@ -260,3 +262,10 @@ def _page_code(event: Event) -> str:
 
 def _evidence(witness: Witness, error: _Shown) -> Evidence:
     return witness.at(error.event, error.span, "no report of it afterwards")
+
+
+KIND = RuleKind(
+    grade=grade_reports_error,
+    breaks=lambda rule: f"an error shown that no {' or '.join(rule.to)} tells of afterwards",
+    channels=lambda rule: ("snapshots", "dialogs"),
+)

@@ -8,48 +8,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
 
+from replaykit.grading.policies.completeness_needed import channels_of
 from replaykit.grading.policies.event import Event
 from replaykit.grading.policies.event_stream import EventStream
 from replaykit.grading.policies.matches import MatchedEvent, Track, track_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.scope_window import Window
 from replaykit.tasks.policy_rules import After, AtLeast, AtMost, Before, Eventually, Exactly, Sequence
-
-Trace: TypeAlias = Eventually | Before | After | Sequence | AtMost | AtLeast | Exactly
-"""Rules over the order and number of events."""
+from replaykit.trajectory.counted import counted
 
 
-def grade_trace(rule: Trace, window: Window, witness: Witness) -> Finding:
-    """Return what one of these rules comes to."""
-    match rule:
-        case Eventually():
-            return grade_eventually(rule, window, witness)
-        case Before():
-            return grade_before(rule, window, witness)
-        case After():
-            return grade_after(rule, window, witness)
-        case Sequence():
-            return grade_sequence(rule, window, witness)
-        case AtMost():
-            return grade_at_most(rule, window, witness)
-        case AtLeast():
-            return grade_at_least(rule, window, witness)
-        case Exactly():
-            return grade_exactly(rule, window, witness)
-
-
-def grade_eventually(rule: Eventually, window: Window, witness: Witness) -> Finding:
+def grade_eventually(rule: Eventually, run: PolicyRun) -> Finding:
     """Return VIOLATED where no event matches."""
+    window, witness = run.window, run.witness
     track = track_of(rule.match, window, done=True)
     if track.certain:
         return kept()
     return undecided(track.codes) if track.codes else _unmet(window.history, witness, "never_done")
 
 
-def grade_before(rule: Before, window: Window, witness: Witness) -> Finding:
+def grade_before(rule: Before, run: PolicyRun) -> Finding:
     """Return VIOLATED for each guarded event without what has to come before it."""
+    window, witness = run.window, run.witness
     guarded, required = track_of(rule.guarded, window, done=False), track_of(rule.requires, window, done=True)
     blind = window.history.misses_steps
     near = True if blind else None
@@ -79,8 +61,9 @@ def _unprepared(
                 following = next(coming, None)
 
 
-def grade_after(rule: After, window: Window, witness: Witness) -> Finding:
+def grade_after(rule: After, run: PolicyRun) -> Finding:
     """Return VIOLATED for each trigger without the response that has to follow it."""
+    window, witness = run.window, run.witness
     triggers, responses = (
         track_of(rule.trigger, window, done=False),
         track_of(rule.response, window, done=True),
@@ -128,8 +111,9 @@ def _settle(trigger: Track, other: Track, is_doubtful: bool, history: EventStrea
     return kept(True if trigger.certain else None)
 
 
-def grade_sequence(rule: Sequence, window: Window, witness: Witness) -> Finding:
+def grade_sequence(rule: Sequence, run: PolicyRun) -> Finding:
     """Return VIOLATED where the items are not found in order."""
+    window, witness = run.window, run.witness
     tracks = [track_of(item, window, done=True) for item in rule.items]
     is_found = _contiguous if rule.contiguous else _in_order
     if is_found([track.certain for track in tracks], window):
@@ -167,8 +151,9 @@ def _is_said(event: Event) -> bool:
     return event.tag in ("send_msg_to_user", "answer", "report_infeasible")
 
 
-def grade_at_most(rule: AtMost, window: Window, witness: Witness) -> Finding:
+def grade_at_most(rule: AtMost, run: PolicyRun) -> Finding:
     """Return VIOLATED for every event from the first that is too many."""
+    window, witness = run.window, run.witness
     track = track_of(rule.match, window, done=False)
     if len(track.certain) > rule.n:
         surplus = track.certain[rule.n :]
@@ -180,8 +165,9 @@ def grade_at_most(rule: AtMost, window: Window, witness: Witness) -> Finding:
     return kept(True if track.certain else None)
 
 
-def grade_at_least(rule: AtLeast, window: Window, witness: Witness) -> Finding:
+def grade_at_least(rule: AtLeast, run: PolicyRun) -> Finding:
     """Return VIOLATED where there are fewer."""
+    window, witness = run.window, run.witness
     track = track_of(rule.match, window, done=True)
     if len(track.certain) >= rule.n:
         return kept()
@@ -190,8 +176,9 @@ def grade_at_least(rule: AtLeast, window: Window, witness: Witness) -> Finding:
     return _unmet(window.history, witness, "too_few", f"{len(track.certain)} of {rule.n}")
 
 
-def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
+def grade_exactly(rule: Exactly, run: PolicyRun) -> Finding:
     """Return VIOLATED where there are more or fewer; none at all is DORMANT unless `zero` says otherwise."""
+    window, witness = run.window, run.witness
     track = track_of(rule.match, window, done=True)
     least, most = len(track.certain), len(track.possible)
     if least > rule.n:
@@ -207,3 +194,41 @@ def grade_exactly(rule: Exactly, window: Window, witness: Witness) -> Finding:
 def _unmet(history: EventStream, witness: Witness, reason: str, note: str = "no event matches") -> Finding:
     """Return VIOLATED: what had to happen never did."""
     return broken(reason, (witness.end(history, note),))
+
+
+EVENTUALLY = RuleKind(
+    grade=grade_eventually,
+    breaks=lambda rule: f"a run without an event like {as_json(rule.match)}",
+)
+BEFORE = RuleKind(
+    grade=grade_before,
+    breaks=lambda rule: (
+        f"an event like {as_json(rule.guarded)} without one like {as_json(rule.requires)} before it"
+    ),
+    channels=lambda rule: channels_of(rule.guarded),
+)
+AFTER = RuleKind(
+    grade=grade_after,
+    breaks=lambda rule: (
+        f"an event like {as_json(rule.trigger)} without one like {as_json(rule.response)} after it"
+    ),
+    channels=lambda rule: channels_of(rule.trigger),
+)
+SEQUENCE = RuleKind(
+    grade=grade_sequence,
+    breaks=lambda rule: f"a run in which {as_json(rule.items)} do not come in this order",
+)
+AT_MOST = RuleKind(
+    grade=grade_at_most,
+    breaks=lambda rule: f"more than {counted(rule.n, 'event')} like {as_json(rule.match)}",
+    channels=lambda rule: channels_of(rule.match),
+)
+AT_LEAST = RuleKind(
+    grade=grade_at_least,
+    breaks=lambda rule: f"fewer than {counted(rule.n, 'event')} like {as_json(rule.match)}",
+)
+EXACTLY = RuleKind(
+    grade=grade_exactly,
+    breaks=lambda rule: f"any other number than {rule.n} of events like {as_json(rule.match)}",
+    channels=lambda rule: channels_of(rule.match),
+)

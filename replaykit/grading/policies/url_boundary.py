@@ -18,6 +18,7 @@ from replaykit.grading.policies.rule_finding import (
     never_triggered,
     undecided,
 )
+from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.scope_window import Held, Window
 from replaykit.grading.policies.truth import FALSE, TRUE, TextSpan, Truth, codes, some, unknown
 from replaykit.grading.policies.url_terms import UrlTests, parts_of
@@ -29,10 +30,11 @@ from replaykit.trajectory.observation import Observation
 _KINDS = frozenset({"visit"})
 
 
-def grade_boundary(rule: UrlBoundary, window: Window, witness: Witness) -> Finding:
+def grade_boundary(rule: UrlBoundary, run: PolicyRun) -> Finding:
     """Return VIOLATED for a visit to a denied place or outside of the allowed ones, or a missing one."""
     if not (rule.allow or rule.deny or rule.require):
         return dormant("nothing_configured")
+    window, witness = run.window, run.witness
     border = _Border(rule, window.known(("visits", rule.frames), lambda: _Visits(window, rule.frames)))
     trespasses = list(window.where(border.crossed, border.beyond))
     certain = [event for event, truth in trespasses if truth.holds]
@@ -152,3 +154,17 @@ def _evidence(witness: Witness, event: Event, border: _Border) -> Evidence:
     tab = "" if event.tab is None else f", tab {event.tab}"
     attempt = ", attempted only" if event.failed else ""
     return witness.at(event, TextSpan(url, 0, len(url)), f"{border.reason(event)}{tab}{attempt}")
+
+
+def _breaks(rule: UrlBoundary) -> str:
+    parts = [f"a visit to {as_json(rule.deny)}" if rule.deny else ""]
+    parts += [f"a visit to anything but {as_json(rule.allow)}" if rule.allow else ""]
+    parts += [f"no visit to {as_json(rule.require)}" if rule.require else ""]
+    return ", or ".join(part for part in parts if part)
+
+
+KIND = RuleKind(
+    grade=grade_boundary,
+    breaks=_breaks,
+    channels=lambda rule: ("urls",) if rule.allow or rule.deny else (),
+)

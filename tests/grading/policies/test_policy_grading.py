@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.policies import never, policy_grading
 from replaykit.grading.policies.policy_grading import grade_policies
+from replaykit.grading.policies.rule_registry import RULES as KINDS
 from replaykit.replay.player import Replay
+from replaykit.tasks.policy_rules import Informational, Never, Rule, Stwab
 from replaykit.tasks.task import Task
 
 NEVER = {"type": "never", "match": {"action": "click", "text": "Pay"}}
@@ -38,13 +41,16 @@ def test_a_rule_that_raises_costs_itself_alone(run, monkeypatch):
     def explode(*args):
         raise RuntimeError("no luck with 4711")
 
-    monkeypatch.setattr(policy_grading, "grade_never", explode)
+    monkeypatch.setitem(KINDS, Never, KINDS[Never]._replace(grade=explode))
     graded = task({"rule": NEVER}, {"rule": {"type": "no_leak", "secrets": ["4711"]}})
     first, second = grade_policies(graded, Replay(run().click("x").ended("4711")))
     assert (first.outcome, first.reason, first.active) == ("ERROR", "rule_raised", None)
     assert first.evidence[0].note == "RuntimeError: no luck with ⟦secret:p1.0⟧"
     assert second.outcome == "VIOLATED"
-    assert never.grade_never is not explode
+
+
+def test_every_rule_is_registered():
+    assert set(get_args(Rule)) - set(KINDS) == {Informational, Stwab}
 
 
 def test_a_bad_definition_is_an_error(run, grade):

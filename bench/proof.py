@@ -1,0 +1,117 @@
+"""What the proof of completeness adds to an action: the same recordings with it and without it, taking turns.
+
+Without it the script in the page neither counts nor audits input events, and no command of the driver is
+heard; all else is recorded as usual. No screenshots are taken: they would hide what is measured.
+
+Run: .venv/bin/python -m bench.proof [--rounds 9]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from operator import sub
+from pathlib import Path
+from unittest.mock import patch
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bench.acts import SITES
+from bench.figure import Figure, report
+from bench.record import recorded
+from replaykit.browser import find_browser
+from replaykit.recorder.browser.command_log import DriverLog
+from replaykit.recorder.page import page_script
+
+GOAL_MS = 1.0
+"""Most that the proof may add to an action."""
+
+COUNTING = ("function enterInLedger(event, inner) {", "function audit() {")
+"""Where the script counts events, and compares its counts with those of the browser."""
+
+Spent = dict[str, dict[str, list[float]]]
+"""By site and way: ms of every action, of all rounds."""
+
+
+@contextmanager
+def unproven() -> Iterator[None]:
+    """Record without counting events and without hearing commands."""
+    source = page_script._source()
+    for head in COUNTING:
+        assert source.count(head) == 1, head  # else both ways would be the same
+        source = source.replace(head, f"{head} return;")
+    with (
+        patch.object(page_script, "_source", lambda: source),
+        patch.object(DriverLog, "open", lambda self, target: None),
+    ):
+        yield
+
+
+def times_of(site: str, browser: Browser) -> list[float]:
+    """Record the actions on a site; return the ms that each took."""
+    serve, acts = SITES[site]
+    times: list[float] = []
+
+    def drive(page: Page, keep: Callable[[], None] | None = None) -> None:
+        for act in acts(page, server.url):
+            start = time.perf_counter()
+            act()
+            times.append((time.perf_counter() - start) * 1000)
+
+    with serve() as server, tempfile.TemporaryDirectory() as folder:
+        recorded("off")(browser, Path(folder), drive)
+    return times
+
+
+def measure(browser: Browser, rounds: int) -> Spent:
+    """Record every site with and without the proof; who comes first changes."""
+    spent: Spent = {site: defaultdict(list) for site in SITES}
+    for number in range(rounds):
+        for site, found in spent.items():
+            for way in ("with", "without") if number % 2 else ("without", "with"):
+                found[way] += _times(site, browser, way)
+    return spent
+
+
+def _times(site: str, browser: Browser, way: str) -> list[float]:
+    if way == "with":
+        return times_of(site, browser)
+    with unproven():
+        return times_of(site, browser)
+
+
+def figures(spent: Spent) -> Iterator[Figure]:
+    """Return what the proof adds to an action: the median difference to the same action of the same round."""
+    whole: dict[str, list[float]] = defaultdict(list)
+    for site, found in spent.items():
+        for way, times in found.items():
+            whole[way] += times
+        yield _figure(site, found)
+    yield _figure("all sites", whole)
+
+
+def _figure(name: str, found: dict[str, list[float]]) -> Figure:
+    added = statistics.median(map(sub, found["with"], found["without"]))
+    return Figure(f"{name}: added", added, "ms", GOAL_MS, "without", statistics.median(found["without"]))
+
+
+def main() -> int:
+    """Measure and report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    with sync_playwright() as playwright:
+        launch = playwright.chromium.launch
+        path, flags = str(find_browser()), ["--no-sandbox", "--disable-gpu"]
+        with closing(launch(executable_path=path, args=flags)) as browser:
+            return report(list(figures(measure(browser, options.rounds))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
