@@ -43,7 +43,7 @@ _FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CODE = re.compile(r"(`+)[^`](?:(?!\n\n).)*?\1", re.DOTALL)
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
-_ITEM = re.compile(r" *(?:[-*+]|\d+\.) +")
+_ITEM = re.compile(r"^ *(?:[-*+]|\d+\.) +")
 _END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)\"*_]*\s+|\n{2,}")
 
 
