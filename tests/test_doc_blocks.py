@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,9 +11,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 from zipfile import ZipFile
 
+import msgspec
 import pytest
 
 import replaykit
@@ -24,7 +26,11 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.model_request import Asking
 from replaykit.recorder.scripted_user import load_user
+from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages
+from replaykit.tasks.network_checks import ExpectedRequest
+from replaykit.tasks.state_checks import ExchangeChoice, Predicate
 from replaykit.tasks.suite import load_policies, load_tasks
+from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
 from tests.blocks import ROOT, block, blocks_of
 from tests.grading.workers.stand_in import Ray
@@ -72,13 +78,24 @@ def done(script: str, **known: Any) -> dict[str, Any]:
 
 
 def test_the_files_of_the_page_on_tasks_load(folder: Path) -> None:
-    suite, user = blocks("tasks.md", "yaml")
+    suite, checks, user = blocks("tasks.md", "yaml")
     (folder / "suite.yaml").write_text(suite, "utf-8")
     (folder / "user.yaml").write_text(user, "utf-8")
     (task,) = load_tasks(folder / "suite.yaml")
     assert (task.id, len(task.policies), len(task.checks)) == ("order-total", 1, 1)
+    (folder / "checks.yaml").write_text(f"id: every-type\nintent: Go.\n{checks}", "utf-8")
+    (task,) = load_tasks(folder / "checks.yaml")
+    assert {type(check) for check in task.checks} == set(get_args(Check)) - {PageImages}
     reply = load_user(folder / "user.yaml").answer("May I refund it?")
     assert reply is not None and reply.approved is True
+
+
+def test_the_page_on_tasks_names_every_field() -> None:
+    text = (ROOT / "docs/tasks.md").read_text("utf-8")
+    parts = (ExchangeChoice, Expect, ExpectedRequest, HtmlTarget, Predicate)
+    kinds = {kind for kind in get_args(Check) if kind is not PageImages}
+    names = {one.encode_name for kind in (Task, *kinds, *parts) for one in msgspec.structs.fields(kind)}
+    assert [name for name in sorted(names) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", text)] == []
 
 
 def test_the_policies_of_their_page_load(folder: Path) -> None:
