@@ -24,6 +24,7 @@ ROWS = [
     ["secrets"],
     ["recorder", "replay"],
     ["grading.verdict", "grading.kinds", "grading.model_request", "grading.untrusted", "http_replay"],
+    ["grading.judge_shares"],
     [
         "grading.options",
         "grading.values",
@@ -39,6 +40,7 @@ ROWS = [
         "grading.metrics",
         "grading.gate",
         "grading.agreement",
+        "grading.threshold_choice",
         "grading.labels",
     ],
     ["grading.findings"],

@@ -11,6 +11,7 @@ import msgspec
 from replaykit.cli.console import notice
 from replaykit.grading.calibration import agree, calibration
 from replaykit.grading.statistics import FEW
+from replaykit.grading.threshold_choice import read_aims
 from replaykit.grading.verifier_labels import LabelRule
 from replaykit.report.json_text import json_text
 from replaykit.report.table import safe, table
@@ -34,6 +35,15 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
     " Judges are known by their fingerprints.",
 )
 @click.option(
+    "--choose",
+    "aims",
+    metavar="AIM",
+    help="Choose thresholds of each judge with a share (votes, members, process score) on one half of the"
+    " tasks, and report them on the other. fpr<=RATE bounds false successes, fnr<=RATE false failures; an"
+    " aim that is left out equals the other. `grade --calibrated` applies what -o writes. Exit 3 where an"
+    " aim is not reached.",
+)
+@click.option(
     "--agent",
     metavar="NAME",
     help="Whose column to take of Online-Mind2Web's human_label.json; its runs are then joined by task.",
@@ -52,6 +62,7 @@ def command(
     other: Path,
     is_json: bool,
     output: Path | None,
+    aims: str | None,
     agent: str | None,
     label_rule: LabelRule | None,
 ) -> None:
@@ -60,7 +71,8 @@ def command(
     LABELS: JSON lines or CSV, also AgentRewardBench's, Online-Mind2Web's and
     CUAVerifierBench's (Parquet too).
     """
-    agreed = agree(labels, other, agent=agent, rule=label_rule)
+    chosen = read_aims(aims) if aims is not None else None
+    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
@@ -69,9 +81,21 @@ def command(
     else:
         _print(agreed)
     if any(one["decided"]["n"] for one in agreed["graders"]):
-        return
+        ctx.exit(_chosen(agreed["graders"]) if chosen is not None else 0)
     notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
     ctx.exit(4)
+
+
+def _chosen(graders: list[dict[str, Any]]) -> int:
+    """Report what keeps judges from having thresholds; return the exit code."""
+    with_share = [one for one in graders if "thresholds" in one]
+    if not with_share:
+        notice("no judge of the report has a share: thresholds need votes, a panel, or judge rubric")
+        return 4
+    lacks = [f"{safe(one['name'])}: {lack}" for one in with_share for lack in one["thresholds"]["lacks"]]
+    for lack in lacks:
+        notice(lack)
+    return 3 if lacks else 0
 
 
 def _joined(labels: dict[str, Any]) -> str:
@@ -124,6 +148,8 @@ def _print_grader(grader: dict[str, Any]) -> None:
         f"  fail closed, false positives in {bound['tasks_wrong']} of {counted(bound['tasks'], 'task')} "
         f"with a failure: at most {_number(bound['high95'])} with 95 % confidence"
     )
+    if "thresholds" in grader:
+        _print_thresholds(grader["thresholds"])
     if grader["decided"]["few"]:
         click.echo(
             f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"
@@ -134,6 +160,29 @@ def _print_grader(grader: dict[str, Any]) -> None:
         )
     if grader["excluded"]:
         click.echo("  left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items()))
+
+
+def _print_thresholds(found: dict[str, Any]) -> None:
+    for side, error, of in (("accept", "fpr", "failure"), ("reject", "fnr", "success")):
+        one = found[side]
+        at = (
+            "never"
+            if one["at"] is None
+            else f"{'from' if side == 'accept' else 'up to'} a share of {one['at']}"
+        )
+        click.echo(f"  {side} {at} ({error}<={one['aim']:g}): {_bounded(one, of)}")
+    other = found["reported"]
+    cells = ", ".join(f"{cell} {n}" for cell, n in other["matrix"].items())
+    click.echo(
+        f"  on the other half, {counted(other['tasks'], 'task')}: {cells}, abstained {other['abstained']}; "
+        f"wrongly accepted in {_bounded(other['fpr'], 'failure')}; "
+        f"wrongly rejected in {_bounded(other['fnr'], 'success')}"
+    )
+
+
+def _bounded(found: dict[str, Any], of: str) -> str:
+    tasks = f"{found['tasks_wrong']} of {counted(found['tasks'], 'task')} with a {of}"
+    return f"{tasks}, at most {_number(found['high95'])}"
 
 
 def _row(name: str, grader: dict[str, Any]) -> list[str]:

@@ -97,6 +97,14 @@ from replaykit.tasks.dialect import Dialect
     "--calibration-min there.",
 )
 @click.option(
+    "--calibrated",
+    "thresholds",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Decide by the thresholds that `replaykit agree --choose AIM -o FILE` chose; between them a judge "
+    "abstains. A judge that has none there is refused.",
+)
+@click.option(
     "--side-effects",
     "shows_side_effects",
     is_flag=True,

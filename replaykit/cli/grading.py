@@ -28,6 +28,7 @@ from replaykit.report.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
+    from replaykit.grading.judge_shares import ThresholdFile
     from replaykit.tasks.judge_settings import JudgeSettings
     from replaykit.tasks.suite import Suite
 
@@ -44,6 +45,7 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     pool_rubrics: bool
     calibration: Path | None
     calibration_min: str
+    thresholds: Path | None
     jobs: int
     results: Path | None
     outputs: tuple[Path, ...]
@@ -123,7 +125,14 @@ def _how(asked: GradeCommand) -> GradeOptions:
     folder = _verifiers(asked.task_file) if asked.allow_verifiers else None
     suite, judges = _suite(asked.task_file), tuple(map(_judge, asked.judges))
     sites = parse_sites(asked.sites)
-    return GradeOptions(suite=suite, sites=sites, judges=judges, verifiers=folder, **asked.options)
+    return GradeOptions(
+        suite=suite,
+        sites=sites,
+        judges=judges,
+        verifiers=folder,
+        thresholds=_chosen(asked.thresholds),
+        **asked.options,
+    )
 
 
 def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
@@ -186,6 +195,14 @@ def _calibrated(file: Path | None, minimum: str) -> dict[str, Calibrated] | None
     from replaykit.grading.calibration_gate import read_calibration, read_minimum
 
     return read_calibration(file, read_minimum(minimum))
+
+
+def _chosen(file: Path | None) -> ThresholdFile | None:
+    if file is None:
+        return None
+    from replaykit.grading.calibration_gate import read_thresholds
+
+    return read_thresholds(file)
 
 
 def _verifiers(task_file: str | None) -> str:

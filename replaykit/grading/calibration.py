@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from replaykit.errors import LabelError
 from replaykit.grading.agreement import (
     Cluster,
     Matrix,
@@ -29,6 +30,7 @@ from replaykit.grading.calibration_gate import SCHEMA as CALIBRATION
 from replaykit.grading.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
 from replaykit.grading.labels import Label, Labels, read_labels
 from replaykit.grading.statistics import weighted_kappa
+from replaykit.grading.threshold_choice import Aims, LabelledShare, chosen
 from replaykit.grading.verifier_labels import LabelRule
 
 SCHEMA = "replaykit.agreement/1"
@@ -36,19 +38,26 @@ SCHEMA = "replaykit.agreement/1"
 
 
 def agree(
-    labels: str | Path, other: str | Path, *, agent: str | None = None, rule: LabelRule | None = None
+    labels: str | Path,
+    other: str | Path,
+    *,
+    agent: str | None = None,
+    rule: LabelRule | None = None,
+    aims: Aims | None = None,
 ) -> dict[str, Any]:
     """Compare labels with a report's judges and checks, or with other labels; return plain values.
 
     Only `success` and `failure` enter; all else is counted by reason. `agent`: whose column to take of a file
     that labels the runs of several agents. `rule`: see `read_labels`. Labels that name tasks and no digests
-    are joined by task. Raises LabelError, also where a report has two verdicts of one run that differ.
+    are joined by task. `aims`: greatest `fpr` and `fnr`, for which thresholds of each judge with a share are
+    chosen, see `threshold_choice`. Raises LabelError, also where a report has two verdicts of one run that
+    differ.
     """
     truth = read_labels(labels, agent, rule)
     graders = graders_of(other, agent)
     if truth.names_tasks:
         graders = [by_task(grader) for grader in graders]
-    compared = [_compared(truth, grader) for grader in graders]
+    compared = [{**_compared(truth, one), **_thresholds(truth, one, aims)} for one in graders]
     return {
         "schema": SCHEMA,
         "labels": {
@@ -109,6 +118,7 @@ def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
         "rubrics": row["rubrics"],
         "decided": row["decided"]["matrix"],
         "fail_closed": m,
+        **({"thresholds": row["thresholds"]} if "thresholds" in row else {}),
     }
 
 
@@ -154,6 +164,25 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
     }
 
 
+def _thresholds(labels: Labels, grader: Grader, aims: Aims | None) -> dict[str, Any]:
+    """Return the thresholds of a judge with a share, where some are to be chosen."""
+    if not aims or not grader.shares:
+        return {}
+    if grader.has_thresholds:
+        reason = f"judge {grader.name} was graded with thresholds: choose others without --calibrated"
+        raise LabelError(source=labels.name, line=0, reason=reason)
+    rows = [
+        LabelledShare(_task(run, grader.tasks, label), label.label == SUCCESS, grader.shares[run])
+        for run, label in labels.primary().items()
+        if run in grader.shares and label.label in (SUCCESS, FAILURE)
+    ]
+    return {"thresholds": chosen(rows, aims)}
+
+
+def _task(run: str, tasks: Mapping[str, str], label: Label | None) -> str:
+    return tasks.get(run) or (label.task if label else "") or run
+
+
 def _rubrics(truth: Mapping[str, Label], grader: Grader) -> dict[str, list[str]]:
     """Return task to the digests of the criteria that its labelled runs were judged by."""
     found: dict[str, set[str]] = {}
@@ -171,8 +200,7 @@ def _clusters(
     for run, verdict in said.items():
         if verdict in (SUCCESS, FAILURE):
             label = truth.get(run)
-            task = tasks.get(run) or (label.task if label else "") or run
-            found.setdefault(task, []).append(_cluster(verdict, label))
+            found.setdefault(_task(run, tasks, label), []).append(_cluster(verdict, label))
     return {task: added(found[task]) for task in sorted(found)}
 
 

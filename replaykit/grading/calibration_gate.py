@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from msgspec import Struct
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError, UsageError
 from replaykit.grading.gate import Calibrated
+from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
 
 SCHEMA = "replaykit.calibration/2"
 """Name and version of the layout of a calibration."""
@@ -50,8 +54,16 @@ def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -
     Raises LabelError.
     """
     name = Path(path).name
+    _, judges = _judges(path)
+    return {mark: _calibrated(_measured(judges[mark], name), minimum) for mark in sorted(judges)}
+
+
+def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
+    """Return the bytes of a calibration, and fingerprint to what it says of a judge."""
+    name = Path(path).name
     try:
-        plain = decode(Path(path).read_bytes(), dict[str, Any])
+        data = Path(path).read_bytes()
+        plain = decode(data, dict[str, Any])
     except OSError as error:
         raise LabelError(source=name, line=0, reason=f"cannot read: {error.strerror}") from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -64,7 +76,45 @@ def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -
     judges = plain.get("judges")
     if plain.get("schema") != SCHEMA or not isinstance(judges, dict):
         raise LabelError(source=name, line=0, reason=_NONE)
-    return {mark: _calibrated(_measured(judges[mark], name), minimum) for mark in sorted(judges)}
+    return data, judges
+
+
+def read_thresholds(path: str | Path) -> ThresholdFile:
+    """Return the thresholds of a calibration that `agree --choose` wrote. Raises LabelError."""
+    name = Path(path).name
+    data, judges = _judges(path)
+    found = {mark: _thresholds(judges[mark], name) for mark in sorted(judges)}
+    known = {mark: one for mark, one in found.items() if one is not None}
+    if not known:
+        how = "write them with `replaykit agree LABELS REPORT --choose AIM -o FILE`"
+        reason = f"no judge of it has thresholds: {how}"
+        raise LabelError(source=name, line=0, reason=reason)
+    return ThresholdFile(name=name, digest="sha256:" + hashlib.sha256(data).hexdigest(), judges=known)
+
+
+def _thresholds(plain: Any, name: str) -> ShareThresholds | None:
+    """Return the thresholds of one judge; None of one without any."""
+    sides = plain.get("thresholds") if isinstance(plain, dict) else None
+    if sides is None:
+        return None
+    try:
+        said = convert({side: sides[side]["at"] for side in ("accept", "reject")}, ShareThresholds)
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        raise LabelError(source=name, line=0, reason=f"{_NONE}: thresholds: {error}") from error
+    for side, at in (("accept", said.accept), ("reject", said.reject)):
+        if at is not None and not _is_threshold(side, at):
+            raise LabelError(source=name, line=0, reason=f"{_NONE}: thresholds: {side} at {at!r}")
+    return said if said.accept is not None or said.reject is not None else None
+
+
+def _is_threshold(side: str, at: str) -> bool:
+    """Return whether one can be chosen: nothing is accepted at no share, nothing rejected at a full one."""
+    if not _FRACTION.fullmatch(at):
+        return False
+    return 0 < Fraction(at) <= 1 if side == "accept" else 0 <= Fraction(at) < 1
+
+
+_FRACTION = re.compile(r"[0-9]{1,4}(/[1-9][0-9]{0,3})?")
 
 
 def read_minimum(text: str) -> dict[str, float]:

@@ -12,6 +12,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.findings.detection import findings_of, first_failure
+from replaykit.grading.judge_shares import by_thresholds
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judges_of
@@ -124,6 +125,8 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
             verifiers=verifiers,
         )
         judgements, tape = judge_all(panel, bundle, task, replay, asked)
+    if options.thresholds is not None:
+        judgements = tuple(by_thresholds(one, options.thresholds) for one in judgements)
     verdict = _verdict(
         bundle,
         task,

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import LabelError
+from replaykit.grading.judge_shares import Share, share_of
 from replaykit.grading.labels import Labels, read_labels
 from replaykit.grading.verdict import Judgement, Report, Verdict
 
@@ -34,6 +35,10 @@ class Grader(Struct, frozen=True, kw_only=True):
     """Of a judge: where its replies come from, `live imported synthetic`, with counts."""
     rubrics: dict[str, tuple[str, ...]] = {}
     """Of a judge: run to the digests of the criteria that it was judged by, where it has any."""
+    shares: dict[str, Share] = {}
+    """Of a judge: run to how much speaks for a success, where it has a share."""
+    has_thresholds: bool = False
+    """Of a judge: thresholds were applied to it, so that its shares choose no others."""
     duplicates: int = 0
     """Further verdicts of runs that the report names already, all of them the same."""
 
@@ -65,6 +70,7 @@ def by_task(grader: Grader) -> Grader:
         said={named[run]: said for run, said in grader.said.items()},
         tasks={named[run]: grader.tasks.get(run, run) for run in grader.said},
         rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
+        shares={named[run]: share for run, share in grader.shares.items()},
     )
 
 
@@ -141,6 +147,8 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
             fingerprint=mark or None,
             origins=dict(sorted(origins.items())),
             rubrics={run: one.bases for run, one in given.items() if one.bases},
+            shares={run: share for run, one in given.items() if (share := share_of(one)) is not None},
+            has_thresholds=any(one.share is not UNSET for one in given.values()),
             duplicates=duplicates,
         )
 

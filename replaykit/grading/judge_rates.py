@@ -41,7 +41,7 @@ def _of_two_rubrics(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     for verdict in verdicts:
         for one in verdict.judgements:
             key = one.judge, one.fingerprint, verdict.task_id
-            if one.basis is not UNSET and used.setdefault(key, one.basis) != one.basis:
+            if one.rubric is not None and used.setdefault(key, one.rubric) != one.rubric:
                 yield one.judge, one.fingerprint
 
 

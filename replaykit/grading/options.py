@@ -7,6 +7,7 @@ from typing import get_args
 from msgspec import Struct
 
 from replaykit.errors import UsageError
+from replaykit.grading.judge_shares import ThresholdFile
 from replaykit.replay.tier import Tier
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -43,6 +44,9 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
     """Server asked instead of the provider's own."""
     rubrics: str | None = None
     """Folder of rubrics, `<task>.yaml` each, for the judge `rubric`; None = the model is asked."""
+    thresholds: ThresholdFile | None = None
+    """Thresholds of a calibration, which decide by the share of votes, members or weight; a judge that has
+    none there is refused."""
     replies: str | None = None
     """Tape, or a folder of tapes; default: beside each bundle."""
     compose: Composition | None = None

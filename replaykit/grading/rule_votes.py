@@ -98,9 +98,10 @@ def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleV
 
 def _criteria(task: str, judge: Judgement, others: bool | None) -> Iterator[RuleVote]:
     """Yield the criteria of a judge that has some."""
-    basis = None if judge.basis is UNSET else judge.basis
     for row in () if judge.criteria is UNSET else judge.criteria:
-        key = RuleKey("criterion", task, f"{judge.judge}/{row['id']}", judge.fingerprint or None, basis)
+        key = RuleKey(
+            "criterion", task, f"{judge.judge}/{row['id']}", judge.fingerprint or None, judge.rubric
+        )
         yield RuleVote(key, _met(row), others)
 
 

@@ -78,6 +78,26 @@ def upper_bound(hits: int, n: int, digits: int = 4) -> float | None:
     return low / scale
 
 
+def is_bounded(hits: int, n: int, aim: Fraction) -> bool:
+    """Return whether the one-sided 95 % Clopper-Pearson bound of a rate is at most `aim`, exactly."""
+    return n > 0 and _tail(hits, n, aim.numerator, aim.denominator) <= 1 - CONFIDENCE
+
+
+def needed(hits: int, aim: Fraction) -> int:
+    """Return the least number of tries of which so many hits bound the rate by `aim`, above 0 and below 1."""
+    above = 2 * (hits + 1)
+    while not is_bounded(hits, above, aim):
+        above *= 2
+    below = above // 2 if above > 2 * (hits + 1) else hits
+    while above - below > 1:
+        middle = (above + below) // 2
+        if is_bounded(hits, middle, aim):
+            above = middle
+        else:
+            below = middle
+    return above
+
+
 def _tail(hits: int, n: int, part: int, scale: int) -> Fraction:
     """Return the chance of at most so many hits where the rate is part / scale."""
     if hits >= n:

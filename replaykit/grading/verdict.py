@@ -228,14 +228,28 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     unsupported: tuple[str, ...] | UnsetType = UNSET
     """Of `rubric`: criteria that actions and answer claim and that the evidence does not show."""
     basis: str | UnsetType = UNSET
-    """Of `rubric`: digest of the criteria that it judged by."""
+    """Digest of the criteria that `rubric` judged by; `calibration:` with the digest of the file whose
+    thresholds were applied. Both with a blank between them; absent where there is neither."""
+    share: dict[str, Any] | UnsetType = UNSET
+    """Under thresholds: the share for a success, `low` and `high`, both thresholds, and the outcome that it
+    `was`; absent without them."""
+
+    @property
+    def rubric(self) -> str | None:
+        """Digest of the criteria that it judged by."""
+        return _rubric_in(self.basis)
 
     @property
     def bases(self) -> tuple[str, ...]:
         """Digests of the criteria that it judged by, its members' too; sorted, each once."""
         members = () if self.members is UNSET else self.members
-        given = [self.basis, *(one.get("basis", UNSET) for one in members)]
-        return tuple(sorted({one for one in given if isinstance(one, str)}))
+        given = [self.rubric, *(_rubric_in(one.get("basis")) for one in members)]
+        return tuple(sorted({one for one in given if one is not None}))
+
+
+def _rubric_in(basis: Any) -> str | None:
+    parts = basis.split() if isinstance(basis, str) else []
+    return next((part for part in parts if part.startswith("sha256:")), None)
 
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):

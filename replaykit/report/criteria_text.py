@@ -1,4 +1,4 @@
-"""What `rubric` found, in lines: of a run all criteria and the process, of a report what stayed unread."""
+"""What `rubric` found, in lines: of a run all criteria, process and share, of a report what stayed unread."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ def criteria_lines(judgement: Judgement, detected: FirstFailure | None = None) -
         yield f"first failing step by the judge: {_failure(judgement.failure, detected)}"
     if judgement.unsupported is not UNSET and judgement.unsupported:
         yield f"told and not shown: {', '.join(judgement.unsupported)}"
+
+
+def share_lines(judgement: Judgement) -> Iterator[str]:
+    """Yield the share that calibrated thresholds decided by; nothing where none were applied."""
+    if judgement.share is UNSET:
+        return
+    one = judgement.share
+    share = (
+        f"{_share(one['low'])} to {_share(one['high'])}" if one["low"] != one["high"] else _share(one["low"])
+    )
+    at = f"accepted from {one['accept'] or 'never'}, rejected up to {one['reject'] or 'never'}"
+    yield f"share {share}, {at}; was {one['was']}"
 
 
 def unread_lines(judges: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

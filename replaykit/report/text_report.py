@@ -22,7 +22,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.claim_text import claim_lines
-from replaykit.report.criteria_text import criteria_lines, unread_lines
+from replaykit.report.criteria_text import criteria_lines, share_lines, unread_lines
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
@@ -211,6 +211,7 @@ def _detail(verdict: Verdict) -> list[str]:
     for judgement in verdict.judgements:
         lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
+        lines += [f"    {words}" for words in share_lines(judgement)]
         for one in () if judgement.members is UNSET else judgement.members:
             why = said("judge", one["reason"])
             lines.append(

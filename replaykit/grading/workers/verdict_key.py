@@ -24,6 +24,7 @@ def grader_digest(case: Case) -> str:
         "judges": msgspec.to_builtins(panel.settings),
         "tape": _digest_of(panel.tape) if panel.how != "off" else None,
         "compose": options.compose or task.compose,
+        "thresholds": options.thresholds.digest if options.thresholds is not None else None,
         "require_strong": options.require_strong,
         "require_proof": options.require_proof,
         "verifiers": options.verifiers is not None,

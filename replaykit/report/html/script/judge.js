@@ -32,9 +32,16 @@ function judge_section(run, one, judgement, enlarge, jump) {
           : null,
       ],
       ["other mode", judgement.other_mode],
-      ["criteria", judgement.basis],
+      ["judged by", judgement.basis],
+      ["share", judgement.share && share_words(judgement.share)],
     ]),
   );
+}
+
+// The share that calibrated thresholds decided by.
+function share_words(one) {
+  const share = one.low === one.high ? one.low.toFixed(3) : `${one.low.toFixed(3)} to ${one.high.toFixed(3)}`;
+  return `${share}, accepted from ${one.accept || "never"}, rejected up to ${one.reject || "never"}; was ${one.was}`;
 }
 
 // Each member of a panel with what it found.

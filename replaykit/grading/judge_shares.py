@@ -1,0 +1,130 @@
+"""Verdicts by a share of votes, of a panel's members or of a rubric's weight: none between two thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from replaykit.errors import JudgeError
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+
+BELOW = "below_threshold"
+"""Reason of an ABSTAIN between both thresholds."""
+
+PROCESS_PARTS = 20
+"""Steps between thresholds of a process score, which has no steps of its own."""
+
+S, F, A = JudgeOutcome.SUCCESS, JudgeOutcome.FAILURE, JudgeOutcome.ABSTAIN
+
+
+class Share(NamedTuple):
+    """How much speaks for a success, from 0 to 1."""
+
+    low: Fraction
+    """Where what was not decided speaks against it."""
+    high: Fraction
+    """Where what was not decided speaks for it."""
+    parts: int
+    """Thresholds are multiples of one over this number."""
+
+
+class ShareThresholds(Struct, frozen=True, kw_only=True):
+    """When a judge gives a verdict."""
+
+    accept: str | None = None
+    """Fraction, such as `2/3`: a share of at least this is a SUCCESS; null = never."""
+    reject: str | None = None
+    """Fraction: a share of at most this is a FAILURE; null = never."""
+
+
+class ThresholdFile(Struct, frozen=True, kw_only=True):
+    """The thresholds of a calibration."""
+
+    name: str
+    """File name, without its folder."""
+    digest: str
+    """`sha256:...` of the file."""
+    judges: Mapping[str, ShareThresholds]
+    """Fingerprint to thresholds."""
+
+
+def share_of(one: Judgement) -> Share | None:
+    """Return the share of a judgement: of a panel's members, else of its votes, else of the process score.
+
+    None where it has none, or could not be asked. A process score never makes a verdict: it only takes one
+    back. A veto speaks against everything, and nothing speaks for a success while a member is missing.
+    """
+    if one.outcome not in (S, F, A):
+        return None
+    if one.members is not UNSET:
+        said = [str(member["outcome"]) for member in one.members]
+        return _of_panel(said, is_vetoed=one.reason == "veto")
+    if len(one.votes) > 1:
+        return _counted(one.votes)
+    return _of_process(one)
+
+
+def by_thresholds(one: Judgement, file: ThresholdFile) -> Judgement:
+    """Return the judgement that the thresholds of its judge give.
+
+    Raises JudgeError for a judge that the file has no thresholds of.
+    """
+    if one.outcome is JudgeOutcome.NOT_EVALUATED:
+        return one
+    known = file.judges.get(one.fingerprint)
+    if known is None:
+        raise JudgeError(what=_unknown(one, file))
+    basis = " ".join(filter(None, (one.rubric, f"calibration:{file.digest}")))
+    share = share_of(one)
+    if share is None:
+        return replace(one, basis=basis)
+    outcome = _decided(share, known)
+    reason = one.reason if outcome is one.outcome else BELOW if outcome is A else "threshold"
+    kept = {
+        "low": float(share.low),
+        "high": float(share.high),
+        "accept": known.accept,
+        "reject": known.reject,
+        "was": str(one.outcome),
+    }
+    return replace(one, outcome=outcome, reason=reason, basis=basis, share=kept)
+
+
+def _of_panel(said: Sequence[str], *, is_vetoed: bool) -> Share:
+    found = _counted(said)
+    low = Fraction(0) if is_vetoed or JudgeOutcome.ERROR in said else found.low
+    return Share(low, Fraction(0) if is_vetoed else found.high, found.parts)
+
+
+def _counted(said: Sequence[str]) -> Share:
+    n = len(said)
+    return Share(Fraction(said.count(S), n), 1 - Fraction(said.count(F), n), n)
+
+
+def _of_process(one: Judgement) -> Share | None:
+    if one.process is UNSET:
+        return None
+    score, upper = one.process["score"], one.process["upper"]
+    low = Fraction(str(score)) if one.outcome is S and score is not None else Fraction(0)
+    high = Fraction(str(upper)) if one.outcome is F and upper is not None else Fraction(1)
+    return Share(low, high, PROCESS_PARTS)
+
+
+def _decided(share: Share, known: ShareThresholds) -> JudgeOutcome:
+    if known.accept is not None and share.low >= Fraction(known.accept):
+        return S
+    if known.reject is not None and share.high <= Fraction(known.reject):
+        return F
+    return A
+
+
+def _unknown(one: Judgement, file: ThresholdFile) -> str:
+    known = ", ".join(mark[:19] for mark in file.judges) or "none"
+    return (
+        f"judge {one.judge}: fingerprint {one.fingerprint[:19]} has no thresholds in {file.name}, which has "
+        f"those of {known}; write them with `replaykit agree LABELS REPORT --choose 'fpr<=0.05' -o FILE`"
+    )
