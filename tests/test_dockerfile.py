@@ -17,7 +17,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from replaykit.cli.main import COMMANDS, cli
+from replaykit.cli.command_groups import COMMANDS
+from replaykit.cli.main import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "Dockerfile").read_text("utf-8")

@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import replaykit
-from replaykit.cli.main import COMMANDS, cli
+from replaykit.cli.command_groups import COMMANDS, GROUPS, SectionedCommand
+from replaykit.cli.main import cli
 from replaykit.report.json_report import report_schema
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import suite_schema
@@ -149,10 +150,10 @@ def test_the_schemas_are_the_code_s(update_goldens: bool) -> None:
 
 
 @pytest.mark.parametrize("command", PATHS)
-def test_every_help_ends_with_an_example_and_the_exit_codes(command: str) -> None:
-    text = help_of(command)
-    assert f"Example: replaykit {command}" in text
-    assert text.rstrip().endswith("141 nobody took the output.")
+def test_every_help_ends_with_the_exit_codes_and_an_example(command: str) -> None:
+    *_, codes, example = help_of(command).rstrip().split("\n\n")
+    assert codes.rstrip().endswith("141 output pipe closed.")
+    assert re.fullmatch(rf"  Example: replaykit {command}\b[^\n]*", example)
 
 
 @pytest.mark.parametrize("command", PATHS)
@@ -168,9 +169,35 @@ def test_an_option_that_may_be_given_again_says_so_and_no_other_does(command: st
 
 
 @pytest.mark.parametrize("command", ["", *PATHS])
-def test_no_command_is_told_in_words_that_are_cut_off(command: str) -> None:
-    told = help_of(command).partition("\nCommands:\n")[2].splitlines()
-    assert not [line for line in told if line.endswith("...")]
+def test_no_description_of_a_command_is_cut_off(command: str) -> None:
+    listed = help_of(command).splitlines()
+    assert not [line for line in listed if re.match(r"  [a-z-]+  ", line) and line.endswith("...")]
+
+
+def test_the_help_lists_every_command_once_under_its_group() -> None:
+    listed = re.findall(r"^(\w+):$|^  ([a-z][a-z-]+)  +\S", help_of("").partition("\nRecord:")[2], flags=re.M)
+    assert [name for _, name in listed if name] == [name for group in GROUPS.values() for name in group]
+    assert [title for title, _ in listed if title] == list(GROUPS)[1:]
+    assert len(COMMANDS) == sum(map(len, GROUPS.values()))
+
+
+def test_the_help_fits_a_narrow_terminal_with_one_line_a_command() -> None:
+    text = CliRunner().invoke(cli, ["--help"], terminal_width=80, prog_name="replaykit").output
+    lines = text.partition("\nRecord:")[2].splitlines()
+    assert all(
+        line.endswith(words)
+        for name, (_, words) in COMMANDS.items()
+        for line in lines
+        if line.split()[:1] == [name]
+    )
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if isinstance(loaded(path), SectionedCommand)])
+def test_options_in_sections_stand_in_one_of_them(path: str) -> None:
+    command = loaded(path)
+    assert isinstance(command, SectionedCommand)
+    named = [name for names in command.sections.values() for name in names]
+    assert sorted(named) == sorted(str(one.name) for one in options_of(path) if one.name != "help")
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:

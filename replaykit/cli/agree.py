@@ -25,14 +25,14 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("other", metavar="REPORT_OR_LABELS", type=click.Path(path_type=Path))
 @click.option(
-    "--json", "is_json", is_flag=True, help="Write everything as JSON, intervals and excluded runs included."
+    "--json", "is_json", is_flag=True, help="Print everything as JSON, with intervals and excluded runs."
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a calibration, for `grade --require-calibration`: how well each judge agreed."
-    " Judges are known by their fingerprints.",
+    help="Write a calibration for `grade --require-calibration`: how well each judge agreed. "
+    "Judges are identified by fingerprint.",
 )
 @click.option(
     "--choose",
@@ -46,13 +46,14 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
 @click.option(
     "--agent",
     metavar="NAME",
-    help="Whose column to take of Online-Mind2Web's human_label.json; its runs are then joined by task.",
+    help="Agent whose column of Online-Mind2Web's human_label.json to use; its runs are then "
+    "matched by task.",
 )
 @click.option(
     "--label-rule",
     type=click.Choice(["majority", "adjudicated"]),
-    help="Of CUAVerifierBench's tables: a strict majority of the blind judgements, a tie being unsure "
-    "(default), or the final label.",
+    help="CUAVerifierBench's tables: the strict majority of the blind judgements, a tie being "
+    "unsure (default), or the final label.",
 )
 @click.pass_context
 def command(
@@ -68,8 +69,8 @@ def command(
 ) -> None:
     """Compare labels with a report's judges and checks, or with other labels.
 
-    LABELS: JSON lines or CSV, also AgentRewardBench's, Online-Mind2Web's and
-    CUAVerifierBench's (Parquet too).
+    LABELS is a file of JSON lines or CSV, or a label file of AgentRewardBench, Online-Mind2Web or
+    CUAVerifierBench (also Parquet).
     """
     chosen = read_aims(aims) if aims is not None else None
     agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen)

@@ -35,7 +35,7 @@ TASK = "refund-order"
     default=Path("replaykit-demo"),
 )
 def command(folder: Path) -> None:
-    """Grade the shipped recordings and say why; record a run too where a browser is found.
+    """Grade the shipped recordings and explain the verdicts. Record a run as well if there is a browser.
 
     Needs no key, no network and no browser. Writes into DIR (default: replaykit-demo).
     """

@@ -29,16 +29,16 @@ from replaykit.report.write import check_place, write_html_file, write_parting_f
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it as a page (.html) instead of printing it.",
+    help="Write an HTML page instead of text.",
 )
 @click.option(
     "--runs",
     multiple=True,
     metavar="BUNDLE_OR_DIR",
-    help="Bundles whose runs the page shows beside the verdicts of reports; may be given again.",
+    help="Reports only: bundles whose runs the page shows beside the verdicts; may be given again.",
 )
 @format_option
-@click.option("--fail-on-regression", is_flag=True, help="Exit 1 where a verdict got worse (reports only).")
+@click.option("--fail-on-regression", is_flag=True, help="Reports only: exit 1 if a verdict got worse.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -53,11 +53,11 @@ def command(
 
     \b
     Reports  which verdicts regressed, were fixed or changed, and what else
-             differs with them: run, task, tape, mode, dialect, semantics;
-             rates over the tasks of both, with intervals and an exact test.
-             As a page: each change leads to its run, graded both ways.
-    Bundles  where the runs part, step by step, and how they end. As a
-             page: their steps side by side, with what the pages looked like.
+             differs: run, task, tape, mode, dialect, semantics. Rates over
+             the tasks of both, with intervals and an exact test. In the
+             page, each change links to its run, graded both ways.
+    Bundles  where the runs diverge, step by step, and how they end. The
+             page shows their steps and screenshots side by side.
     """
     for name in (before, after):
         _refuse_folder(name)

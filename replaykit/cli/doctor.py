@@ -25,10 +25,10 @@ _EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
 @click.command(epilog="Example: replaykit doctor")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Say what is installed, found and writable, and whether recording works.
+    """Check what is installed, found and writable, and whether recording works.
 
-    Where a browser and its driver are there, it records one click. Exit 3 where grading cannot work, or where
-    what is there does not record. What is not there (a browser, packages, keys) is a note.
+    If a browser and its driver are installed, one click is recorded. The exit code is 3 if grading cannot
+    work, or if the installed browser does not record. A missing browser, package or key is only a note.
     """
     faults = 0
     for is_fine, words in _findings():

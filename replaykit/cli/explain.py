@@ -6,19 +6,18 @@ from difflib import get_close_matches
 
 import click
 
-from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import UsageError
 from replaykit.report.reasons import SECTIONS, reason_words
 from replaykit.report.remedies import REMEDIES, family
 
 
 @click.command(
-    short_help="Explain the words of a report.",
-    epilog=f"Example: replaykit explain no_request page:http://shop.test/orders\n\n{EXIT_CODES}",
+    short_help="Explain the reasons that a report names.",
+    epilog="Example: replaykit explain no_request page:http://shop.test/orders",
 )
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 def command(words: tuple[str, ...]) -> None:
-    """Explain the reasons and the missing evidence that a report names; without WORD, list them all."""
+    """Explain reasons and missing evidence that a report names. Without WORD, list them all."""
     for word in words or _known():
         click.echo("\n".join(_explained(word)))
 

@@ -40,16 +40,16 @@ FAILED, NOTHING = 3, 4
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File or folder to write; a folder for many bundles.",
+    help="File to write, or folder for many bundles.",
 )
-@click.option("--list", "is_list", is_flag=True, help="Show the formats, and export nothing.")
-@click.option("--force", is_flag=True, help="Replace what exists.")
+@click.option("--list", "is_list", is_flag=True, help="List the formats and export nothing.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
-@click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or an error of the layout.")
-@click.option("--attach", is_flag=True, help="har: a zip with bodies as files of their own.")
+@click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or one of the format's errors.")
+@click.option("--attach", is_flag=True, help="har: write a zip that holds bodies as separate files.")
 @click.option("--schema", metavar="VERSION", help="online-mind2web: v1 or v2. atif: 1.6 or 1.8.")
 @click.option(
-    "--gaps", is_flag=True, help="online-mind2web v2: a grey picture where a step has no screenshot."
+    "--gaps", is_flag=True, help="online-mind2web v2: write a grey image for a step without a screenshot."
 )
 @click.option(
     "--images", type=click.Choice(["all", "none"]), help="inspect: leave screenshots out with none."
@@ -59,7 +59,7 @@ FAILED, NOTHING = 3, 4
     metavar="FILE",
     help="playwright-trace, inspect, parquet: add the verdicts of this report.",
 )
-@click.option("--allow-findings", is_flag=True, help="parquet: export what looks like a secret, too.")
+@click.option("--allow-findings", is_flag=True, help="parquet: also export text that looks like a secret.")
 @click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
 @click.option(
     "--metadata",
@@ -68,12 +68,14 @@ FAILED, NOTHING = 3, 4
     help="stwab-submission: JSON object of agent_id, model_name, team, code_repository_url, contact_email.",
 )
 @click.option("--benchmark", metavar="DIR", help="stwab-submission: checkout whose files are digested.")
-@click.option("--date", metavar="RFC3339", help="stwab-submission: date of it, instead of now.")
+@click.option("--date", metavar="RFC3339", help="stwab-submission: its date. Default: now.")
 @click.option(
-    "--run-id", metavar="NAME", help="stwab-submission: name of the evaluation, instead of a new one."
+    "--run-id", metavar="NAME", help="stwab-submission: name of the evaluation. Default: a new one."
 )
 @click.option(
-    "--fail-closed", is_flag=True, help="stwab-submission: export undecided policies as violated, listed."
+    "--fail-closed",
+    is_flag=True,
+    help="stwab-submission: export undecided policies as violated, and list them.",
 )
 @click.pass_context
 def command(
@@ -94,10 +96,10 @@ def command(
     allow_findings: bool,
     **said: Any,
 ) -> None:
-    """Write bundles in other tools' layouts; the bundles stay as they are.
+    """Convert bundles to the formats of other tools. The bundles are not changed.
 
-    FORMAT: a name of `--list`. What a layout needs and a bundle lacks is never made up: that bundle is told
-    and passed over (exit 3). A submission is one file of all bundles, or nothing.
+    FORMAT is a name from `--list`. A bundle that lacks something the format needs is reported and skipped
+    (exit 3); nothing is made up. A submission holds all bundles in one file, or is not written.
     """
     if is_list:
         rows = [[name, exporter(name).writes] for name in EXPORTERS]

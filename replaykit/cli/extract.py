@@ -11,22 +11,26 @@ from replaykit.cli.console import notice
 @click.command(epilog="Example: replaykit extract run.zst run/")
 @click.argument("bundle")
 @click.argument("folder", metavar="DIR")
-@click.option("--force", is_flag=True, help="Take a folder that is not empty: replace files of these names.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Write into a folder that is not empty, and replace files with the same names.",
+)
 def command(bundle: str, folder: str, force: bool) -> None:
-    """Write a bundle as plain files into DIR, which is made where it is missing.
+    """Unpack a bundle into plain files in DIR, which is made if it is missing.
 
     \b
-    trajectory.jsonl  header and events, one a line, as recorded
-    screenshots/      pictures, captures as PNG
+    trajectory.jsonl  header and events as recorded, one per line
+    screenshots/      screenshots as PNG
     dom/              snapshots of pages (docs/snapshot-format.md)
     a11y/ styles/     accessibility trees, style sheets
     bodies/           requests and responses
-    replies/ other/   a packed tape; what nothing refers to
+    replies/ other/   a packed tape; blobs that no event refers to
     manifest.json     digests; blob id to media type and file; written last
 
-    A name begins with the step and an order within it (003-1-before, 003-2-after), that of a body with the
-    number of its exchange. Each blob is written once, under the name of the event that refers to it first.
-    Recorded pages are not to be trusted: open HTML and SVG from here in nothing that runs scripts.
+    A file name begins with the step and the order within it (003-1-before, 003-2-after). The name of a body
+    begins with the number of its exchange. Each blob is written once, under the name of the first event that
+    refers to it. Recorded pages are hostile: open their HTML and SVG only in programs that run no scripts.
     """
     result = extract(bundle, folder, force=force)
     counts = ", ".join(f"{number} in {name}/" for name, number in result.files.items())

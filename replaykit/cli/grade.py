@@ -7,94 +7,118 @@ from typing import Any, get_args
 
 import click
 
+from replaykit.cli.command_groups import SectionedCommand
 from replaykit.grading.kinds import DEFAULT, KINDS
 from replaykit.report.report_formats import FORMATS, SUMMARY_FROM
 from replaykit.tasks.dialect import Dialect
 
+SECTIONS = {
+    "Task": ["task_file", "sites", "mode", "dialect"],
+    "Judges": [
+        "judges", "judge_mode", "judge_model", "judge_base_url", "replies", "rubrics", "pool_rubrics",
+        "compose",
+    ],
+    "Evidence": ["replay", "require_strong", "require_proof", "allow_verifiers"],
+    "Gate": ["fail_on", "fail_under", "max_error_share", "calibration", "calibration_min", "thresholds"],
+    "Output": [
+        "outputs", "format", "is_summary", "shows_side_effects", "label", "reward_dir", "no_fallback",
+        "timings",
+    ],
+    "Processes": ["jobs", "results"],
+}  # fmt: skip
+"""Heading in the help to its options."""
 
-@click.command(epilog="Example: replaykit grade recordings/conformance -o report.json")
+
+@click.command(
+    cls=SectionedCommand,
+    sections=SECTIONS,
+    epilog="Example: replaykit grade runs/ -o report.json",
+)
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
 @click.option(
     "--task",
     "task_file",
     metavar="FILE[#ID]",
-    help="Grade against this task instead of the recorded one; a file of many tasks without #ID gives "
-    "each run the task of its own id.",
+    help="Grade against this task in place of the recorded one. A file of many tasks without #ID "
+    "gives each run the task with its own id.",
 )
 @click.option(
     "--site",
     "sites",
     multiple=True,
     metavar="NAME=URL",
-    help="Root of a site instead of the recorded one, such as shop=http://127.0.0.1:8000; may be given "
-    "again.",
+    help="Root URL of a site, in place of the recorded one, such as shop=http://127.0.0.1:8000; "
+    "may be given again.",
 )
 @click.option(
     "--mode",
     type=click.Choice(["strict", "compat"]),
-    help="strict: as a careful person grades; compat: as the peer does, bugs included. Default: what the "
-    "task says, else strict.",
+    help="strict: careful rules. compat: the rules of the original benchmark, bugs included. "
+    "Default: the task's own mode, else strict.",
 )
 @click.option(
     "--dialect",
     type=click.Choice(get_args(Dialect)),
-    help="Whose rules the checks follow. Default: those of the task file.",
+    help="Benchmark whose rules the checks follow. Default: that of the task file.",
 )
 @click.option(
     "--judge",
     "judges",
     multiple=True,
     metavar="NAME|FILE",
-    help="Ask this judge too: webvoyager, webjudge, agent_reward, claims, rubric, a file of settings (of a "
-    "judge, or of how checks ask), or file.py@NAME; may be given again.",
+    help="Also use this judge: webvoyager, webjudge, agent_reward, claims, rubric, a settings "
+    "file (of a judge, or of how checks ask a model), or file.py@NAME; may be given again.",
 )
 @click.option(
     "--judge-mode",
     type=click.Choice(["none", "new", "refresh", "off"]),
     default="none",
     show_default=True,
-    help="none: replies come from the tape only; new: a model is asked for missing ones, refresh: for all; "
-    "off: no judge is evaluated. Checks that need a model are answered the same way.",
+    help="none: replies come from the tape only. new: ask a model for missing replies. refresh: "
+    "ask for all replies again. off: use no judge. Checks that need a model follow the same "
+    "rule.",
 )
 @click.option(
     "--judge-model",
     metavar="MODEL",
-    help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 or "
-    "openai:NAME.",
+    help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
+    "or openai:NAME.",
 )
 @click.option(
     "--rubrics",
     metavar="DIR",
-    help="Criteria of judge rubric, one file a task, as `judge rubric` writes them.",
+    help="Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
 )
 @click.option(
     "--pool-rubrics",
     is_flag=True,
-    help="Count judgements by several rubrics of one task together; else the judge's rates are null.",
+    help="Count judgements by different rubrics of one task together. Without it the judge's rates are null.",
 )
-@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
-@click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@click.option(
+    "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
+)
 @click.option(
     "--compose",
     type=click.Choice(["rules_first", "and", "or"]),
-    help="How checks and judge make one result. rules_first: the judge decides only where the checks do "
-    "not; and: any failure fails; or: any success is enough. Default: what the task says, else "
-    "rules_first.",
+    help="How checks and judge make one result. rules_first: the judge decides only where the "
+    "checks do not. and: any failure fails. or: one success is enough. Default: the task's "
+    "own, else rules_first.",
 )
 @click.option(
     "--max-error-share",
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of judgements, 0 to 1, that may be errors; more leave the gate open (exit 3).",
+    help="Share of judgements, 0 to 1, that may be errors. Above it the gate is undecided (exit 3).",
 )
 @click.option(
     "--require-calibration",
     "calibration",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Let only judges decide that `replaykit agree -o FILE` compared with people, and that reach "
-    "--calibration-min there.",
+    help="Let only those judges decide that `replaykit agree -o FILE` compared with people and "
+    "that reach --calibration-min.",
 )
 @click.option(
     "--calibrated",
@@ -108,38 +132,41 @@ from replaykit.tasks.dialect import Dialect
     "--side-effects",
     "shows_side_effects",
     is_flag=True,
-    help="List requests that changed something and that neither a passing check nor `allow` of the task "
-    "explains; --fail-on side_effect lets them fail the gate.",
+    help="List requests that changed something and that neither a passing check nor `allow` of "
+    "the task explains. With --fail-on side_effect they fail the gate.",
 )
 @click.option(
     "--calibration-min",
     default="",
     metavar="NAME=VALUE,...",
-    help="What a calibrated judge has to reach. Default: kappa_low=0.4,fpr_high=0.15,n=50,n_pos=20,n_neg=20.",
+    help="Values that a calibrated judge has to reach. Default: "
+    "kappa_low=0.4,fpr_high=0.15,n=50,n_pos=20,n_neg=20.",
 )
 @click.option(
     "--replay",
     type=click.Choice(["static", "auto", "chromium"]),
     default="static",
     show_default=True,
-    help="Who reads recorded pages. static: no browser is started; auto: an offline Chromium answers what "
-    "static reading cannot; chromium: it answers all that was not read live.",
+    help="How recorded pages are read. static: without a browser. auto: an offline Chromium "
+    "answers what static reading cannot. chromium: it answers everything that was not read "
+    "live.",
 )
 @click.option(
     "--allow-verifiers",
     is_flag=True,
-    help="Run the programs that checks of the --task file name. They are run as they are: only for files "
-    "that you trust.",
+    help="Run the programs that checks of the --task file name. They are not sandboxed: use only "
+    "files that you trust.",
 )
 @click.option(
     "--require-strong",
     is_flag=True,
-    help="Weak evidence (a page that the agent happened to visit) leaves a check undecided.",
+    help="Report UNDECIDED where a check has only weak evidence, such as a page that the agent "
+    "happened to visit.",
 )
 @click.option(
     "--require-proof",
     is_flag=True,
-    help="What rests on a channel that is recorded, and not proven complete, is undecided.",
+    help="Report UNDECIDED where a result needs a channel that is recorded but not proven complete.",
 )
 @click.option(
     "--jobs",
@@ -147,21 +174,21 @@ from replaykit.tasks.dialect import Dialect
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Processes that grade at once.",
+    help="Number of processes.",
 )
 @click.option(
     "--resume",
     "results",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep results here as they come; what is there already is not graded again.",
+    help="Keep each result in this folder and skip bundles that already have one there.",
 )
 @click.option(
     "--fail-on",
     default=",".join(DEFAULT),
     show_default=True,
     metavar="KINDS",
-    help=f"What closes the gate, of {', '.join(KINDS)}, with commas between; empty = nothing.",
+    help=f"What fails the gate, separated by commas: {', '.join(KINDS)}. Empty: nothing.",
 )
 @click.option(
     "--fail-under",
@@ -175,24 +202,24 @@ from replaykit.tasks.dialect import Dialect
     "outputs",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report; the format follows the extension (.json .jsonl .csv .xml .md .txt .html); "
-    "may be given again.",
+    help="Write the report. The extension sets the format (.json .jsonl .csv .xml .md .txt "
+    ".html); may be given again.",
 )
 @click.option(
     "--format",
     "format",
     type=click.Choice(list(FORMATS)),
-    help="Format on stdout, and of -o. Default: text, and by the extension.",
+    help="Format on stdout and of -o. Default: text on stdout, and the extension of -o.",
 )
 @click.option(
     "--no-fallback",
     is_flag=True,
-    help="In WABE's results an agent's own end is no success, even where no judge could judge.",
+    help="In WABE results, do not count the agent's own ending as success where no judge could judge.",
 )
 @click.option(
     "--reward-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write reward.txt, reward.json and grading_details.json for one bundle, on every path.",
+    help="Write reward.txt, reward.json and grading_details.json for one bundle, also after an error.",
 )
 @click.option(
     "--summary-only",
@@ -206,13 +233,13 @@ from replaykit.tasks.dialect import Dialect
     "--timings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the seconds of each bundle, a line of JSON each; no report holds them.",
+    help="Write the seconds that each bundle took, one line of JSON per bundle. Reports contain no times.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None:
     """Grade bundles offline: no browser, no network, the same bytes every time.
 
-    BUNDLE_OR_DIR: files written by `replaykit record`, or folders of *.zst.
+    BUNDLE_OR_DIR is a bundle (*.zst), or a folder of bundles.
     """
     if said["jobs"] > 1:
         from replaykit.grading.workers import fork_server

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from replaykit.cli.console import notice
-from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import UsageError
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.interop.harbor.harbor_tasks import HarborOptions, generate
@@ -19,14 +18,14 @@ FAILED, NOTHING = 3, 4
 """Exit codes."""
 
 
-@click.group(epilog="Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/ --limit 5")
+@click.group(epilog="Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/ --unpinned")
 def command() -> None:
-    """Verify what an agent left in Harbor's folders; write task folders that do so."""
+    """Verify what an agent left in Harbor's folders, and write task folders with such a verifier."""
 
 
 @command.command(
-    short_help="Judge a trial, and write its reward.",
-    epilog=f"Example: replaykit harbor verify --judge-model claude-sonnet-5-5\n\n{EXIT_CODES}",
+    short_help="Judge a trial and write its reward.",
+    epilog="Example: replaykit harbor verify --tests tests/ --agent agent/ --out verifier/",
 )
 @click.option(
     "--tests",
@@ -47,34 +46,37 @@ def command() -> None:
     default=OUT,
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder of the reward files.",
+    help="Folder for the reward files.",
 )
 @click.option(
     "--judge",
     default="webvoyager",
     show_default=True,
     metavar="NAME|FILE",
-    help="webvoyager, webjudge, agent_reward, claims, rubric, or a file of settings.",
+    help="webvoyager, webjudge, agent_reward, claims, rubric, or a settings file.",
 )
 @click.option(
-    "--judge-model", "model", metavar="MODEL", help="Model asked, as provider:name. Default: the judge's own."
+    "--judge-model",
+    "model",
+    metavar="MODEL",
+    help="Model to ask, as provider:name. Default: the judge's own.",
 )
 @click.option(
     "--max-images",
     default=IMAGES,
     show_default=True,
     metavar="K",
-    help="Pictures that the judge gets at most.",
+    help="Most screenshots that the judge gets.",
 )
 @click.option(
     "--mode",
     default="compat",
     show_default=True,
     metavar="MODE",
-    help="compat: as upstream judges; strict: with care.",
+    help="compat: the rules of the published judge. strict: careful rules.",
 )
-@click.option("--replies", type=click.Path(path_type=Path), help="A tape to answer from: no model is asked.")
-@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
+@click.option("--replies", type=click.Path(path_type=Path), help="Tape to answer from; no model is asked.")
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -89,10 +91,11 @@ def verify(
     replies: Path | None,
     judge_base_url: str | None,
 ) -> None:
-    """Judge answer.txt and shots/ of the agent, and write the reward on every path, errors included.
+    """Judge answer.txt and shots/ of the agent, and write the reward, also after an error.
 
-    Writes reward.txt, reward.json and grading_details.json, what was judged (run.zst) and every reply
-    (run.replies.jsonl). Exit 0 where a verdict was reached, 3 where the reward is 0 for an error.
+    Writes reward.txt, reward.json, grading_details.json, what was judged (run.zst) and every reply
+    (run.replies.jsonl). The exit code is 0 if there is a verdict, and 3 if the reward is 0 because of an
+    error.
     """
     order = Order(
         tests=tests, agent=agent, out=out, judge=judge, model=model or None, max_images=max_images, mode=mode,
@@ -106,7 +109,7 @@ def verify(
 
 
 @command.command(
-    "generate", epilog=f"Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/\n\n{EXIT_CODES}"
+    "generate", epilog="Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/ --unpinned"
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
@@ -114,18 +117,18 @@ def verify(
     "--output",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the tasks.",
+    help="Folder for the tasks.",
 )
-@click.option("--limit", type=int, metavar="N", help="The first N tasks of the file. Default: all.")
+@click.option("--limit", type=int, metavar="N", help="Only the first N tasks of the file. Default: all.")
 @click.option(
-    "--task-ids", metavar="ID,...", help="These tasks alone, by id, slug or folder name, with commas between."
+    "--task-ids", metavar="ID,...", help="Only these tasks, by id, slug or folder name, separated by commas."
+)
+@click.option("--overwrite", is_flag=True, help="Replace existing folders. Without it they are kept.")
+@click.option(
+    "--unpinned", is_flag=True, help="Accept a task file with another digest, and note it in each task."
 )
 @click.option(
-    "--overwrite", is_flag=True, help="Replace folders that exist; without it they are left as they are."
-)
-@click.option("--unpinned", is_flag=True, help="Take a task file of another digest, and say so in each task.")
-@click.option(
-    "--environment", type=click.Choice(["kernel"]), help="Write the settings of this environment too."
+    "--environment", type=click.Choice(["kernel"]), help="Also write the settings of this environment."
 )
 @click.option("--verifier", "has_verifier", is_flag=True, help="Put the verifier itself into every task.")
 @click.pass_context
@@ -143,8 +146,8 @@ def generate_tasks(
 ) -> None:
     """Write a task folder for each task of a WebVoyager file. Nothing is fetched.
 
-    With --verifier each holds a file that a bare python3 of this platform and version runs; without it the
-    verifier's image has to hold replaykit.
+    With --verifier each folder holds a file that a plain python3 of this platform and version runs. Without
+    it replaykit has to be installed in the verifier's image.
     """
     ids = tuple(one.strip() for one in (task_ids or "").split(",") if one.strip())
     if task_ids is not None and not ids:

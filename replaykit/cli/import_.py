@@ -36,28 +36,28 @@ FAILED, NOTHING = 3, 4
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the bundles, made where it is missing.",
+    help="Folder for the bundles, made if it is missing.",
 )
 @click.option(
     "--list",
     "is_list",
     is_flag=True,
-    help="Show what each format fills and which files it looks for, and import nothing.",
+    help="List what each format contains and which files it looks for, and import nothing.",
 )
-@click.option("--json", "is_json", is_flag=True, help="With --list: as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="With --list: print JSON.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
     metavar="N",
-    help="Runs that are read at the same time, each in a process of its own.",
+    help="Number of processes; each reads one run at a time.",
 )
-@click.option("--force", is_flag=True, help="Replace bundles that exist.")
+@click.option("--force", is_flag=True, help="Replace existing bundles.")
 @click.option(
     "--into",
     metavar="BUNDLE",
-    help="har: join the file with this run by time, in a copy of it in the folder -o.",
+    help="har: match the file with this run by time, in a copy of the run in the folder -o.",
 )
 @click.option("--task", "task_file", metavar="FILE[#ID]", help="Take the tasks from this file, by their ids.")
 @click.option(
@@ -65,19 +65,19 @@ FAILED, NOTHING = 3, 4
     type=click.Choice(["strict", "compat"]),
     default="strict",
     show_default=True,
-    help="webvoyager: read with care (strict), or as the benchmark's own reader does (compat).",
+    help="webvoyager: read carefully (strict), or as the benchmark's own reader does (compat).",
 )
 @click.option(
     "--max-iter",
     type=click.IntRange(min=1),
     metavar="N",
-    help="webvoyager: turns after which the harness stopped an agent.",
+    help="webvoyager: number of turns after which the harness stopped an agent.",
 )
 @click.option(
     "--shots",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="agentrewardbench, browser-use: folder of pictures that lie elsewhere.",
+    help="agentrewardbench, browser-use: folder with the screenshots, if they are elsewhere.",
 )
 @click.option(
     "--judgements",
@@ -94,33 +94,34 @@ FAILED, NOTHING = 3, 4
 @click.option(
     "--url-event",
     metavar="TAG",
-    help="rrweb: tag of the custom events that say a new address: pushState leaves none of its own.",
+    help="rrweb: tag of the custom events that carry a new URL; pushState leaves no event of its own.",
 )
 @click.option(
     "--tools",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="harbor, inspect, atif, run-jsonl, playwright-mcp, stagehand: YAML, foreign tool name to action.",
+    help="harbor, inspect, atif, run-jsonl, playwright-mcp, stagehand: YAML that maps foreign "
+    "tool names to actions.",
 )
 @click.option(
     "--actions",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="YAML, wording with {places} to action, for the formats that take it (--list).",
+    help="YAML that maps wordings with {places} to actions, for the formats that take it (--list).",
 )
-@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear.")
+@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear text.")
 @click.option(
     "--secret-env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value is taken out; may be given again.",
+    help="Environment variable whose value is removed; may be given again.",
 )
 @click.option(
     "--limit",
     "limits",
     multiple=True,
     metavar="NAME=N",
-    help="Allow a source more, such as member=200000000 (bytes) or steps=5000; may be given again.",
+    help="Raise a limit of the reader, such as member=200000000 (bytes) or steps=5000; may be given again.",
 )
 @click.pass_context
 def command(
@@ -141,10 +142,11 @@ def command(
     actions: Path | None,
     **said: Any,
 ) -> None:
-    """Write runs of other tools as bundles: what a layout does not hold is absent, and graded UNDECIDED.
+    """Convert runs of other tools to bundles. What a format does not contain is graded UNDECIDED.
 
-    FORMAT: a name of `--list`, or `auto`. PATH: a run, or a folder of runs. Nothing of a source is executed
-    or fetched. A run that cannot be read is told and passed over: exit 3; no run at all: exit 4.
+    FORMAT is a name from `--list`, or `auto`. PATH is a run, or a folder of runs. Nothing in a source is
+    executed or fetched. A run that cannot be read is reported and skipped (exit 3). If there is no run at
+    all, the exit code is 4.
     """
     if is_list:
         click.echo(_listed(is_json), nl=False)

@@ -20,7 +20,7 @@ INSTALL_MAX_S = 900
 
 @click.command(epilog="Example: replaykit install-browser")
 def command() -> None:
-    """Find a browser, or install one: the distribution's Chromium as root, else Playwright's own."""
+    """Find a browser, or install one: the distribution's Chromium for root, else Playwright's own."""
     try:
         click.echo(find_browser())
         return

@@ -13,7 +13,6 @@ import msgspec
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge_rubric import SUITES, with_model_of, write_rubrics
-from replaykit.cli.main import EXIT_CODES
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.gate import judge_warnings
@@ -57,27 +56,28 @@ def _shared(command: _Command) -> _Command:
             "--task",
             "task_file",
             metavar="FILE[#ID]",
-            help="Judge against this task instead of the recorded one.",
+            help="Judge against this task in place of the recorded one.",
         ),
         click.option(
             "--site",
             "sites",
             multiple=True,
             metavar="NAME=URL",
-            help="Root of a site instead of the recorded one; may be given again.",
+            help="Root URL of a site, in place of the recorded one; may be given again.",
         ),
         click.option(
             "--mode",
             type=click.Choice(["strict", "compat"]),
-            help="strict: with care; compat: as the published judge does. Default: what the task says.",
+            help="strict: careful rules. compat: the rules of the published judge. Default: the task's "
+            "own mode.",
         ),
         click.option(
             "--judge",
             "judges",
             multiple=True,
             metavar="NAME|FILE",
-            help="Beside the task's own: webvoyager, webjudge, agent_reward, claims, rubric, a file of "
-            "settings, or file.py@NAME; may be given again.",
+            help="Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
+            "rubric, a settings file, or file.py@NAME; may be given again.",
         ),
         click.option(
             "--judge-model",
@@ -88,10 +88,10 @@ def _shared(command: _Command) -> _Command:
         click.option(
             "--rubrics",
             metavar="DIR",
-            help="Criteria of judge rubric, one file a task, as `judge rubric` writes them.",
+            help="Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
         ),
         click.option(
-            "--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle."
+            "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
         ),
     ]
     for option in reversed(options):
@@ -102,30 +102,28 @@ def _shared(command: _Command) -> _Command:
 _attacks = click.option(
     "--attacks",
     metavar="all|NAME,...",
-    help=f"Under attack: {', '.join(ATTACKS)}; `again`, the noise, is always one.",
+    help=f"Attacks on the judge: {', '.join(ATTACKS)}. `again`, which measures noise, is always included.",
 )
 
 
-@click.group(epilog="Example: replaykit judge plan runs/ --judge webjudge")
+@click.group(epilog="Example: replaykit judge plan runs/ --judge webvoyager")
 def command() -> None:
-    """Ask models what judges and checks need; every reply goes onto a tape."""
+    """Ask models what judges and checks need, and keep every reply on a tape."""
 
 
-@command.command(
-    epilog=f"Example: replaykit judge plan run.zst --judge webjudge --prices 3/15\n\n{EXIT_CODES}"
-)
+@command.command(epilog="Example: replaykit judge plan run.zst --judge webvoyager --prices 3/15")
 @_shared
 @click.option(
     "--prices",
     "said",
     metavar="IN/OUT",
-    help="Money for a million tokens read and written, such as 3/15; the plan then names what it costs.",
+    help="Price of a million tokens read and written, such as 3/15. The plan then includes the cost.",
 )
 @_attacks
-@click.option("--json", "is_json", is_flag=True, help="Write the plan as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="Print the plan as JSON.")
 @click.pass_context
 def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
-    """Say what would be asked and what the tape answers already. Nothing is sent."""
+    """Show what would be asked and what the tape already answers. Nothing is sent."""
     at = prices(said) if said else None
     sources, how = _how(**options)
     planned = plan_judges(sources, how)
@@ -141,24 +139,24 @@ def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: 
 
 
 @command.command(
-    short_help="Ask what is missing; record every reply.",
-    epilog=f"Example: replaykit judge run runs/ --judge webjudge --concurrency 8\n\n{EXIT_CODES}",
+    short_help="Ask for missing replies and record them.",
+    epilog="Example: replaykit judge run runs/ --judge webvoyager",
 )
 @_shared
-@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
-@click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply wins.")
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply is used.")
 @click.option(
     "--batch",
     "is_batch",
     is_flag=True,
-    help="Hand in batches, which Anthropic answers within a day: cheaper, and slower.",
+    help="Send batches, which Anthropic answers within a day: cheaper and slower.",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 64),
     default=4,
     show_default=True,
-    help="Requests under way at once.",
+    help="Number of requests in flight.",
 )
 @_attacks
 @click.pass_context
@@ -171,7 +169,7 @@ def run(
     attacks: str | None,
     **options: Any,
 ) -> None:
-    """Ask what is missing, and record every reply before it is used."""
+    """Ask for missing replies, and record each one before it is used."""
     chosen = attacks_named(attacks) if attacks is not None else ()
     if chosen and (is_batch or refresh):
         raise UsageError(what="--attacks asks for what is missing, one by one: no --batch, no --refresh")
@@ -199,8 +197,8 @@ def run(
 
 
 @command.command(
-    short_help="Write one exact request as JSON.",
-    epilog=f"Example: replaykit judge prompt run.zst --judge webjudge --number 1\n\n{EXIT_CODES}",
+    short_help="Print one exact request as JSON.",
+    epilog="Example: replaykit judge prompt run.zst --judge webvoyager",
 )
 @_shared
 @click.option(
@@ -208,11 +206,11 @@ def run(
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Which request, in the order of asking; from 0.",
+    help="Number of the request, in the order of asking, from 0.",
 )
 @click.pass_context
 def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
-    """Write one exact request as JSON; pictures stand there by their blob ids."""
+    """Print one exact request as JSON. Screenshots appear as blob ids."""
     sources, how = _how(**options)
     requests = [asked.request for asked in requests_of(sources, how)]
     if not requests:
@@ -223,8 +221,8 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
 
 
 @command.command(
-    short_help="Say how verdicts change under attack, or with the number of pictures.",
-    epilog=f"Example: replaykit judge sensitivity runs/ --judge webjudge --attacks all\n\n{EXIT_CODES}",
+    short_help="Measure how verdicts change under attack, or with fewer screenshots.",
+    epilog="Example: replaykit judge sensitivity runs/ --judge webvoyager",
 )
 @_shared
 @click.option(
@@ -233,24 +231,25 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     default="1,3,15,all",
     show_default=True,
     metavar="K,...",
-    help="Numbers of last pictures, 1 to 100, with commas between; all = every one.",
+    help="How many of the last screenshots the judge sees: numbers from 1 to 100, or all, "
+    "separated by commas.",
 )
 @_attacks
 @click.option(
     "--labels",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="With --attacks: people's labels, for the false positives with and without each attack.",
+    help="With --attacks: people's labels, to compare false positives with and without each attack.",
 )
 @click.option(
     "--max-susceptibility",
     "most",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="With --attacks: exit 1 where the 95 % bound of the flips to SUCCESS is above, 3 where too few runs "
-    "are known to say so.",
+    help="With --attacks: exit 1 if the 95 % bound of flips to SUCCESS is above SHARE, and 3 if "
+    "there are too few runs to decide.",
 )
-@click.option("--json", "is_json", is_flag=True, help="With --attacks: write everything as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="With --attacks: print everything as JSON.")
 @click.pass_context
 def sensitivity(
     ctx: click.Context,
@@ -262,9 +261,10 @@ def sensitivity(
     is_json: bool,
     **options: Any,
 ) -> None:
-    """Say how verdicts change under attack, or with the number of pictures, as far as the tapes know.
+    """Measure how verdicts change under attack, or with the number of screenshots.
 
-    Nothing is sent: `judge run` records the replies, with --attacks those under attack.
+    Nothing is sent; the tapes have to hold the replies. `judge run` records them, and `judge run --attacks`
+    records those under attack.
     """
     sources, how = _how(**options)
     if attacks is not None:
@@ -292,7 +292,7 @@ def sensitivity(
 
 @command.command(
     short_help="Write the criteria of tasks into files, before any run is judged.",
-    epilog=f"Example: replaykit judge rubric suite.yaml -o rubrics/\n\n{EXIT_CODES}",
+    epilog="Example: replaykit judge rubric suite.yaml -o rubrics/",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SUITE|BUNDLE_OR_DIR...")
 @click.option(
@@ -301,13 +301,21 @@ def sensitivity(
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Folder that gets one file a task; files that are there stay.",
+    help="Folder for one file per task. Existing files are kept.",
 )
-@click.option("--judge", metavar="FILE", help="Settings of a judge rubric; default: its own.")
-@click.option("--judge-model", metavar="MODEL", help="Model asked, as provider:name.")
-@click.option("--judge-base-url", metavar="URL", help="Server asked instead of the provider's own.")
 @click.option(
-    "--site", "sites", multiple=True, metavar="NAME=URL", help="Root of a site; may be given again."
+    "--judge",
+    metavar="FILE",
+    help="Settings file of a judge rubric. Default: its own settings.",
+)
+@click.option("--judge-model", metavar="MODEL", help="Model to ask, as provider:name.")
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Root URL of a site, in place of the recorded one; may be given again.",
 )
 @click.pass_context
 def rubric(
@@ -320,7 +328,7 @@ def rubric(
     judge_base_url: str | None,
     sites: tuple[str, ...],
 ) -> None:
-    """Ask once per task by which criteria its runs are judged, and write them for review.
+    """Ask a model, once per task, for the criteria of its runs, and write them for review.
 
     `--rubrics DIR` of `judge run` and `grade` then judges by these files.
     """

@@ -31,27 +31,27 @@ _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable",
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of labels, JSON lines; it is appended to.",
+    help="File of labels (JSON lines); new labels are appended.",
 )
 @click.option(
     "--annotator",
     required=True,
     metavar="NAME",
-    help="Who labels: what this name has labelled is not asked again.",
+    help="Who labels. Runs that this name has labelled are skipped.",
 )
 @click.option(
     "--seed",
     type=int,
     default=0,
     show_default=True,
-    help="Another seed, another order in which runs are shown.",
+    help="Seed of the order in which runs are shown.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annotator: str, seed: int) -> None:
-    """Say of each run whether it did its task: success, failure, not executable, unsure.
+    """Label each run by hand: success, failure, not executable, unsure.
 
-    Task, steps and answer are shown, and how to look at the pictures; no verdict is. What this annotator
-    has labelled is not asked again; q leaves, and a later call goes on.
+    Shows task, steps and answer, and how to see the screenshots, but no verdict. Runs that this annotator
+    has labelled are skipped. q quits; a later call continues.
     """
     who = annotator.strip()
     if not who:

@@ -11,52 +11,19 @@ from collections.abc import Sequence
 
 import click
 
+from replaykit.cli.command_groups import COMMANDS, EXIT_CODES, add_exit_codes, name_variables, write_commands
 from replaykit.cli.console import harmless
 from replaykit.errors import ReplaykitError
 
-COMMANDS = {
-    "agree": ("replaykit.cli.agree", "Compare people's labels with judges, checks or other people."),
-    "demo": ("replaykit.cli.demo", "Grade the shipped recordings; record one where a browser is found."),
-    "diff": ("replaykit.cli.diff", "Compare two reports, or two recorded runs."),
-    "doctor": ("replaykit.cli.doctor", "Say what is installed, found and writable."),
-    "explain": ("replaykit.cli.explain", "Explain the words of a report."),
-    "export": ("replaykit.cli.export", "Write bundles in other tools' layouts."),
-    "extract": ("replaykit.cli.extract", "Write a bundle as plain files: story, pictures, snapshots."),
-    "grade": ("replaykit.cli.grade", "Grade bundles offline: checks, policies, judges from their tape."),
-    "harbor": ("replaykit.cli.harbor", "Harbor's verifier, and task folders for it."),
-    "import": ("replaykit.cli.import_", "Write runs of other tools as bundles."),
-    "install-browser": ("replaykit.cli.install_browser", "Find a browser, or install one."),
-    "judge": ("replaykit.cli.judge", "Ask models about recorded runs; replies go onto a tape."),
-    "label": ("replaykit.cli.label", "Say of recorded runs, blind, whether they succeeded."),
-    "pack": ("replaykit.cli.pack", "Write a bundle that carries its tape."),
-    "policies": ("replaykit.cli.policies", "Try policies on recorded runs."),
-    "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
-    "redact": ("replaykit.cli.redact", "Take secrets out of a bundle, into another one."),
-    "rerun": ("replaykit.cli.rerun", "Do a recorded run again on a live site; say where they part."),
-    "seal": ("replaykit.cli.seal", "Finish a journal that a crash left behind."),
-    "separates": ("replaykit.cli.separates", "Say which rules tell runs apart, and which never do."),
-    "serve": ("replaykit.cli.serve", "Answer a program's HTTP requests with what a run recorded."),
-    "show": ("replaykit.cli.show", "Show what a bundle holds: steps, ending, probes."),
-    "tasks": ("replaykit.cli.tasks", "Check task files, count what is in them, take a sample."),
-    "verify": ("replaykit.cli.verify", "Check structure and digests; say whether it can be graded."),
-    "view": ("replaykit.cli.view", "Write runs and verdicts as one HTML file."),
-}
-"""Command to (module, one line of help). The module's `command` is loaded when it is asked for."""
-
 SWITCHES = {
-    "quiet": (["-q", "--quiet"], "Say nothing but results and errors."),
-    "verbose": (["-v", "--verbose"], "Say more about what is done."),
+    "quiet": (["-q", "--quiet"], "Print only results and errors."),
+    "verbose": (["-v", "--verbose"], "Print more detail."),
     "debug": (["--debug"], "Show a traceback with every error."),
 }
-"""What may stand before a command's name, and after it."""
-
-EXIT_CODES = """\b
-Exit codes: 0 all gates passed, 1 a gate failed, 2 usage, 3 could not do it,
-4 nothing matched, 130 interrupted, 141 nobody took the output."""
-
+"""Switches that may stand before a command's name, or after it."""
 
 CUT_OFF = 141
-"""What a shell says of a program whose reader went away (`| head`): whether a gate failed nobody has read."""
+"""Exit code of a program whose output pipe was closed (`| head`): no one has read whether a gate failed."""
 
 
 class LazyGroup(click.Group):
@@ -73,17 +40,18 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         command.name = cmd_name
         command.short_help = COMMANDS[cmd_name][1]
-        if not (command.epilog or "").endswith(EXIT_CODES):  # asked for again in the same process
-            command.epilog = f"{command.epilog or ''}\n\n{EXIT_CODES}"
+        if EXIT_CODES not in (command.epilog or ""):  # loaded again in the same process
+            add_exit_codes(command)
+            name_variables(command, f"REPLAYKIT_{cmd_name.replace('-', '_').upper()}")
             _take_switches(command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that was asked for; one that there is not may be one that there is, mistyped."""
+        """Return the command that was asked for; suggest the nearest name for an unknown one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from difflib import get_close_matches  # loaded here: nobody waits for it who types well
+            from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
 
             for name in get_close_matches(args[0], COMMANDS, n=1):
                 ctx.fail(f"No such command {args[0]!r}. Did you mean {name!r}?")
@@ -91,18 +59,21 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        write_commands(formatter)
 
 
-@click.command(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    epilog=f"{EXIT_CODES}\n\nExample: replaykit demo",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(*SWITCHES["quiet"][0], is_flag=True, help=SWITCHES["quiet"][1])
 @click.option(*SWITCHES["verbose"][0], is_flag=True, help=SWITCHES["verbose"][1])
 @click.option(*SWITCHES["debug"][0], is_flag=True, help=SWITCHES["debug"][1])
 @click.version_option(package_name="replaykit-web", prog_name="replaykit")
 @click.pass_context
 def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
-    """Record a web agent's run once into one file, then grade it for ever, offline."""
+    """Record a web agent's run once into one file, then grade it forever, offline."""
     ctx.obj = {"quiet": quiet, "verbose": verbose, "debug": debug}
 
 

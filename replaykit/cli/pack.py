@@ -16,10 +16,10 @@ from replaykit.grading.judges.tape.packed_tape import pack
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The bundle to write.",
+    help="Bundle to write.",
 )
-@click.option("--replies", type=click.Path(path_type=Path), help="The tape; default: beside the bundle.")
+@click.option("--replies", type=click.Path(path_type=Path), help="Tape. Default: the one beside the bundle.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(bundle: Path, output: Path, replies: Path | None, force: bool) -> None:
-    """Write a bundle that carries its tape; the source stays as it is."""
+    """Write a bundle that contains its tape. The source is not changed."""
     click.echo(f"sha256:{pack(bundle, output, replies=replies, force=force).digest}")

@@ -13,7 +13,6 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.mutation import Mutation
@@ -31,15 +30,15 @@ SHOWN_MAX = 10
 """Lines of one kind that the text shows."""
 
 
-@click.group(epilog="Example: replaykit policies try policies.yaml recordings/conformance --mutate")
+@click.group(epilog="Example: replaykit policies try policies.yaml run.zst --mutate")
 def command() -> None:
-    """Work on policies: try them on recorded runs."""
+    """Try policies on recorded runs."""
 
 
 @command.command(
     "try",
-    short_help="Say what each policy found, and what would break it.",
-    epilog=f"Example: replaykit policies try policies.yaml run.zst --mutate\n\n{EXIT_CODES}",
+    short_help="Report what each policy found, and what would violate it.",
+    epilog="Example: replaykit policies try policies.yaml run.zst --mutate",
 )
 @click.argument("file", metavar="FILE[#ID]")
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
@@ -47,23 +46,23 @@ def command() -> None:
     "--mutate",
     "mutates",
     is_flag=True,
-    help="Break each run on purpose in every way that applies, and count which policy notices.",
+    help="Break each run on purpose in every way that applies, and count which policies notice.",
 )
 @click.option(
     "--mode",
     type=click.Choice(["strict", "compat"]),
     default="strict",
     show_default=True,
-    help="strict: as a careful person grades; compat: as the peer does.",
+    help="strict: careful rules. compat: the rules of the original benchmark.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a bundle, a line each.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per bundle, one per line.")
 @click.pass_context
 def attempt(
     ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: Mode, as_json: bool
 ) -> None:
-    """Say what each policy of FILE found in each run, what it passed over, and what would break it.
+    """Report what each policy of FILE found in each run, what it skipped, and what would violate it.
 
-    FILE: policies, or a suite or task file, of which each run takes the task of its own id.
+    FILE holds policies, or it is a task file, and each run uses the task with its own id.
     """
     sources = find_bundles(bundles)
     if not sources:

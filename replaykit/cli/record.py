@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 from msgspec import Struct
 
+from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import OutputExists, UsageError
@@ -44,177 +45,200 @@ from replaykit.tasks.task import Sites, Task
 FAILED, NOTHING, INTERRUPTED = 3, 4, 130
 """Exit codes of a suite run."""
 
-EXAMPLES = """\b
-Example: replaykit record --task shop.yaml#refund --agent my_agent:run -o refund.zst
-         replaykit record --task shop.yaml#refund -- node agent.mjs
-         replaykit record --suite shop.yaml --trials 3 --agent my_agent:run -o runs/
-         replaykit record http://127.0.0.1:8000/"""
+EXAMPLE = "Example: replaykit record --task suite.yaml#order-total --agent agent:run -o run.zst"
+
+SECTIONS = {
+    "Agent": ["agent", "cdp", "user_file", "harness_events", "max_steps", "max_time", "pass_env"],
+    "Task": ["task_file", "sites"],
+    "Suite": ["suite_file", "level", "task_ids", "per_level", "seed", "limit", "trials"],
+    "Browser": ["browser", "channel", "headed", "viewport"],
+    "Evidence": ["screenshots", "a11y", "network", "pre_probes", "evidence"],
+    "Secrets": ["secret_env", "mask", "keep_headers"],
+    "Output": ["output", "force"],
+}
+"""Heading in the help to its options."""
 
 
-@click.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": False})
+@click.command(
+    cls=SectionedCommand,
+    sections=SECTIONS,
+    epilog=EXAMPLE,
+    context_settings={"ignore_unknown_options": False},
+)
 @click.argument("url", required=False)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Bundle to write, its folder with it. Default: <task id or host>.zst here. With --suite: the "
-    "folder of the bundles.",
+    help="Bundle to write; missing folders are made. Default: <task id or host>.zst here. With "
+    "--suite: the folder of the bundles.",
 )
 @click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
-@click.option("--level", metavar="L", help="With --suite: tasks alone whose metadata say this level.")
-@click.option("--task-ids", metavar="ID,...", help="With --suite: these tasks alone, with commas between.")
+@click.option("--level", metavar="L", help="With --suite: only tasks with this level.")
+@click.option("--task-ids", metavar="ID,...", help="With --suite: only these tasks, separated by commas.")
 @click.option(
-    "--per-level", type=click.IntRange(min=1), metavar="N", help="With --suite: a sample, N tasks a level."
+    "--per-level",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --suite: a sample of N tasks per level.",
 )
-@click.option(
-    "--seed", type=int, metavar="N", help="With --per-level: another seed, another sample. Default: 42."
-)
+@click.option("--seed", type=int, metavar="N", help="With --per-level: seed of the sample. Default: 42.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --suite: the first N of what the options before leave.",
+    help="With --suite: only the first N of the chosen tasks.",
 )
 @click.option(
-    "--trials", type=click.IntRange(min=1), metavar="K", help="With --suite: record each K times. Default: 1."
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="With --suite: record each task K times. Default: 1.",
 )
 @click.option(
     "--task",
     "task_file",
     metavar="FILE[#ID]",
-    help="Task that the agent gets and the bundle keeps; a file of many tasks needs #ID.",
+    help="Task that the agent gets and the bundle keeps. A file of many tasks needs #ID.",
 )
 @click.option(
     "--agent",
     metavar="MODULE:FUNCTION",
-    help="Function fn(page, task, run), sync or async, of a module that is imported from here or from "
-    "PYTHONPATH.",
+    help="Function fn(page, task, run), sync or async. Its module is imported from the current "
+    "folder or PYTHONPATH.",
 )
 @click.option(
     "--cdp",
     metavar="URL",
-    help="Attach to a browser that is already running, such as http://127.0.0.1:9222, until it closes or "
-    "Ctrl-C comes.",
+    help="Attach to a running browser, such as http://127.0.0.1:9222, until it closes or you press Ctrl-C.",
 )
 @click.option(
     "--site",
     "sites",
     multiple=True,
     metavar="NAME=URL",
-    help="Root of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
+    help="Root URL of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
 )
 @click.option(
     "--user",
     "user_file",
     metavar="FILE",
-    help="YAML rules that answer the agent's questions. Default: nobody answers.",
+    help="YAML rules that answer the agent's questions. Default: no one answers.",
 )
 @click.option(
     "--harness-events",
     metavar="FILE",
-    help="A file of JSON lines in which the harness around a -- COMMAND tells what the user replies and how "
-    "the run ended. The command is not told of it.",
+    help="File of JSON lines in which the harness around a -- COMMAND writes the user's replies "
+    "and how the run ended. The command itself does not see it.",
 )
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     metavar="N",
-    help="End the run after N steps. Default: what the task says, else no limit.",
+    help="End the run after N steps. Default: the task's limit, else none.",
 )
 @click.option(
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
-    help="Seconds the agent may take. Default: no limit.",
+    help="Seconds that the agent may take. Default: no limit.",
 )
 @click.option(
     "--browser",
     metavar="PATH",
-    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, Playwright's own build, the first "
-    "one on PATH.",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+    "build, then the first one on PATH.",
 )
 @click.option(
     "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
 )
-@click.option("--headed", is_flag=True, help="Show the browser's window.")
+@click.option("--headed", is_flag=True, help="Show the browser window.")
 @click.option(
-    "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page, CSS px."
+    "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page in CSS pixels."
 )
 @click.option(
     "--screenshots",
     type=click.Choice(["png", "off"]),
     default="png",
     show_default=True,
-    help="Whether pictures are taken.",
+    help="Take screenshots, or none.",
 )
-@click.option("--a11y", is_flag=True, help="Keep the accessibility tree of every page at rest as well.")
+@click.option("--a11y", is_flag=True, help="Also keep the accessibility tree of every settled page.")
 @click.option(
     "--network",
     type=click.Choice(["bodies", "meta", "off"]),
     default="bodies",
     show_default=True,
-    help="Requests with bodies, without, or none.",
+    help="Keep requests with bodies, without bodies, or not at all.",
 )
 @click.option(
     "--pre-probes",
     type=click.Choice(["auto", "on", "off"]),
     default="auto",
     show_default=True,
-    help="Look at pages before the run, too: those of the task's checks (auto), all that --evidence "
-    "names (on), none (off).",
+    help="Read pages before the run as well. auto: those of the task's checks. on: all that "
+    "--evidence names. off: none.",
 )
 @click.option(
     "--evidence",
     default="task",
     show_default=True,
     metavar="task|suite|FILE",
-    help="Pages to look at after the run: those of the task's checks, of every task of its suite on the "
-    "same sites, or besides them a list of URLs, one a line.",
+    help="Pages to read after the run. task: those of the task's checks. suite: those of every "
+    "task of its suite on the same sites. FILE: those of the task and a list of URLs, one "
+    "per line.",
 )
 @click.option(
     "--secret-env",
     "secret_env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value (4 characters or more) never reaches the file; may be given again.",
+    help="Environment variable whose value (4 characters or more) never reaches the file; may be "
+    "given again.",
 )
 @click.option(
     "--pass-env",
     "pass_env",
     multiple=True,
     metavar="NAME",
-    help="Variable that COMMAND inherits although it holds a secret; may be given again.",
+    help="Environment variable that COMMAND inherits although it holds a secret; may be given again.",
 )
 @click.option(
     "--mask",
     multiple=True,
     metavar="SELECTOR",
-    help="CSS selector of elements to mask in texts and paint over in pictures, besides password fields; "
-    "may be given again.",
+    help="CSS selector of elements to mask in texts and to paint over in screenshots, in addition "
+    "to password fields; may be given again.",
 )
 @click.option(
     "--keep-header",
     "keep_headers",
     multiple=True,
     metavar="NAME",
-    help="Header whose value is kept although it looks secret; may be given again.",
+    help="Header whose value is kept although it looks like a secret; may be given again.",
 )
 @click.option("--force", is_flag=True, help="Replace what exists at -o.")
 @click.pass_context
 def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
     """Record a run into one bundle.
 
-    With --agent: a Python function in this process. With -- COMMAND: any program; it finds the browser by
-    REPLAYKIT_CDP_URL, its task in REPLAYKIT_TASK, and writes thoughts, messages and its answer as
-    JSON lines to REPLAYKIT_EVENTS. With --cdp: a browser started elsewhere. With a URL alone:
-    a person, in a window.
+    \b
+    Who acts, one of:
+      --agent      a Python function in this process
+      -- COMMAND   any program. It reads the browser's address from
+                   REPLAYKIT_CDP_URL and its task from REPLAYKIT_TASK, and
+                   writes thoughts, messages and its answer as JSON lines
+                   to the file REPLAYKIT_EVENTS.
+      --cdp        the agent of a browser that runs already
+      URL          a person, in a window
 
-    An agent that crashes is recorded as such, exit 0: grading says what it is worth.
+    If the agent crashes, the run is recorded as crashed and the exit code is 0: grading decides what it is
+    worth.
 
-    With --suite, --agent or COMMAND records one bundle a task and trial; bundles that exist are left as they
-    are, and a run that fails is told and passed over: exit 3; no task at all: exit 4. Ctrl-C ends the run,
-    which is kept, and the suite: exit 130.
+    With --suite, --agent or COMMAND records one bundle per task and trial. Existing bundles are kept. A run
+    that fails is reported and skipped (exit 3). Without a matching task the exit code is 4. Ctrl-C ends the
+    run, which is kept, and the suite (exit 130).
     """
     url, argv = _url_or_command(url, argv)
     wanted = SuiteOptions(**{name: said.pop(name) for name in SuiteOptions.__struct_fields__})

@@ -20,20 +20,20 @@ from replaykit.trajectory.counted import counted
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The bundle to write; its tape is written beside it.",
+    help="Bundle to write; its tape is written beside it.",
 )
 @click.option(
     "--secret-env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value is taken out, in all of its forms; may be given again.",
+    help="Environment variable whose value is removed, in all of its encodings; may be given again.",
 )
 @click.option(
     "--pattern",
     "patterns",
     multiple=True,
     metavar="RE",
-    help="Regular expression of what texts may not hold either; may be given again.",
+    help="Regular expression of further text to remove; may be given again.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_context
@@ -45,12 +45,17 @@ def command(
     patterns: tuple[str, ...],
     force: bool,
 ) -> None:
-    """Write a bundle without secrets, and its tape with it; the source stays as it is.
+    """Write a copy of a bundle, and of its tape, without secrets. The source is not changed.
 
-    Values of secrets, patterns, secret headers and fields, and what looks like a key or a card number are
-    replaced in every record and every text; pictures are painted over where a secret stood, and left out
-    where nobody knows. What was written is read back: a secret that is still there means no file and exit 3,
-    what still looks like one is listed and means exit 1.
+    \b
+    Replaced in every record and text:
+      values of secrets, and what matches a pattern
+      secret headers and fields
+      text that looks like a key or a card number
+
+    Screenshots are painted over where a secret was visible, and removed where its place is unknown. The
+    result is read back. If a secret is still there, no file is written (exit 3). Text that still looks like
+    a secret is listed (exit 1).
     """
     done = redact(bundle, output, secrets=declared_secrets(secret_env), patterns=patterns, force=force)
     _tell(done)

@@ -25,12 +25,10 @@ from replaykit.tasks.task import Task
 UNABLE, INTERRUPTED = 3, 130
 """Exit codes."""
 
-EXAMPLES = """\b
-Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-again.zst
-         replaykit rerun run.zst --url-map https://shop.test=https://staging.shop.test -o again.zst"""
+EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o again.zst"
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLE)
 @click.argument("bundle")
 @click.option(
     "-o",
@@ -43,44 +41,46 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     "sites",
     multiple=True,
     metavar="NAME=URL",
-    help="Where a site of the recording is now; may be given again.",
+    help="Current root URL of a site of the recording; may be given again.",
 )
 @click.option(
     "--url-map",
     multiple=True,
     metavar="OLD=NEW",
-    help="A recorded root, and what stands for it now; may be given again.",
+    help="A recorded root URL and its current replacement; may be given again.",
 )
 @click.option(
     "--allow",
     multiple=True,
     metavar="URL",
-    help="A recorded root that may be opened as it is; may be given again.",
+    help="A recorded root URL that may be opened unchanged; may be given again.",
 )
 @click.option(
     "--task",
     "task_file",
     metavar="FILE[#ID]",
-    help="Record this task with the new run, so that it can be graded. Default: only id and intent of "
-    "the recorded one.",
+    help="Record this task with the new run, so that it can be graded. Default: only the id and "
+    "intent of the recorded task.",
 )
 @click.option(
     "--fill",
     multiple=True,
     metavar="STEP=NAME",
-    help="Variable with the text of a step whose own was masked, such as a password; may be given again.",
+    help="Environment variable with the text of a step whose own text was masked, such as a "
+    "password; may be given again.",
 )
 @click.option(
     "--upload",
     multiple=True,
     metavar="STEP=FILE",
-    help="File that a step uploads, whose content no recording holds; may be given again, for one step, too.",
+    help="File that a step uploads; recordings do not contain uploaded files. One step may have "
+    "several; may be given again.",
 )
 @click.option(
     "--secret-env",
     multiple=True,
     metavar="NAME",
-    help="Variable whose value stands for the secret of that name; may be given again.",
+    help="Environment variable whose value replaces the secret of that name; may be given again.",
 )
 @click.option(
     "--timeout",
@@ -89,7 +89,7 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     default=PATIENCE_S,
     show_default=True,
     metavar="S",
-    help="Seconds that a target may take to appear.",
+    help="Seconds to wait for the target of a step.",
 )
 @click.option(
     "--max-time",
@@ -102,18 +102,18 @@ Example: replaykit rerun refund.zst --site shop=http://127.0.0.1:8000 -o refund-
     default=",".join(GATED),
     show_default=True,
     metavar="KIND,...",
-    help=f"What counts as a divergence, of {' '.join(KINDS)}, with commas between.",
+    help=f"What counts as a divergence, separated by commas: {', '.join(KINDS)}.",
 )
 @click.option(
     "--browser",
     metavar="PATH",
-    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, Playwright's own build, the first "
-    "one on PATH.",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+    "build, then the first one on PATH.",
 )
 @click.option(
     "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
 )
-@click.option("--headed", is_flag=True, help="Show the browser's window.")
+@click.option("--headed", is_flag=True, help="Show the browser window.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @format_option
 @click.pass_context
@@ -135,11 +135,11 @@ def command(
     format: str,
     **said: Any,
 ) -> None:
-    """Do the acts of a recorded run again on a live site, record that, and say where the two part.
+    """Re-execute a recorded run on a live site, record it, and report where the two diverge.
 
-    Nothing is opened but what lies under a root that is named. The walk ends at the first step that cannot be
-    done: what follows would be other acts than those recorded. Exit codes: 1 where the runs diverge, 3 where
-    a step could not be attempted or the new run broke off.
+    Only pages under a named root URL are opened. The rerun ends at the first step that cannot be executed,
+    because later actions would no longer be those of the recording. The exit code is 1 if the runs diverge,
+    and 3 if a step could not be attempted or the new run broke off.
     """
     kinds = _kinds(fail_on)
     found, recorded = rerun(

@@ -19,34 +19,32 @@ _TITLE_MAX = 60
 """Characters of a rule's name."""
 
 
-@click.command(epilog="Example: replaykit separates report.json --fail-on all_pass,all_fail")
+@click.command(epilog="Example: replaykit separates report.json --fail-on all_fail")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
 @click.option(
     "--labels",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="People's labels, as `agree` reads them: how each rule goes with them.",
+    help="People's labels, in a format that `agree` reads, to compare each rule with them.",
 )
 @click.option(
     "--fail-on",
     "said",
     metavar="WORD,...",
-    help=f"Exit 1 where a rule has one of these words: {', '.join(WORDS)}.",
+    help=f"Exit 1 if a rule is one of these, separated by commas: {', '.join(WORDS)}.",
 )
 @format_option
 @click.pass_context
 def command(
     ctx: click.Context, reports: tuple[str, ...], labels: Path | None, said: str | None, format: str
 ) -> None:
-    """Say which rules tell runs apart, and which never do.
+    """Find rules that tell runs apart, and rules that never do.
 
-    \b
-    A rule is a check, one of its items, a policy, a judge, a criterion of
-    its rubric, or a code of findings. It separates runs where some pass it
-    and some fail it. A rule that every run passes, or fails, says nothing
-    about agents.
+    A rule is a check, one of its items, a policy, a judge, a criterion of its rubric, or a kind of finding.
+    It separates runs if some pass it and some fail it. A rule that every run passes, or every run fails,
+    says nothing about agents.
 
-    Reads reports (.json) only.
+    Reads only reports (.json).
     """
     refused = _words(said)
     found = separation([load_report(name) for name in reports], read_labels(labels) if labels else None)

@@ -13,7 +13,7 @@ from replaykit.http_replay.http_server import Served, serve
 from replaykit.report.table import safe
 
 
-@click.command(epilog="Example: replaykit serve run.zst --port 8000")
+@click.command(epilog="Example: replaykit serve run.zst")
 @click.argument("bundle")
 @click.option(
     "--port",
@@ -25,21 +25,24 @@ from replaykit.report.table import safe
 @click.option(
     "--site",
     metavar="NAME",
-    help="Site of the task, or origin (http://host:port). Needed where the run has several.",
+    help="Site of the task, or origin (http://host:port). Needed if the run has several.",
 )
 @click.option(
     "--state", "states", multiple=True, metavar="PATH",
-    help="Path that GET answers with the last JSON that was sent to it (PUT, POST), beside those where the "
-    "run shows it; may be given again.",
+    help="Path that GET answers with the last JSON sent to it (PUT, POST), in addition to those "
+"that the run shows; may be given again.",
 )  # fmt: skip
 @click.pass_context
 def command(ctx: click.Context, bundle: str, port: int, site: str | None, states: tuple[str, ...]) -> None:
-    """Answer HTTP requests on 127.0.0.1 with what a run recorded, until interrupted.
+    """Serve the recorded HTTP replies of a run on 127.0.0.1, until interrupted.
 
-    For programs that judge a run by asking its server: give them the address that is printed. A GET is
-    answered with the newest reply recorded, where nothing can have changed since; a request that changes
-    something only where the run made the same one. Anything else is a miss (404, or 405), named on stderr
-    at the end, with exit code 3: then what the program says of the run does not count.
+    For programs that judge a run by asking its server: give them the printed address.
+
+    \b
+    GET               the newest recorded reply, if nothing can have changed since
+    PUT, POST, ...    the recorded reply, if the run made the same request
+    anything else     404 or 405; listed on stderr at the end, exit code 3:
+                      the program's result then does not count
     """
     over = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

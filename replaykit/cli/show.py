@@ -22,7 +22,7 @@ from replaykit.trajectory.rendering import render_action, render_step
 from replaykit.trajectory.step import Probe, Step, Trajectory
 
 
-@click.command(epilog="Example: replaykit show run.zst --step 3")
+@click.command(epilog="Example: replaykit show run.zst --step 0")
 @click.argument("bundle")
 @click.option(
     "--step",
@@ -35,10 +35,10 @@ from replaykit.trajectory.step import Probe, Step, Trajectory
     "--json",
     "as_json",
     is_flag=True,
-    help="Write header and events as JSON lines, as recorded; with --step, that step and its observations.",
+    help="Print header and events as recorded, as JSON lines. With --step: that step and its observations.",
 )
 def command(bundle: str, number: int | None, as_json: bool) -> None:
-    """Show what a bundle holds: header, one line per step, ending, probes."""
+    """List what a bundle contains: header, one line per step, ending, probes."""
     with open_bundle(bundle) as opened:
         events = _selected(opened.trajectory, number)
         if as_json:

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from replaykit.cli.console import detail, harmless, notice
-from replaykit.cli.main import EXIT_CODES
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.grading_faults import task_faults
 from replaykit.grading.outside_faults import outside_faults
@@ -34,20 +33,20 @@ _SCHEMAS = {"suite": suite_schema, "policies": policies_schema, "report": report
 
 @click.group(epilog="Example: replaykit tasks validate suite.yaml")
 def command() -> None:
-    """Check task files, count what is in them, take a sample, print a schema."""
+    """Check task files, count what they contain, take a sample, print a schema."""
 
 
 @command.command(
     short_help="Check task files.",
-    epilog=f"Example: replaykit tasks validate suite.yaml test.raw.json\n\n{EXIT_CODES}",
+    epilog="Example: replaykit tasks validate suite.yaml",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.pass_context
 def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
     """Check task files: fields, policies, locators, references, expressions.
 
-    Policies that nobody can keep together are noted: one of them ought to yield. In Online-Mind2Web's files
-    and WABE scenarios texts that come twice are, too; errors there are exit 1, no tasks exit 4.
+    Policies that contradict each other are noted. In the files of Online-Mind2Web and WABE, repeated texts
+    are noted as well; errors there give exit 1, and a file without tasks gives exit 4.
     """
     ctx.exit(max(map(_validated, files)))
 
@@ -90,14 +89,14 @@ def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
 
 @command.command(
     "list",
-    short_help="Count what a task file holds.",
-    epilog=f"Example: replaykit tasks list test.raw.json\n\n{EXIT_CODES}",
+    short_help="Count what a task file contains.",
+    epilog="Example: replaykit tasks list suite.yaml",
 )
 @click.argument("file")
-@click.option("--ids", is_flag=True, help="One line a task instead, with tabs: id, checks, intent.")
-@click.option("--json", "as_json", is_flag=True, help="Write the counts as one JSON object.")
+@click.option("--ids", is_flag=True, help="Print one line per task, with tabs: id, checks, intent.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
 def list_(file: str, ids: bool, as_json: bool) -> None:
-    """Count what a task file holds: checks, requirements, and the evidence they need."""
+    """Count the checks, requirements and policies of a task file, and the evidence they need."""
     tasks = load_suite(file).tasks
     if ids:
         for task in tasks:
@@ -111,28 +110,28 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
     _print(found)
 
 
-@command.command(
-    "sample", epilog=f"Example: replaykit tasks sample suite.yaml --count 5 --by level\n\n{EXIT_CODES}"
-)
+@command.command("sample", epilog="Example: replaykit tasks sample suite.yaml --count 5")
 @click.argument("file")
 @click.option(
     "--seed",
     type=int,
     metavar="N",
-    help="Another seed gives another sample. Default: 42; with --toml one is drawn, and told.",
+    help="Seed of the sample. Default: 42; with --toml a random one, which is printed.",
 )
 @click.option(
-    "--count", type=click.IntRange(1), help="Tasks of every group. Default: 5; with --toml 3, as WABE has."
+    "--count", type=click.IntRange(1), help="Tasks per group. Default: 5; with --toml 3, as in WABE."
 )
 @click.option(
-    "--by", metavar="FIELD", help="Group by sites, dialect or a field of the metadata; with --toml by level."
+    "--by",
+    metavar="FIELD",
+    help="Group by sites, dialect or a metadata field; with --toml by level.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write a JSON list of ids.")
-@click.option("--toml", "as_toml", is_flag=True, help="The [[tasks]] tables of a WABE scenario.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of ids.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print the [[tasks]] tables of a WABE scenario.")
 def sample_(
     file: str, seed: int | None, count: int | None, by: str | None, as_json: bool, as_toml: bool
 ) -> None:
-    """Print the ids of some tasks; the same ones for the same seed."""
+    """Print the ids of some tasks. The same seed gives the same ids."""
     suite = load_suite(file)
     if as_toml:
         seed = randbelow(SEEDS) if seed is None else seed
@@ -156,11 +155,11 @@ def sample_(
 
 @command.command(
     short_help="Print the JSON Schema of suites, policies or reports.",
-    epilog=f"Example: replaykit tasks schema suite > suite.schema.json\n\n{EXIT_CODES}",
+    epilog="Example: replaykit tasks schema suite",
 )
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
 def schema(name: str) -> None:
-    """Print the JSON Schema of a suite file, of a policy file or of a report."""
+    """Print the JSON Schema of a task file, a policy file or a report."""
     click.echo(json_text(_SCHEMAS[name](), 1))
 
 

@@ -27,12 +27,12 @@ from replaykit.trajectory.counted import counted
     "--fidelity",
     "with_fidelity",
     is_flag=True,
-    help="Compare recorded live values with what snapshots answer, statically and in an offline Chromium.",
+    help="Compare values read live with what snapshots answer, statically and in an offline Chromium.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each bundle.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON per bundle.")
 @click.pass_context
 def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
-    """Check structure and digests of bundles; say whether they can be graded, and why not."""
+    """Check structure and digests of bundles, and whether they can be graded."""
     found = [
         (source, verify(source), tape_use(source, tape_path(source, None)), _under_attack(source))
         for source in find_bundles(bundles)

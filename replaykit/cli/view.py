@@ -21,7 +21,7 @@ from replaykit.trajectory.counted import counted
 MIB = 2**20
 
 
-@click.command(epilog="Example: replaykit view recordings/conformance -o report.html")
+@click.command(epilog="Example: replaykit view runs/ -o report.html")
 @click.argument("sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...")
 @click.option(
     "-o",
@@ -29,23 +29,26 @@ MIB = 2**20
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("report.html"),
     show_default=True,
-    help="The file to write.",
+    help="File to write.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the file in the default browser.")
 @click.option("--label", metavar="TEXT", help="Name of the report, shown at its top.")
-@click.option("--replies", metavar="PATH", help="Tape, or folder of tapes; default: beside each bundle.")
+@click.option(
+    "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
+)
 @click.option(
     "--jobs",
     "-j",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Processes that grade at once.",
+    help="Number of processes.",
 )
 @click.option(
     "--require-proof",
     is_flag=True,
-    help="What rests on a channel that is recorded, and not proven complete, is undecided (bundles only).",
+    help="Bundles only: report UNDECIDED where a result needs a channel that is recorded but not "
+    "proven complete.",
 )
 @click.option(
     "--max-size",
@@ -53,7 +56,7 @@ MIB = 2**20
     default=EVIDENCE_MAX // MIB,
     show_default=True,
     metavar="MIB",
-    help="MiB of pictures and pages that the file may hold; 0 = all. Runs that did not go well come first.",
+    help="Most MiB of screenshots and pages in the file; 0 means no limit. Runs with problems come first.",
 )
 @click.pass_context
 def command(
@@ -67,10 +70,10 @@ def command(
     require_proof: bool,
     max_size: int,
 ) -> None:
-    """Write runs and what grading says of them as one HTML file that needs nothing else.
+    """Write runs and their verdicts as one self-contained HTML page.
 
-    Bundles are graded against the task they hold. With a report of `replaykit grade` (.json) its verdicts are
-    shown, and the bundles beside it show their runs.
+    Bundles are graded against the task they contain. A report of `replaykit grade` (.json) supplies the
+    verdicts instead; the bundles named with it supply their runs.
     """
     reports = [source for source in sources if is_report(source)]
     bundles = find_bundles(tuple(source for source in sources if source not in reports))

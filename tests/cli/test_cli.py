@@ -347,6 +347,13 @@ def test_options_may_come_from_the_environment(bundle: Path) -> None:
     assert json.loads(done.stdout)["task_id"] == "t1"
 
 
+def test_variables_have_the_names_that_options_have(broken: Path) -> None:
+    task = Path(__file__).parents[2] / "fixtures" / "tasks" / "shop.yaml"
+    done = run("grade", broken, REPLAYKIT_GRADE_TASK=f"{task}#no-such-task")
+    assert "no task 'no-such-task'" in done.stderr
+    assert run("tasks", "sample", task, REPLAYKIT_TASKS_SAMPLE_COUNT="1").stdout.count("\n") == 1
+
+
 def test_switches_stand_before_the_command_or_after_it(tmp_path: Path) -> None:
     (tmp_path / "empty.zst").touch()
     assert "Traceback" in run("show", tmp_path / "empty.zst", "--debug").stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.cli.main import COMMANDS
+from replaykit.cli.command_groups import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "completion.md").read_text("utf-8")
