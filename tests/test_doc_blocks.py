@@ -16,6 +16,7 @@ from zipfile import ZipFile
 
 import msgspec
 import pytest
+import yaml
 
 import replaykit
 from bench.__main__ import NAMES as BENCHMARKS
@@ -28,6 +29,7 @@ from replaykit.grading.model_request import Asking
 from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages
 from replaykit.tasks.network_checks import ExpectedRequest
+from replaykit.tasks.policy_rules import Fuzzy, Match, Policy, Rule, Scope, Secret, Text, Url
 from replaykit.tasks.state_checks import ExchangeChoice, Predicate
 from replaykit.tasks.suite import load_policies, load_tasks
 from replaykit.tasks.task import Task
@@ -99,12 +101,28 @@ def test_the_page_on_tasks_names_every_field() -> None:
 
 
 def test_the_policies_of_their_page_load(folder: Path) -> None:
-    (listed,) = blocks("policies.md", "yaml")
+    listed, rules = blocks("policies.md", "yaml")
     (folder / "policies.yaml").write_text(f"schema: replaykit.policies/1\npolicies:\n{listed}", "utf-8")
     assert [policy.id for policy in load_policies(folder / "policies.yaml")] == [
         "ask-before-refund",
         "badge-stays-inside",
     ]
+    kinds = {type(msgspec.convert(rule, Rule)) for rule in yaml.safe_load(rules)}
+    assert kinds == set(get_args(Rule))
+    written = [
+        {"id": f"p{n}", "dimension": "strict_execution", "rule": r}
+        for n, r in enumerate(yaml.safe_load(rules))
+    ]
+    written = [one for one in written if one["rule"]["type"] != "stwab"]  # a record is long
+    (folder / "rules.json").write_text(json.dumps({"schema": "replaykit.policies/1", "policies": written}))
+    assert len(load_policies(folder / "rules.json")) == len(kinds) - 1
+
+
+def test_the_page_on_policies_names_every_field() -> None:
+    text = (ROOT / "docs/policies.md").read_text("utf-8")
+    kinds = (Policy, Scope, Match, Secret, Text, Fuzzy, Url, *get_args(Rule))
+    names = {one.encode_name for kind in kinds for one in msgspec.structs.fields(kind)}
+    assert [name for name in sorted(names) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", text)] == []
 
 
 def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:

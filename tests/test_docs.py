@@ -231,6 +231,19 @@ def test_links_between_documents_resolve() -> None:
         assert links_that_lead_nowhere(path) == [], path.name
 
 
+def anchors(path: Path) -> set[str]:
+    """What a link may name of a page: its headings, as GitHub writes them."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_links_to_a_part_of_a_page_name_one_of_its_headings() -> None:
+    for path in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text("utf-8")):
+            page = path.parent / target if target else path
+            assert anchor in anchors(page), f"{path.name}: {target}#{anchor}"
+
+
 def test_every_decision_has_a_number_of_its_own() -> None:
     numbers = [int(path.name[:4]) for path in (DOCS / "decisions").glob("*.md")]
     assert len(set(numbers)) == len(numbers) > 0
