@@ -15,7 +15,7 @@ from replaykit.tasks.api import api_requests
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.properties import property_name
 from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
-from replaykit.tasks.task_values import CheckBase, Texts, ValueType
+from replaykit.tasks.task_values import CheckBase, NativeCheck, Texts, ValueType
 from replaykit.tasks.task_values import Written as Written
 
 
@@ -78,7 +78,7 @@ class Expect(Written, frozen=True, kw_only=True):
     """Anything but blank."""
 
 
-class PageCheck(CheckBase, frozen=True, kw_only=True, tag="page"):
+class PageCheck(NativeCheck, frozen=True, kw_only=True, tag="page"):
     """A value on a page after the run."""
 
     url: str = "last"
@@ -138,7 +138,7 @@ class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
     """All must hold."""
 
 
-class CheckPlugin(CheckBase, frozen=True, kw_only=True, tag="plugin"):
+class CheckPlugin(NativeCheck, frozen=True, kw_only=True, tag="plugin"):
     """A check of an installed package, entry point group `replaykit.checks`."""
 
     name: str

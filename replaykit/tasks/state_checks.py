@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from replaykit.tasks.task_values import CheckBase, ValueType, Written
+from replaykit.tasks.task_values import NativeCheck, ValueType, Written
 
 Operator: TypeAlias = Literal[
     "equals",
@@ -77,7 +77,7 @@ class Predicate(Written, frozen=True, kw_only=True):
     """One of several nodes is enough."""
 
 
-class StateHttp(CheckBase, frozen=True, kw_only=True, tag="state.http"):
+class StateHttp(NativeCheck, frozen=True, kw_only=True, tag="state.http"):
     """State that an app sent or answered."""
 
     exchange: ExchangeChoice
@@ -91,7 +91,7 @@ class StateHttp(CheckBase, frozen=True, kw_only=True, tag="state.http"):
             raise ValueError("`which: count` needs `where`: [{op: ge, value: 1}], say")
 
 
-class StateVerifier(CheckBase, frozen=True, kw_only=True, tag="state.verifier"):
+class StateVerifier(NativeCheck, frozen=True, kw_only=True, tag="state.verifier"):
     """An existing program that judges a run by asking its server; run only where verifiers are allowed."""
 
     file: str
@@ -105,7 +105,7 @@ class StateVerifier(CheckBase, frozen=True, kw_only=True, tag="state.verifier"):
     shows to be such."""
 
 
-class StateScript(CheckBase, frozen=True, kw_only=True, tag="state.script"):
+class StateScript(NativeCheck, frozen=True, kw_only=True, tag="state.script"):
     """A global of the page, as it was read last."""
 
     value: str

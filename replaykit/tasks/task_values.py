@@ -28,3 +28,7 @@ class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
     """Unique in its task; default: its position."""
     mode: Mode | None = None
     """Overrides the mode of the task."""
+
+
+class NativeCheck(CheckBase, frozen=True, kw_only=True):
+    """Base of checks that no benchmark has: they are graded strictly in either mode."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from replaykit.grading.checks.check_grading import NATIVE, PEERS
+from replaykit.grading.checks.benchmark_rules import RULES
 from replaykit.interop.exporting import EXPORTERS
 from replaykit.interop.registry import IMPORTERS
 
@@ -63,16 +63,16 @@ def test_the_document_is_what_is_written_down(update_goldens: bool) -> None:
 
 def test_every_dialect_judge_and_layout_has_its_peer() -> None:
     named = [name for peer in peers() for name in peer.names]
-    known = {*PEERS, *IMPORTERS, *EXPORTERS, *JUDGES, "stwab-submission"} - {NATIVE}
+    known = {*RULES, *IMPORTERS, *EXPORTERS, *JUDGES, "stwab-submission"}
     assert set(named) == known
     assert len(set(named)) == len(named)
 
 
 def test_revisions_are_the_code_s() -> None:
     written = {name: peer.revision for peer in peers() for name in peer.names}
-    for dialect, told in PEERS.items():
-        if "@" in told:
-            assert written[dialect] == told.partition("@")[2], dialect
+    for dialect, rules in RULES.items():
+        if "@" in rules.name:
+            assert written[dialect] == rules.name.partition("@")[2], dialect
 
 
 @pytest.mark.parametrize("peer", peers(), ids=lambda peer: peer.name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks import webarena_dialects
+from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.judged_replies import Kind
 from replaykit.grading.checks.requirement import (
@@ -24,7 +24,6 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.webarena_dialects import cleaned
 from replaykit.grading.values.markdown import unlabelled
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import only_number, shown, whole_number
@@ -200,8 +199,8 @@ def fulfilled(reference: str, text: str) -> Ruling:
     if number is None:
         return failed("not_a_number", "number: fulfils an inequality", expected, found)
     try:
-        matches = webarena_dialects.fulfils(reference, float(number))
-    except webarena_dialects.PeerRaises as fault:
+        matches = fulfils(reference, float(number))
+    except PeerRaises as fault:
         return error("bad_reference", str(fault), expected, found)
     return Ruling(
         outcome=Outcome.PASS if matches else Outcome.FAIL,
@@ -245,7 +244,7 @@ def _judged(
 
 
 def _peer(check: StringMatch, wanted: list[AnswerRequirement], answer: str, terms: Terms) -> list[Ruling]:
-    entry = cleaned(answer, terms.dialect)  # upstream cleans the answer on entry and again in each comparison
+    entry = terms.rules.cleaned(answer)  # upstream cleans the answer on entry and again in each comparison
     is_only = len(texts(check.must_include)) == 1
     rulings = [_peer_one(check, one, entry, is_only, terms) for one in wanted]
     if check.fuzzy != UNACHIEVABLE:
@@ -270,29 +269,25 @@ def _peer_unachievable(check: StringMatch, one: AnswerRequirement, entry: str, t
 
 
 def _peer_one(check: StringMatch, one: AnswerRequirement, entry: str, is_only: bool, terms: Terms) -> Ruling:
-    dialect, reference = terms.dialect, one.reference
-    expected = Value(raw=reference, normal=cleaned(reference, dialect), type="text")
-    found = Value(raw=entry, normal=cleaned(entry, dialect), type="text")
+    rules, reference = terms.rules, one.reference
+    expected = Value(raw=reference, normal=rules.cleaned(reference), type="text")
+    found = Value(raw=entry, normal=rules.cleaned(entry), type="text")
     match one.kind:
         case "exact":
             return of_peer(expected.normal == found.normal, "exact_match", expected, found)
         case "must_include":
-            matches = webarena_dialects.includes(reference, entry, dialect, is_only=is_only)
+            matches = rules.includes(reference, entry, is_only=is_only)
             return of_peer(matches, "must_include", expected, found)
         case "must_exclude":
-            return of_peer(
-                webarena_dialects.excludes(reference, entry, dialect), "must_exclude", expected, found
-            )
+            return of_peer(rules.excludes(reference, entry), "must_exclude", expected, found)
         case "one_of":
             parts = reference.split(OR)
-            whole = entry if dialect == "vwa" else found.normal
-            return of_peer(any(cleaned(part, dialect) in whole for part in parts), "one_of", expected, found)
+            whole = entry if rules.is_word_wise else found.normal
+            return of_peer(any(rules.cleaned(part) in whole for part in parts), "one_of", expected, found)
         case "required_values":
             try:
-                return of_peer(
-                    webarena_dialects.fulfils(reference, entry), "required_values", expected, found
-                )
-            except webarena_dialects.PeerRaises as fault:
+                return of_peer(fulfils(reference, entry), "required_values", expected, found)
+            except PeerRaises as fault:
                 return error("peer_exception", str(fault), expected, found)
     if check.fuzzy == UNACHIEVABLE:
         return of_peer(expected.normal == found.normal, "fuzzy_match: N/A", expected, found)

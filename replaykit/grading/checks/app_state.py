@@ -66,7 +66,7 @@ def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded,
 
 def grade_script(check: StateScript, replay: Replay, terms: Terms, url: str | None) -> Graded:
     """Grade a global of the page; `url` is the page that a MiniWoB++ task is on."""
-    if terms.dialect == "miniwob":
+    if terms.rules.has_raw_reward:
         return _miniwob(replay, terms, url)
     script = _last(replay, check.value)
     if script is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from replaykit.grading.checks.benchmark_rules import RULES, VERIFIED, WEBARENA
 from replaykit.grading.checks.dispatch import items_of
 from replaykit.grading.checks.page_check import grade_page
 from replaykit.grading.checks.page_evidence import LAST
@@ -17,36 +18,15 @@ from replaykit.grading.values.urls import Sites
 from replaykit.grading.verdict import CheckResult, Completion, Evidence, Outcome, combine
 from replaykit.replay.offline_page.chromium_tier import Oracle
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import Check, CheckPlugin, PageCheck, ProgramHtml
+from replaykit.tasks.checks import Check, PageCheck, ProgramHtml
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
-from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task import Task, unresolved
+from replaykit.tasks.task_values import NativeCheck
 from replaykit.trajectory.completeness import weakest
-
-WEBARENA = "webarena@f62e0b9"
-VERIFIED = "webarena-verified@6473f72"
-VISUAL = "vwa@89f5af2"
-STWAB = "stwab@67f56dd"
-
-PEERS = {
-    "webarena": WEBARENA,
-    "webarena-lite": "webarena-lite",
-    "webarena-verified": VERIFIED,
-    "vwa": VISUAL,
-    "miniwob": "miniwob",
-    "stwab": STWAB,
-    "stwebagentbench": STWAB,
-}
-"""Dialect of a task to the peer's, with its revision."""
-
-_PEER_NAMES = {name: peer.partition("@")[0] for name, peer in PEERS.items()}
 
 NATIVE = "native"
 """Our own dialect."""
-
-_OWN = (PageCheck, StateHttp, StateScript, StateVerifier, CheckPlugin)
-"""Checks that no peer has."""
 
 
 def grade_checks(
@@ -132,7 +112,7 @@ def _terms(task: Task, mode: Mode, **more: Any) -> Terms:
         after_fuzzy=_after_fuzzy(rules.get("reference_answers")),
         named=_named(rules.get("program_html")),
         intent=task.intent,
-        dialect=_PEER_NAMES.get(task.dialect, "webarena"),
+        rules=RULES.get(task.dialect, WEBARENA),
         **more,
     )
 
@@ -155,12 +135,11 @@ def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, 
         found: tuple[Graded, ...] = (graded("sites", nowhere, None, terms.mode, Evidence()),)
     else:
         found = items_of(check, number, task, replay, terms, cursor)
-    if terms.dialect == "stwab":
+    if terms.rules.is_raising_failure:
         found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)
-    has_peer = not isinstance(check, _OWN) or task.dialect == "miniwob"
-    mode: Mode = terms.mode if has_peer else "strict"
-    result = _result(check.id or f"{kind}[{number}]", kind, _dialect(check, task, mode), mode, found)
+    mode: Mode = "strict" if _is_ours(check, terms) else terms.mode
+    result = _result(check.id or f"{kind}[{number}]", kind, _dialect(check, task, terms, mode), mode, found)
     notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
     return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
 
@@ -175,13 +154,17 @@ def _swallowed(one: Graded, mode: Mode) -> Graded:
     return replace(one, item=replace(item, outcome=Outcome.FAIL), notes=(*one.notes, "peer_exception"))
 
 
-def _dialect(check: Check, task: Task, mode: Mode) -> str:
-    """Name whose rules hold; a native check compared with a peer is compared with the one that has it."""
-    is_ours = isinstance(check, _OWN) and task.dialect != "miniwob"
-    if is_ours or (mode == "strict" and task.dialect not in PEERS):
+def _is_ours(check: Check, terms: Terms) -> bool:
+    """Whether no benchmark has such a check, so that there is nothing to be compatible with."""
+    return isinstance(check, NativeCheck) and not terms.rules.has_raw_reward
+
+
+def _dialect(check: Check, task: Task, terms: Terms, mode: Mode) -> str:
+    """Name whose rules hold; compat mode compares a native task with the benchmark that has the check."""
+    if _is_ours(check, terms) or (mode == "strict" and task.dialect not in RULES):
         return NATIVE
     own = VERIFIED if isinstance(check, AgentResponse | NetworkMatch) else WEBARENA
-    return PEERS.get(task.dialect, own)
+    return RULES.get(task.dialect, own).name
 
 
 def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:

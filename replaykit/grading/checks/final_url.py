@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from replaykit.grading.checks.benchmark_rules import PeerRaises
 from replaykit.grading.checks.requirement import (
     OR,
     Graded,
@@ -14,7 +15,6 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.webarena_dialects import PeerRaises, url_matches
 from replaykit.grading.values import urls
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.check_faults import url_fault
@@ -79,7 +79,7 @@ def _peer(check: UrlMatch, found: str, terms: Terms) -> Ruling:
     reference = OR.join(texts(check.url))
     sides = [Value(raw=raw, type="url") for raw in (reference, found)]
     try:
-        matches = url_matches(reference, found, terms.url_note, terms.dialect)
+        matches = terms.rules.url_matches(reference, found, terms.url_note)
     except PeerRaises as fault:
         return error("peer_exception", str(fault), *sides)
     except ValueError:

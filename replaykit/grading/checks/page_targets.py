@@ -12,6 +12,7 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.checks import calls
 from replaykit.grading.checks.answer_text import excludes as excludes_strictly
 from replaykit.grading.checks.answer_text import fulfilled
+from replaykit.grading.checks.benchmark_rules import NOTHING, BenchmarkRules, PeerRaises, fulfils
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.page_check import Fields, fields_of, not_empty, part_rule, strictly
 from replaykit.grading.checks.page_evidence import (
@@ -34,14 +35,6 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.checks.webarena_dialects import (
-    UNESCAPED,
-    PeerRaises,
-    cleaned,
-    contains,
-    excludes,
-    fulfils,
-)
 from replaykit.grading.values.typed import compare
 from replaykit.grading.values.urls import post_url
 from replaykit.grading.verdict import Evidence, Value
@@ -56,18 +49,8 @@ from replaykit.trajectory.observation import Read
 
 _SCRIPTS = ("document.", "[...document.")
 
-_NOTHING = "nothing"
-"""A requirement that is named and demands nothing: an empty list."""
 _NO_VALUE = "lambda: a value"
 """The rule of a target that reads nothing: the peer looks at no target after it."""
-_PLAIN = ("exact_match", "must_include", _NOTHING)
-_KINDS = {
-    "webarena": _PLAIN,
-    "webarena-lite": (*_PLAIN, "fuzzy_match"),
-    "vwa": (*_PLAIN, "must_exclude", "required_values", "fuzzy_match"),
-    "stwab": (*_PLAIN, "not_empty"),
-}
-"""Dialect to the requirements that the peer knows; where it knows none of a target's, it raises."""
 
 
 class Content(NamedTuple):
@@ -88,7 +71,7 @@ def grade_html(
     found: list[Graded] = []
     is_over = False
     for number, target in enumerate(check.targets):
-        wanted = contents(target, terms.dialect) or _demands_nothing(number, terms)
+        wanted = contents(target, terms.rules) or _demands_nothing(number, terms)
         peer = _peer_target(target, wanted, cursor, replay, terms, phase)
         if is_over:
             peer = [of_peer(False, "not looked at any more", None, None)] * max(len(wanted), 1), peer[1]
@@ -128,7 +111,7 @@ def peer_text(read: Read) -> str:
     return "None"
 
 
-def contents(target: HtmlTarget, dialect: str) -> list[Content]:
+def contents(target: HtmlTarget, rules: BenchmarkRules) -> list[Content]:
     """Return the requirements that count: the first kind that the peer knows; ST-WebAgentBench takes all."""
     found: list[list[Content]] = []
     if target.not_empty:
@@ -138,11 +121,11 @@ def contents(target: HtmlTarget, dialect: str) -> list[Content]:
     for kind in ("must_include", "must_exclude", "required_values"):
         parts = getattr(target, kind)
         found.append([Content(f"{kind}.{number}", kind, part) for number, part in enumerate(parts)])
-    fuzzy = _questions(target.fuzzy_match, dialect)
+    fuzzy = _questions(target.fuzzy_match, rules)
     found.append([Content(f"fuzzy.{number}", "fuzzy_match", part) for number, part in enumerate(fuzzy)])
     given = [group for group in found if group]
-    counted = [group for group in given if group[0].kind in _KINDS.get(dialect, _PLAIN)] or given
-    if dialect == "stwab":
+    counted = [group for group in given if group[0].kind in rules.requirements] or given
+    if rules.has_all_requirements:
         return [content for group in counted for content in group]
     return counted[0] if counted else []
 
@@ -150,15 +133,15 @@ def contents(target: HtmlTarget, dialect: str) -> list[Content]:
 def _demands_nothing(number: int, terms: Terms) -> list[Content]:
     """Return what counts of a target that names a requirement and leaves it empty: the peer has it met."""
     named = terms.named[number] if number < len(terms.named) else ()
-    return [Content("contents", _NOTHING, "")] if "must_include" in named else []
+    return [Content("contents", NOTHING, "")] if "must_include" in named else []
 
 
-def _questions(references: Texts, dialect: str) -> tuple[str, ...]:
+def _questions(references: Texts, rules: BenchmarkRules) -> tuple[str, ...]:
     """Return what a model is asked about: VisualWebArena has a text of parts, the lite copy one list."""
     parts = texts(references)
-    if dialect == "vwa":
+    if rules.fuzzy == "text":
         return tuple(part for text in parts for part in text.split(OR))
-    return (", ".join(parts),) if dialect == "webarena-lite" and parts else parts
+    return (", ".join(parts),) if rules.fuzzy == "joined" and parts else parts
 
 
 def _grade_target(
@@ -232,21 +215,21 @@ def _peer_target(
         if value is None:
             nothing = of_peer(False, _NO_VALUE, None, None)
             return [nothing] * max(len(wanted), 1), reading
-    elif terms.dialect in UNESCAPED:
+    elif terms.rules.is_unescaped:
         value = html.unescape(value)
     if reading.read is not None and calls.is_call(target.locator):
-        value = reading.read.value if terms.dialect in ("vwa", "webarena-lite") else value
-    known = [content for content in wanted if content.kind in _KINDS.get(terms.dialect, _PLAIN)]
-    if any(content.kind == "fuzzy_match" for content in known) and not _is_asked(target, terms.dialect):
+        value = reading.read.value if terms.rules.has_functions else value
+    known = [content for content in wanted if content.kind in terms.rules.requirements]
+    if any(content.kind == "fuzzy_match" for content in known) and not _is_asked(target, terms.rules):
         known = []
     rulings = [_peer_one(content, value, terms) for content in (wanted if known else ())]
     unknown = error("peer_exception", "required_contents is unknown")
     return rulings or [unknown] * max(len(wanted), 1), reading
 
 
-def _is_asked(target: HtmlTarget, dialect: str) -> bool:
+def _is_asked(target: HtmlTarget, rules: BenchmarkRules) -> bool:
     """Say whether the references for a model are written as the peer takes them."""
-    return isinstance(target.fuzzy_match, str) is (dialect == "vwa")
+    return isinstance(target.fuzzy_match, str) is (rules.fuzzy == "text")
 
 
 def _typed_value(read: Read) -> Any:
@@ -264,21 +247,21 @@ def _peer_one(content: Content, value: Any, terms: Terms) -> Ruling:
 
 
 def _peer_exact(reference: str, value: Any, terms: Terms) -> Ruling:
-    text = str(value) if isinstance(value, int) and terms.dialect == "vwa" else _text(value)
-    matches = cleaned(reference, terms.dialect) == cleaned(text, terms.dialect)
+    text = str(value) if isinstance(value, int) and terms.rules.is_word_wise else _text(value)
+    matches = terms.rules.cleaned(reference) == terms.rules.cleaned(text)
     return of_peer(matches, "exact_match", reference, text)
 
 
 def _peer_includes(reference: str, value: Any, terms: Terms) -> Ruling:
     text = _text(value)
-    return of_peer(contains(reference, text, terms.dialect), "must_include", reference, text)
+    return of_peer(terms.rules.contains(reference, text), "must_include", reference, text)
 
 
 def _peer_excludes(reference: str, value: Any, terms: Terms) -> Ruling:
     text = _text(value)
     if OR in reference:
         raise PeerRaises("must_exclude has no alternatives")
-    return of_peer(excludes(reference, text, terms.dialect), "must_exclude", reference, text)
+    return of_peer(terms.rules.excludes(reference, text), "must_exclude", reference, text)
 
 
 def _peer_fulfils(reference: str, value: Any, terms: Terms) -> Ruling:
@@ -311,7 +294,7 @@ _PEER: dict[str, Callable[[str, Any, Terms], Ruling]] = {
     "required_values": _peer_fulfils,
     "fuzzy_match": _peer_fuzzy,
     "not_empty": _peer_not_empty,
-    _NOTHING: _peer_nothing,
+    NOTHING: _peer_nothing,
 }
 
 
@@ -329,7 +312,7 @@ def _target_reading(
     locator = target.locator.strip() if mode == "strict" or is_blank else target.locator
     if calls.is_call(locator):
         return _called(target, locator, url, replay, terms, mode, phase)
-    if locator and not _is_readable(locator, terms.dialect, mode):
+    if locator and not _is_readable(locator, terms.rules, mode):
         reason = "bad_locator" if mode == "strict" else "peer_exception"
         return EvidenceReading(
             evidence=_nowhere(target), ruling=error(reason, "a locator begins with document.")
@@ -338,13 +321,13 @@ def _target_reading(
     return ask(replay, question, terms, mode)
 
 
-def _is_readable(locator: str, dialect: str, mode: Mode) -> bool:
+def _is_readable(locator: str, rules: BenchmarkRules, mode: Mode) -> bool:
     """Say whether a dialect has locators of this kind; strict rules have all of them."""
     if locator.startswith(_SCRIPTS):
         return True
     if locator.startswith(LAMBDA):
-        return mode == "strict" or dialect in ("vwa", "webarena-lite")
-    return is_xpath(locator) and (mode == "strict" or dialect == "stwab")
+        return mode == "strict" or rules.has_functions
+    return is_xpath(locator) and (mode == "strict" or rules.has_xpath)
 
 
 def _called(
@@ -391,7 +374,7 @@ def _resolved(url: str, cursor: str, replay: Replay, phase: str) -> str | Ruling
 
 def _moved(target: HtmlTarget, cursor: str, replay: Replay, terms: Terms, phase: str) -> str:
     """Return the page that the peer's browser is on after a target; ST-WebAgentBench has a tab for each."""
-    if terms.dialect == "stwab":
+    if terms.rules.has_tabs:
         return cursor
     url = _resolved(target.url, cursor, replay, phase)
     return url if isinstance(url, str) else cursor

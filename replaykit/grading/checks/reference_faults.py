@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from replaykit.grading.checks.webarena_dialects import PeerRaises, fulfils
+from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.values.typed import compare
 from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.checks import PageCheck, StringMatch, texts

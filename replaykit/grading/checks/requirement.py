@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.grading.checks.benchmark_rules import WEBARENA, BenchmarkRules
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.values.typed import ValueComparison
 from replaykit.grading.values.urls import Sites
@@ -59,8 +60,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Kinds of requirements that a WebArena record names for each target of a page, empty ones too."""
     intent: str = ""
     """What the agent was asked to do: a model compares answers as answers to it."""
-    dialect: str = "webarena"
-    """Peer whose rules compat mode follows: `webarena webarena-lite vwa stwab`."""
+    rules: BenchmarkRules = WEBARENA
+    """Rules of the benchmark that compat mode follows."""
     ask: Ask | None = None
     """Where replies of models come from."""
     verifiers: str | None = None

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.checks.answer_text import counts_as_no_answer
-from replaykit.grading.checks.webarena_dialects import cleaned, includes
+from replaykit.grading.checks.benchmark_rules import WEBARENA
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.action import Answer
@@ -199,18 +199,18 @@ def test_a_check_without_requirements_is_an_error(grade: Grade, run: Run) -> Non
     ],
 )
 def test_peer_includes(reference: str, answer: str, is_only: bool, expected: bool) -> None:
-    assert includes(reference, answer, "webarena", is_only=is_only) is expected
+    assert WEBARENA.includes(reference, answer, is_only=is_only) is expected
 
 
 @given(st.text(), st.text(), st.booleans())
 def test_peer_rules_never_raise(reference: str, answer: str, is_only: bool) -> None:
-    cleaned(reference, "webarena")
-    includes(reference, answer, "webarena", is_only=is_only)
+    WEBARENA.cleaned(reference)
+    WEBARENA.includes(reference, answer, is_only=is_only)
 
 
 @given(st.text(max_size=30))
 def test_any_answer_equals_itself(answer: str) -> None:
-    assert cleaned(answer, "webarena") == cleaned(answer.strip(), "webarena")
+    assert WEBARENA.cleaned(answer) == WEBARENA.cleaned(answer.strip())
     assert counts_as_no_answer(Ending(kind="stopped"))
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.grading.checks.benchmark_rules import RULES, PeerRaises, fulfils
 from replaykit.grading.checks.page_targets import contents
-from replaykit.grading.checks.webarena_dialects import PeerRaises, cleaned, fulfils, includes, url_matches
 from replaykit.grading.values.urls import peer_matches
 from replaykit.grading.verdict import CheckResult
 from replaykit.tasks.checks import HtmlTarget
@@ -79,7 +79,7 @@ def test_answers(
     ],
 )
 def test_urls(dialect: str, reference: str, found: str, note: str | None, matches: bool) -> None:
-    assert url_matches(reference, found, note, dialect) is matches
+    assert RULES[dialect].url_matches(reference, found, note) is matches
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_urls(dialect: str, reference: str, found: str, note: str | None, matche
 )
 def test_unknown_notes_raise(dialect: str, note: str) -> None:
     with pytest.raises(PeerRaises):
-        url_matches(f"{S}/a", f"{S}/a", note, dialect)
+        RULES[dialect].url_matches(f"{S}/a", f"{S}/a", note)
 
 
 PAGE = """
@@ -161,7 +161,7 @@ def test_after_a_target_without_a_value_the_peer_looks_at_none(grade: Grade, run
 )
 def test_what_a_model_is_asked_of_a_page(dialect: str, fuzzy: Any, asked: list[str]) -> None:
     target = HtmlTarget(fuzzy_match=fuzzy)
-    assert [content.reference for content in contents(target, dialect)] == asked
+    assert [content.reference for content in contents(target, RULES[dialect])] == asked
 
 
 @pytest.mark.parametrize("dialect", ["webarena", "webarena-lite", "vwa"])
@@ -223,8 +223,8 @@ def test_pictures_are_not_graded(grade: Grade, run: Run) -> None:
     st.text(max_size=30), st.text(max_size=30), st.sampled_from(["webarena", "vwa", "stwab"]), st.booleans()
 )
 def test_any_texts_are_compared(reference: str, answer: str, dialect: str, is_only: bool) -> None:
-    assert isinstance(includes(reference, answer, dialect, is_only=is_only), bool)
-    assert isinstance(cleaned(answer, dialect), str)
+    assert isinstance(RULES[dialect].includes(reference, answer, is_only=is_only), bool)
+    assert isinstance(RULES[dialect].cleaned(answer), str)
 
 
 @given(st.text(max_size=20), st.one_of(st.text(max_size=10), st.integers(), st.floats(allow_nan=False)))
@@ -237,4 +237,4 @@ def test_any_inequality_holds_or_raises(required: str, value: Any) -> None:
 
 def test_stwab_is_webarena_where_there_is_nothing_to_decode() -> None:
     for reference, found in ((f"{S}/a?x=1", f"{S}/a/b?x=1&y=2"), (f"{S}/a", f"{S}/b")):
-        assert url_matches(reference, found, None, "stwab") is peer_matches(reference, found)
+        assert RULES["stwab"].url_matches(reference, found, None) is peer_matches(reference, found)
