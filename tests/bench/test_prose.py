@@ -15,17 +15,26 @@ from replaykit import errors
 from replaykit.cli.main import COMMANDS, cli
 
 PAGES = {path.name: path.read_text("utf-8") for path in documents()}
-REWRITTEN = {
-    "README.md",
-    "drivers.md",
-    "explanation.md",
-    "metrics.md",
-    "policies.md",
-    "quickstart.md",
-    "tasks.md",
-    "tutorial.md",
+UNWRITTEN = {
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "architecture.md",
+    "benchmarks.md",
+    "bundle-format.md",
+    "cli.md",
+    "completion.md",
+    "errors.md",
+    "harnesses.md",
+    "interop.md",
+    "judges.md",
+    "library.md",
+    "offline-pages.md",
+    "parity.md",
+    "reasons.md",
+    "snapshot-format.md",
 }
-"""Documents that are held to both rules; the others are being rewritten."""
+"""Documents that are not yet held to both rules; only ever fewer."""
+REWRITTEN = sorted(set(PAGES) - UNWRITTEN)
 
 HELP_WORDS = 41
 """Flagged words in help texts; only ever fewer."""
@@ -35,14 +44,14 @@ def fails(found: list[Sentence]) -> str:
     return "\n".join(f"{one.length} words: {one.text}" for one in longest(found))
 
 
-@pytest.mark.parametrize("name", sorted(REWRITTEN))
+@pytest.mark.parametrize("name", REWRITTEN)
 def test_sentences_are_short(name: str) -> None:
     found = sentences(PAGES[name])
     assert all(one.length <= LONGEST for one in found), fails(found)
     assert median(found) < MEDIAN, fails(found)
 
 
-@pytest.mark.parametrize("name", sorted(REWRITTEN))
+@pytest.mark.parametrize("name", REWRITTEN)
 def test_documents_use_the_words_of_the_field(name: str) -> None:
     found = [f"{name}:{one.line}: {one.found!r}, rather: {one.instead}" for one in flagged(PAGES[name])]
     assert not found, "\n".join(found)

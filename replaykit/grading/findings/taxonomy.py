@@ -35,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
     "E2": Kind("step limit", "fails"),
     "E3": Kind("crash or timeout", "fails"),
     "E4": Kind("no answer", "fails"),
-    "E5": Kind("success told after an error was shown", "fails"),
+    "E5": Kind("success reported after an error was shown", "fails"),
     "E6": Kind("error ignored", "fails"),
     "S1": Kind("unexplained request", "note"),
     "S2": Kind("request sent twice", "note"),
