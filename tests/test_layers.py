@@ -45,7 +45,7 @@ ROWS = [
     ],
     ["grading.findings"],
     ["grading.grader", "grading.graders", "grading.calibration_gate", "grading.rule_votes"],
-    ["grading.workers", "grading.check_requests"],
+    ["grading.workers", "grading.check_requests", "grading.question_graders"],
     [
         "grading.engine",
         "grading.judge_run",

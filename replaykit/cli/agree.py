@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from replaykit.cli.console import notice
+from replaykit.errors import UsageError
 from replaykit.grading.calibration import agree, calibration
 from replaykit.grading.statistics import FEW
 from replaykit.grading.threshold_choice import read_aims
@@ -46,8 +47,14 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
 @click.option(
     "--agent",
     metavar="NAME",
-    help="Agent whose column of Online-Mind2Web's human_label.json to use; its runs are then "
-    "matched by task.",
+    help="Agent whose runs of AgentRewardBench's annotations.csv (model_name), or whose column of "
+    "Online-Mind2Web's human_label.json, to use; they are then matched by task.",
+)
+@click.option(
+    "--question",
+    metavar="NAME",
+    help="Compare the answers to this question of the labels instead of success: `looping` with finding C2,"
+    " `side_effect` with finding S1, both with judges that were asked (agent_reward). Yes is positive.",
 )
 @click.option(
     "--label-rule",
@@ -66,14 +73,17 @@ def command(
     aims: str | None,
     agent: str | None,
     label_rule: LabelRule | None,
+    question: str | None,
 ) -> None:
     """Compare labels with a report's judges and checks, or with other labels.
 
     LABELS is a file of JSON lines or CSV, or a label file of AgentRewardBench, Online-Mind2Web or
     CUAVerifierBench (also Parquet).
     """
+    if question is not None and (output is not None or aims is not None):
+        raise UsageError(what="--question: a calibration is of success; leave -o and --choose away")
     chosen = read_aims(aims) if aims is not None else None
-    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen)
+    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
@@ -107,6 +117,8 @@ def _joined(labels: dict[str, Any]) -> str:
 
 
 def _print(agreed: dict[str, Any]) -> None:
+    if "question" in agreed:
+        click.echo(f"question {safe(agreed['question'])}: positive = yes")
     counts = ", ".join(f"{n} {name}" for name, n in agreed["labels"]["counts"].items())
     click.echo(f"labels: {counts}")
     if agreed["people"] is not None:
@@ -114,7 +126,7 @@ def _print(agreed: dict[str, Any]) -> None:
         for name, found in agreed["people"]["questions"].items():
             click.echo(f"  {safe(name)}, {_people(found)}")
     for grader in agreed["graders"]:
-        _print_grader(grader)
+        _print_grader(grader, "no" if "question" in agreed else "failure")
     for pair in agreed["pairs"]:
         first, second = (safe(name) for name in pair["graders"])
         click.echo(
@@ -128,7 +140,7 @@ def _people(found: dict[str, Any]) -> str:
     return f"{counted(found['n'], 'run')}: {numbers}"
 
 
-def _print_grader(grader: dict[str, Any]) -> None:
+def _print_grader(grader: dict[str, Any], negative: str) -> None:
     click.echo(f"\n== {safe(grader['name'])}")
     rows = [["", "decided", "95 %", "fail closed"]]
     rows += [_row(name, grader) for name in _SHOWN]
@@ -147,7 +159,7 @@ def _print_grader(grader: dict[str, Any]) -> None:
     bound = grader["fail_closed"]["fpr"]
     click.echo(
         f"  fail closed, false positives in {bound['tasks_wrong']} of {counted(bound['tasks'], 'task')} "
-        f"with a failure: at most {_number(bound['high95'])} with 95 % confidence"
+        f"with a {negative}: at most {_number(bound['high95'])} with 95 % confidence"
     )
     if "thresholds" in grader:
         _print_thresholds(grader["thresholds"])

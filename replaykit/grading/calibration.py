@@ -29,6 +29,7 @@ from replaykit.grading.agreement import (
 from replaykit.grading.calibration_gate import SCHEMA as CALIBRATION
 from replaykit.grading.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
 from replaykit.grading.labels import Label, Labels, read_labels
+from replaykit.grading.question_graders import answerers_of, asked
 from replaykit.grading.statistics import weighted_kappa
 from replaykit.grading.threshold_choice import Aims, LabelledShare, chosen
 from replaykit.grading.verifier_labels import LabelRule
@@ -44,26 +45,33 @@ def agree(
     agent: str | None = None,
     rule: LabelRule | None = None,
     aims: Aims | None = None,
+    question: str | None = None,
 ) -> dict[str, Any]:
     """Compare labels with a report's judges and checks, or with other labels; return plain values.
 
     Only `success` and `failure` enter; all else is counted by reason. `agent`: whose column to take of a file
     that labels the runs of several agents. `rule`: see `read_labels`. Labels that name tasks and no digests
     are joined by task. `aims`: greatest `fpr` and `fnr`, for which thresholds of each judge with a share are
-    chosen, see `threshold_choice`. Raises LabelError, also where a report has two verdicts of one run that
-    differ.
+    chosen, see `threshold_choice`. `question`: compare the answers to this question of the labels, see
+    `question_graders`; yes is positive. Raises LabelError, also where a report has two verdicts of one run
+    that differ.
     """
     truth = read_labels(labels, agent, rule)
-    graders = graders_of(other, agent)
+    if question is not None:
+        question, truth = asked(truth, question)
+    graders = graders_of(other, agent) if question is None else answerers_of(other, question)
     if truth.names_tasks:
         graders = [by_task(grader) for grader in graders]
     compared = [{**_compared(truth, one), **_thresholds(truth, one, aims)} for one in graders]
+    if question is not None:
+        compared = [_of_answers(row) for row in compared]
     return {
         "schema": SCHEMA,
+        **({"question": question} if question is not None else {}),
         "labels": {
             "name": truth.name,
             "digest": truth.digest,
-            "counts": truth.counts(),
+            "counts": _counts(truth, question),
             "agents": list(truth.agents),
             "rule": truth.rule,
         },
@@ -71,6 +79,20 @@ def agree(
         "graders": compared,
         "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2)],
     }
+
+
+_ANSWERS = {SUCCESS: "yes", FAILURE: "no"}
+
+
+def _of_answers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a comparison in the words of a question."""
+    words = {f"always {verdict.upper()}": f"always {answer}" for verdict, answer in _ANSWERS.items()}
+    return {**row, "baselines": {words[name]: found for name, found in row["baselines"].items()}}
+
+
+def _counts(labels: Labels, question: str | None) -> dict[str, int]:
+    words = {} if question is None else _ANSWERS
+    return {words.get(name, name): n for name, n in labels.counts().items()}
 
 
 def people(labels: Labels) -> dict[str, Any] | None:

@@ -119,7 +119,7 @@ def _side_effects(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
     found = [(one, e) for one in verdict.findings if one.code == SIDE_EFFECT for e in one.evidence]
     for one, evidence in found:
         at = "" if one.step is None else f" at step {one.step}"
-        outcome = "FAIL" if evidence.source == "exchange" else "UNDECIDED"
+        outcome = "UNDECIDED" if one.unknown else "FAIL"
         yield "side_effect", f"side effect {evidence.note}{at}", outcome
     if not found:
         yield "side_effect", "side effect", "PASS"

@@ -49,13 +49,19 @@ def graders_of(path: str | Path, agent: str | None = None) -> list[Grader]:
     Raises LabelError, also where a report has two verdicts of one run that differ.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
+    data = _bytes(file)
     if data.lstrip().startswith(b"{") and b'"replaykit.report/' in data[:200]:
         return list(_of_report(_report(data, file.name), file.name))
     return [_of_labels(read_labels(file, agent))]
+
+
+def runs_of(path: str | Path) -> tuple[dict[str, Verdict], int]:
+    """Return run to verdict of a report (JSON), and how many further verdicts of the same runs it has.
+
+    Raises LabelError, also where two verdicts of one run differ.
+    """
+    file = Path(path)
+    return _distinct(_report(_bytes(file), file.name), file.name)
 
 
 def by_task(grader: Grader) -> Grader:
@@ -81,6 +87,13 @@ def _of_labels(labels: Labels) -> Grader:
     return Grader(name=labels.name, said=said, tasks=tasks)
 
 
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
+
+
 def _report(data: bytes, name: str) -> Report:
     try:
         return decode(data, Report)
@@ -93,15 +106,20 @@ def _report(data: bytes, name: str) -> Report:
 
 
 def _of_report(report: Report, source: str) -> Iterator[Grader]:
+    verdicts, duplicates = _distinct(report, source)
+    tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
+    yield from _judges(verdicts, tasks, duplicates)
+    yield from _columns(verdicts, tasks, duplicates)
+
+
+def _distinct(report: Report, source: str) -> tuple[dict[str, Verdict], int]:
+    """Return run to verdict, and how many verdicts there are more."""
     rows: dict[str, list[Verdict]] = {}
     for one in report.verdicts:
         if one.trajectory:
             rows.setdefault(one.trajectory.removeprefix("sha256:"), []).append(one)
     verdicts = {run: _only(report, several, source) for run, several in rows.items()}
-    tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
-    duplicates = sum(map(len, rows.values())) - len(rows)
-    yield from _judges(verdicts, tasks, duplicates)
-    yield from _columns(verdicts, tasks, duplicates)
+    return verdicts, sum(map(len, rows.values())) - len(rows)
 
 
 def _only(report: Report, several: Sequence[Verdict], source: str) -> Verdict:

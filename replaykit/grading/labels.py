@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError
@@ -110,7 +111,8 @@ class Labels(Struct, frozen=True, kw_only=True):
 def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | None = None) -> Labels:
     """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's.
 
-    `agent`: whose column to take of Online-Mind2Web's `human_label.json`. `rule`: of CUAVerifierBench's
+    `agent`: whose runs to take of AgentRewardBench's `annotations.csv` (`model_name`), or whose column of
+    Online-Mind2Web's `human_label.json`; runs are then named by their tasks. `rule`: of CUAVerifierBench's
     tables, `majority` by default. Raises LabelError.
     """
     name = Path(path).name
@@ -131,7 +133,32 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
         labels, agents = columns(text, name, agent)
         return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
     read = _json_lines if text.lstrip().startswith("{") else _table
-    return Labels(name=name, digest=digest, labels=tuple(_latest(read(text, name))))
+    labels = list(_latest(read(text, name)))
+    agents = tuple(sorted({one for one in map(_model, labels) if one is not None}))
+    if agent is not None and agents:
+        labels = _of_model(labels, agent, agents, name)
+    return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
+
+
+def _model(label: Label) -> str | None:
+    """Return whose run a label of AgentRewardBench is about; None of other labels."""
+    bench, _, task = label.task.partition("/")
+    is_named = task and label.trajectory.startswith(f"{bench}/") and label.trajectory.endswith(f"/{task}")
+    middle = label.trajectory.removeprefix(f"{bench}/").removesuffix(task).removesuffix("/")
+    return middle if is_named and middle else None
+
+
+def _of_model(labels: Sequence[Label], agent: str, agents: Sequence[str], name: str) -> list[Label]:
+    """Return the labels of one agent's runs, named by their tasks."""
+    _check_agent(agent, agents, name)
+    tasks = ((label, label.task.partition("/")[2]) for label in labels if _model(label) == agent)
+    return [replace(label, trajectory=task, task=task) for label, task in tasks]
+
+
+def _check_agent(agent: str, agents: Sequence[str], name: str) -> None:
+    if agent not in agents:
+        known = ", ".join(one or "(unnamed)" for one in agents) or "none"
+        raise LabelError(source=name, line=0, reason=f"no labels of agent {agent!r}; there are {known}")
 
 
 def _published(path: Path) -> list[dict[str, Any]] | None:
@@ -194,9 +221,8 @@ def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label]
     """
     rows = list(_entries(text, name))
     agents = tuple(dict.fromkeys(_agent(key) for _, row in rows for key in row if key.endswith(HUMAN)))
-    if agent is not None and agent not in agents:
-        known = ", ".join(one or "(unnamed)" for one in agents) or "none"
-        raise LabelError(source=name, line=0, reason=f"no labels of agent {agent!r}; there are {known}")
+    if agent is not None:
+        _check_agent(agent, agents, name)
     chosen = agents if agent is None else (agent,)
     labels = [label for place, row in rows for label in _of_task(row, name, place, chosen)]
     return labels, agents

@@ -71,9 +71,10 @@ def votes_of(verdict: Verdict, codes: Sequence[str] = tuple(KINDS)) -> Iterator[
             others = _without_judge(verdict, place)
             yield RuleVote(key, _JUDGES[judge.outcome], others)
             yield from _criteria(verdict.task_id, judge, others)
-    found = {one.code for one in verdict.findings}
+    found = {one.code for one in verdict.findings if not one.unknown}
+    unknown = {one.code for one in verdict.findings if one.unknown}
     for code in codes:
-        yield RuleVote(RuleKey("finding", None, code), _finding(code, found, verdict), success)
+        yield RuleVote(RuleKey("finding", None, code), _finding(code, found, unknown, verdict), success)
 
 
 _OUTCOMES: dict[Outcome, Said] = {
@@ -130,8 +131,9 @@ def _decided(outcome: Outcome | None) -> bool | None:
     return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
-def _finding(code: str, found: set[str], verdict: Verdict) -> Said:
+def _finding(code: str, found: set[str], unknown: set[str], verdict: Verdict) -> Said:
     """Return `fail` where it was found; of runs that passed nobody read the pages."""
     if code in found:
         return "fail"
-    return "undecided" if code in PAGE_CODES and verdict.success is Outcome.PASS else "pass"
+    unread = code in PAGE_CODES and verdict.success is Outcome.PASS
+    return "undecided" if unread or code in unknown else "pass"

@@ -289,6 +289,8 @@ class RunFinding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     """All steps concerned."""
     recovered: bool = False
     """A later step made up for it."""
+    unknown: bool = False
+    """The recording cannot tell whether it happened: nothing was found."""
     evidence: tuple[Evidence, ...] = ()
     """What shows it."""
 

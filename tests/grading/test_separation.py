@@ -241,6 +241,14 @@ def test_rules_that_say_the_same_name_the_first_of_them() -> None:
     assert [rule.same_as for rule in found] == [None, "check t: c0", None]
 
 
+def test_a_finding_that_is_unknown_decides_nothing() -> None:
+    unknown = RunFinding(code="S1", name="S1", severity="note", unknown=True)
+    (rule,) = rules(
+        separated(run(1, "P", codes=("S1",)), replace(run(2, "P"), findings=(unknown,))), "finding"
+    )
+    assert (rule.word, rule.failed, rule.passed, rule.undecided) == ("undecided_in_part", 1, 0, 1)
+
+
 def test_findings_fail_the_runs_they_are_in_and_pages_of_good_runs_were_not_read() -> None:
     runs = [run(0, "F", codes=("A1", "D4")), run(1, "F"), run(2, "P")]
     found = {rule.name: rule for rule in rules(separated(*runs), "finding")}

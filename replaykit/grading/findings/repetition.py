@@ -26,11 +26,17 @@ _REPEATED = (
 
 
 def repeated(turns: Sequence[Turn]) -> Iterator[RunFinding]:
-    """Yield C1 for each action that was done three times on one page, and C2 for each loop."""
-    keys = _keys(turns)
+    """Yield C1 for each action that was done three times on one page, and C2 for each loop.
+
+    Where pages are missing, so that the same actions may have been a loop, one C2 says that it is unknown.
+    """
+    places = [_place(turn) for turn in turns]
+    keys = _keys(turns, places)
+    loops = list(_loops(keys))
+    if not loops and _may_loop(turns, places):
+        yield found("C2", [], unknown=True, source="page", note="unknown: pages were not recorded")
     if len(turns) < TIMES or not any(keys):
         return
-    loops = list(_loops(keys))
     yield from _thrice(turns, keys)
     for first, length, end in loops:
         steps = [turn.step.index for turn in turns[first:end]]
@@ -85,17 +91,46 @@ def _comes_again(keys: Sequence[Hashable | None], place: int, length: int) -> bo
     return is_known and keys[place + length : place + 2 * length] == cycle
 
 
-def _keys(turns: Sequence[Turn]) -> list[Hashable | None]:
+def _may_loop(turns: Sequence[Turn], places: Sequence[Hashable | None]) -> bool:
+    """Return whether pages that are missing hide a loop: the same actions come twice in full."""
+    if None not in places:
+        return False
+    deeds = [_deed(turn.action) for turn in turns]
+    return any(
+        deeds[place : place + n] == deeds[place + n : place + 2 * n]
+        and _may_be_same(places[place : place + 2 * n], n)
+        for place in range(len(turns))
+        for n in range(2, LONGEST + 1)
+    )
+
+
+def _may_be_same(places: Sequence[Hashable | None], n: int) -> bool:
+    """Return whether the first n pages may be the next n: some are missing, and none differs."""
+    pairs = list(zip(places[:n], places[n:], strict=False))
+    return len(places) == 2 * n and None in places and all(a == b or None in (a, b) for a, b in pairs)
+
+
+def _deed(action: acts.Action) -> Hashable:
+    """Return what tells an action from others: its line, and the element where the line does not name it."""
+    element: acts.Element | None = getattr(action, "element", None)
+    is_unnamed = element is not None and not (element.name or element.text)
+    return render_action(action), (element.ref, element.css) if element is not None and is_unnamed else None
+
+
+def _keys(turns: Sequence[Turn], pages: Sequence[Hashable | None]) -> list[Hashable | None]:
     """Return action and page of each step; None where the page was never there twice, or cannot be told."""
-    pages = [_page(turn) for turn in turns]
     times = Counter(pages)
     return [
-        (render_action(turn.action), page) if page is not None and times[page] > 1 else None
+        (_deed(turn.action), page) if page is not None and times[page] > 1 else None
         for turn, page in zip(turns, pages, strict=True)
     ]
 
 
-def _page(turn: Turn) -> Hashable | None:
-    """Return what tells the page acted on from others."""
-    snapshot = page_of(turn.before)
-    return None if snapshot is None or turn.before is None else (turn.before.url, snapshot)
+def _place(turn: Turn) -> Hashable | None:
+    """Return what tells the page acted on from others: its snapshot, else its tree, else its screenshot."""
+    seen = turn.before
+    if seen is None:
+        return None
+    given = (page_of(seen), seen.a11y, seen.screenshot)
+    shown = next((one for one in given if isinstance(one, str)), None)
+    return None if shown is None else (seen.url, shown)

@@ -29,7 +29,8 @@ def side_effects(
     A bundle without a network yields one S1 that says so.
     """
     if state_of(replay.trajectory, "network").state == "absent":
-        yield found("S1", [], source="network", note="unknown: the network was not recorded")
+        note = "unknown: the network was not recorded"
+        yield found("S1", [], unknown=True, source="network", note=note)
         return
     explained = _explained(replay, checks)
     left = [one.at_most for one in allow]

@@ -55,15 +55,16 @@ def found(
     *,
     recovered: bool = False,
     is_doubtful: bool = False,
+    unknown: bool = False,
     **evidence: object,
 ) -> RunFinding:
     """Return a finding at the first of its steps. Keywords are fields of its evidence.
 
-    `is_doubtful`: a note, whatever its kind.
+    `is_doubtful`: a note, whatever its kind. `unknown`: the recording cannot tell, which is a note too.
     """
     at = tuple(dict.fromkeys(step for step in steps if step is not None))
     name, severity = KINDS[code]
-    severity = "note" if is_doubtful else severity
+    severity = "note" if is_doubtful or unknown else severity
     return RunFinding(
         code=code,
         name=name,
@@ -71,5 +72,6 @@ def found(
         step=at[0] if at else None,
         steps=at,
         recovered=recovered,
+        unknown=unknown,
         evidence=(Evidence(step=at[0] if at else None, **evidence),),  # type: ignore[arg-type]  # fields by name
     )

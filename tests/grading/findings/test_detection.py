@@ -152,6 +152,39 @@ def test_a_loop() -> None:
     assert not any(code == "C2" for code, _, _ in codes(walk(*seven, *seven[1:]).end()))
 
 
+def paged(*acts: tuple[str, dict[str, Any]]) -> Builder:
+    """Click elements, each on a page of which there is only what is given."""
+    built = trajectory()
+    for css, look in acts:
+        before = Observation(role="before", url=SHOP, **look)
+        built.step(Click(element=Element(css=css)), before=before)
+    return built
+
+
+def test_a_loop_without_snapshots_is_told_by_trees_and_screenshots() -> None:
+    """Pages of importers: a tree or a screenshot tells one from another, and without either nobody knows."""
+    first, second = "1" * 64, "2" * 64
+    for field in ("a11y", "screenshot"):
+        acts = [("#a", {field: first}), ("#b", {field: second})]
+        assert ("C2", 2, False) in codes(paged(*acts, *acts))
+        on = [
+            ("#a", {field: first}),
+            ("#b", {field: second}),
+            ("#a", {field: second}),
+            ("#b", {field: first}),
+        ]
+        assert not any(code == "C2" for code, _, _ in codes(paged(*on)))
+
+
+def test_a_loop_on_pages_that_were_not_recorded_is_unknown() -> None:
+    unknown = [one for one in found(paged(*[("#a", {}), ("#b", {})] * 2)) if one.code == "C2"]
+    assert [(one.step, one.severity, one.unknown) for one in unknown] == [(None, "note", True)]
+    other = [("#a", {}), ("#b", {}), ("#a", {}), ("#c", {})]
+    assert not any(one.code == "C2" for one in found(paged(*other)))
+    half = [("#a", {"a11y": "1" * 64}), ("#b", {}), ("#a", {"a11y": "2" * 64}), ("#b", {})]
+    assert not any(one.code == "C2" for one in found(paged(*half))), "the pages of a differ"
+
+
 def test_a_bot_wall_a_login_and_a_site_that_is_down() -> None:
     wall = trajectory().goto(SHOP, "<h1>Verify you are human</h1>", status=403).answer("blocked")
     assert ("B1", 0, False) in codes(wall)
