@@ -24,7 +24,6 @@ UNWRITTEN = {
     "cli.md",
     "completion.md",
     "errors.md",
-    "harnesses.md",
     "interop.md",
     "judges.md",
     "library.md",
@@ -36,7 +35,7 @@ UNWRITTEN = {
 """Documents that are not yet held to both rules; only ever fewer."""
 REWRITTEN = sorted(set(PAGES) - UNWRITTEN)
 
-HELP_WORDS = 41
+HELP_WORDS = 2
 """Flagged words in help texts; only ever fewer."""
 
 
