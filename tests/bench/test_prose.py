@@ -24,7 +24,6 @@ UNWRITTEN = {
     "cli.md",
     "completion.md",
     "errors.md",
-    "interop.md",
     "judges.md",
     "library.md",
     "offline-pages.md",
