@@ -28,24 +28,28 @@ if TYPE_CHECKING:
         EngineError,
         InteropError,
         JudgeError,
+        MissingExtra,
         RecorderError,
         ReplayError,
         ReplaykitError,
         TapeError,
         TaskError,
+        UsageError,
     )
     from replaykit.grading.calibration import agree
     from replaykit.grading.checks.check_plugins import Check
     from replaykit.grading.checks.requirement import Ruling
-    from replaykit.grading.engine import grade_many, iter_grades
+    from replaykit.grading.engine import build_report, grade_many, iter_grades
     from replaykit.grading.grader import grade, grade_async
     from replaykit.grading.judge_run import plan_judges, run_judges
     from replaykit.grading.judges.judge import Judge
     from replaykit.grading.judges.tape.packed_tape import pack
     from replaykit.grading.metrics import summarize
+    from replaykit.grading.options import GradeOptions
     from replaykit.grading.policies.policy_plugins import Policy
     from replaykit.grading.policies.rule_finding import Finding
     from replaykit.grading.policy_trials import try_policies
+    from replaykit.grading.untrusted import mark_untrusted
     from replaykit.grading.verdict import Evidence, Outcome, PolicyOutcome, Report, Verdict
     from replaykit.grading.workers.ray_executor import RayExecutor
     from replaykit.grading.workers.shards import read_rows
@@ -57,10 +61,11 @@ if TYPE_CHECKING:
     from replaykit.redaction.bundle_redaction import redact
     from replaykit.replay.offline_page.offline_page import OfflinePage
     from replaykit.replay.player import Replay
+    from replaykit.report.explanation import explain
     from replaykit.report.report_diff import diff
-    from replaykit.report.write import write_report
+    from replaykit.report.write import render, write_report
     from replaykit.reruns.live_rerun import rerun
-    from replaykit.tasks.suite import load_policies, load_tasks
+    from replaykit.tasks.suite import Suite, load_policies, load_suite, load_tasks
     from replaykit.tasks.task import AgentTask, Task
 
 __all__ = [
@@ -72,9 +77,11 @@ __all__ = [
     "EngineError",
     "Evidence",
     "Finding",
+    "GradeOptions",
     "InteropError",
     "Judge",
     "JudgeError",
+    "MissingExtra",
     "OfflinePage",
     "Outcome",
     "Policy",
@@ -87,13 +94,17 @@ __all__ = [
     "ReplaykitError",
     "Report",
     "Ruling",
+    "Suite",
     "TapeError",
     "Task",
     "TaskError",
+    "UsageError",
     "Verdict",
     "__version__",
     "agree",
+    "build_report",
     "diff",
+    "explain",
     "export_run",
     "extract",
     "find_browser",
@@ -103,13 +114,16 @@ __all__ = [
     "import_run",
     "iter_grades",
     "load_policies",
+    "load_suite",
     "load_tasks",
+    "mark_untrusted",
     "merge",
     "open_bundle",
     "pack",
     "plan_judges",
     "read_rows",
     "redact",
+    "render",
     "rerun",
     "run_judges",
     "salvage",
@@ -135,9 +149,11 @@ _HOMES = {
     "EngineError": _ERRORS,
     "Evidence": "replaykit.grading.verdict",
     "Finding": "replaykit.grading.policies.rule_finding",
+    "GradeOptions": "replaykit.grading.options",
     "InteropError": _ERRORS,
     "Judge": "replaykit.grading.judges.judge",
     "JudgeError": _ERRORS,
+    "MissingExtra": _ERRORS,
     "OfflinePage": "replaykit.replay.offline_page.offline_page",
     "Outcome": "replaykit.grading.verdict",
     "Policy": "replaykit.grading.policies.policy_plugins",
@@ -150,12 +166,16 @@ _HOMES = {
     "ReplaykitError": _ERRORS,
     "Report": "replaykit.grading.verdict",
     "Ruling": "replaykit.grading.checks.requirement",
+    "Suite": "replaykit.tasks.suite",
     "TapeError": _ERRORS,
     "Task": "replaykit.tasks.task",
     "TaskError": _ERRORS,
+    "UsageError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
     "agree": "replaykit.grading.calibration",
+    "build_report": "replaykit.grading.engine",
     "diff": "replaykit.report.report_diff",
+    "explain": "replaykit.report.explanation",
     "export_run": "replaykit.interop.exporting",
     "extract": "replaykit.bundle.extraction",
     "find_browser": "replaykit.browser",
@@ -165,13 +185,16 @@ _HOMES = {
     "import_run": "replaykit.interop.importing",
     "iter_grades": "replaykit.grading.engine",
     "load_policies": "replaykit.tasks.suite",
+    "load_suite": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
+    "mark_untrusted": "replaykit.grading.untrusted",
     "merge": "replaykit.grading.workers.stored_verdicts",
     "open_bundle": "replaykit.bundle.reader",
     "pack": "replaykit.grading.judges.tape.packed_tape",
     "plan_judges": "replaykit.grading.judge_run",
     "read_rows": "replaykit.grading.workers.shards",
     "redact": "replaykit.redaction.bundle_redaction",
+    "render": "replaykit.report.write",
     "rerun": "replaykit.reruns.live_rerun",
     "run_judges": "replaykit.grading.judge_run",
     "salvage": "replaykit.bundle.writer",

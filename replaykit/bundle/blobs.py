@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from hashlib import sha256
+from operator import itemgetter
 
 from replaykit.bundle.bundle_format import IMAGE_PIXELS_MAX, PIXMAP, SNAPSHOT, BlobClass, Place
 from replaykit.errors import BundleDamaged
@@ -91,6 +92,41 @@ def pixmap_size(payload: bytes | memoryview, source: str = "pixmap") -> tuple[in
     if not fits or width * height > IMAGE_PIXELS_MAX:
         raise _damaged(source, "a P6 header that fits the length", bytes(payload[:24]))
     return width, height
+
+
+def narrowed(pixmap: bytes, width: int) -> bytes:
+    """Return a pixmap of at most `width` px, its sides in proportion: each pixel the mean of four.
+
+    Raises BundleDamaged if this is no pixmap.
+    """
+    own, height = pixmap_size(pixmap)
+    if own <= width:
+        return pixmap
+    start, stride, rows = len(pixmap) - 3 * own * height, 3 * own, max(1, height * width // own)
+    # Samples lie at a quarter and three quarters of a pixel: at half the size these are the four it covers.
+    columns = [_samples_of(_sampled(own, width, quarter)) for quarter in (1, 3)]
+    made = [b"P6\n%d %d\n255\n" % (width, rows)]
+    for pair in zip(*(_sampled(height, rows, quarter) for quarter in (1, 3)), strict=True):
+        taken = (pixmap[start + row * stride : start + (row + 1) * stride] for row in pair)
+        means = (_mean(*(bytes(column(row)) for column in columns)) for row in taken)
+        made.append(_mean(*means))
+    return b"".join(made)
+
+
+def _sampled(size: int, count: int, quarter: int) -> list[int]:
+    """Return where `count` samples of a side lie, each at some quarters of its stretch."""
+    return [(4 * number + quarter) * size // (4 * count) for number in range(count)]
+
+
+def _samples_of(columns: list[int]) -> itemgetter[tuple[int, ...]]:
+    return itemgetter(*(3 * column + sample for column in columns for sample in range(3)))
+
+
+def _mean(one: bytes, other: bytes) -> bytes:
+    # As big integers, as in _unfilter: the shared bits and half of the others, whose lowest bits are dropped.
+    a, b = int.from_bytes(one, "little"), int.from_bytes(other, "little")
+    upper = int.from_bytes(b"\xfe" * len(one), "little")
+    return ((a & b) + ((a ^ b) & upper) // 2).to_bytes(len(one), "little")
 
 
 def image_size(payload: bytes, media_type: str) -> tuple[int, int] | None:

@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "explain": ("replaykit.cli.explain", "Explain the reasons that a report names."),
         "verify": ("replaykit.cli.verify", "Check that a bundle is intact and can be graded."),
         "extract": ("replaykit.cli.extract", "Unpack a bundle into plain files."),
+        "mcp": ("replaykit.cli.mcp", "Serve recorded runs to coding agents (MCP)."),
     },
     "Exchange": {
         "import": ("replaykit.cli.import_", "Convert runs of other tools to bundles."),

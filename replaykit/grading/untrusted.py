@@ -32,3 +32,11 @@ def nonce(untrusted: Iterable[str]) -> str:
 def delimited(name: str, text: str, code: str) -> str:
     """Return untrusted text between delimiters that it cannot contain."""
     return f"<<{name} {code}>>\n{text}\n<<end {code}>>"
+
+
+def mark_untrusted(text: str, name: str = "recorded") -> str:
+    """Return recorded text between delimiters that it cannot contain, for a prompt of one's own.
+
+    The same text gets the same delimiters. Say in the prompt that what stands between them is data.
+    """
+    return delimited(name, text, nonce((text,)))

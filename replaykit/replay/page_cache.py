@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-from replaykit.bundle.blobs import png
+from replaykit.bundle.blobs import image_size, narrowed, png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.replay.dom import Dom
 from replaykit.replay.selectors.css import compile_selector
@@ -76,6 +76,17 @@ class Doms:
         """Return a screenshot as an image file: pixels as PNG, all else as it is. Raises BundleError."""
         data = self._blobs.blob(id)
         return png(data) if self._blobs.blob_type(id) == PIXMAP else data
+
+    def picture_within(self, id: str, width: int) -> bytes | None:
+        """Return a screenshot as an image file of at most `width` px; None where it cannot be made so.
+
+        Raises BundleError.
+        """
+        data, own = self._blobs.blob(id), self._blobs.blob_type(id)
+        if own == PIXMAP:
+            return png(narrowed(data, width))
+        size = image_size(data, own)
+        return data if size is not None and size[0] <= width else None
 
     def excludes(self, id: str, css: str) -> bool:
         """Whether the bytes of a snapshot alone say that a selector matches nothing; raises as `get` does."""

@@ -13,6 +13,7 @@ from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
+from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe, Step
 
@@ -98,6 +99,15 @@ class Page:
         found = self.screenshot_id
         return None if found is None else self._doms.picture(found)
 
+    def screenshot_within(self, width: int) -> bytes | None:
+        """Return the picture as an image file of at most `width` px; a wider one is made smaller.
+
+        None where none was taken or kept, and for a wider one of another format than the recorder's own.
+        Raises BundleError.
+        """
+        found = self.screenshot_id
+        return None if found is None else self._doms.picture_within(found, width)
+
     @property
     def snapshot_id(self) -> str | None:
         """Blob of the snapshot; None where none was taken or kept."""
@@ -181,14 +191,27 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         return self.before.dom if self.before is not None else None
 
     @property
-    def screenshot(self) -> bytes | None:
-        """The last picture of the page acted on, as an image file; it may be older than `before`.
+    def line(self) -> str:
+        """What was done, in one line: `<button> Pay -> CLICK`; a failed or unseen action says so."""
+        return render_step(self.step)
 
-        None where none was taken or kept. Raises BundleError, and where no URL is told, as `dom` does.
+    @property
+    def shown(self) -> Page | None:
+        """The last look with a picture at the page acted on; it may be older than `before`.
+
+        None where there is no picture of that address. Raises, where no URL is told, as `dom` does.
         """
         seen, before = self.pictured, self.before
         is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
-        return seen.screenshot if seen is not None and is_same else None
+        return seen if is_same else None
+
+    @property
+    def screenshot(self) -> bytes | None:
+        """The picture of `shown` as an image file; None where there is none.
+
+        Raises BundleError, and as `shown`.
+        """
+        return self.shown.screenshot if self.shown is not None else None
 
     @property
     def frames(self) -> tuple[FrameView, ...]:

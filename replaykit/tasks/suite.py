@@ -107,10 +107,14 @@ def load_tasks(path: str | Path) -> list[Task]:
     return list(load_suite(path).tasks)
 
 
-def load_suite(path: str | Path) -> Suite:
-    """Read a task file of any known layout; `FILE#ID` picks one task."""
+def load_suite(path: str | Path, *, within: str | Path | None = None) -> Suite:
+    """Read a task file of any known layout; `FILE#ID` picks one task.
+
+    `within`: folder that a file of policies has to lie below, for task files of strangers; None = it may lie
+    anywhere. Raises TaskError with the exact path, UnknownTask.
+    """
     file, _, id = str(path).partition("#")
-    suite = _recognise(_parse(Path(file)), Path(file))
+    suite = _recognise(_parse(Path(file)), Path(file), within)
     _refuse_duplicates(suite, file)
     return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
 
@@ -192,9 +196,9 @@ def _refuse_bombs(plain: Any, file: Path) -> None:
             stack.extend(value)
 
 
-def _recognise(plain: Any, file: Path) -> Suite:
+def _recognise(plain: Any, file: Path, within: str | Path | None) -> Suite:
     if isinstance(plain, dict) and "schema" in plain:
-        return _suite(plain, file)
+        return _suite(plain, file, within)
     if isinstance(plain, dict) and {"id", "intent"} <= plain.keys():
         return Suite(tasks=(_task(plain, str(file), "$"),))
     tables = mind2web_records(plain)
@@ -225,7 +229,7 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 )
 
 
-def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
+def _suite(plain: Mapping[str, Any], file: Path, within: str | Path | None) -> Suite:
     if plain["schema"] != SCHEMA:
         reason = f"layout {plain['schema']!r:.80} is unknown: this release reads {SCHEMA}"
         raise TaskError(source=file, path="$.schema", reason=reason)
@@ -235,7 +239,7 @@ def _suite(plain: Mapping[str, Any], file: Path) -> Suite:
         raise task_error(str(file), error) from error
     if not written.tasks:
         raise TaskError(source=file, path="$.tasks", reason="it has no tasks: nothing can be graded with it")
-    shared = _shared(written, file)
+    shared = _shared(written, file, within)
     tasks = [
         _merge(_task(record, str(file), f"$.tasks[{number}]"), record, shared)
         for number, record in enumerate(written.tasks)
@@ -256,10 +260,13 @@ def _task(record: Mapping[str, Any], source: str, at: str) -> Task:
         raise TaskError(source=source, path=path, reason=found.fields["reason"]) from error
 
 
-def _shared(written: SuiteFile, file: Path) -> dict[str, Any]:
+def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[str, Any]:
     policies = written.policies
     if isinstance(policies, PolicyRef):
-        policies = load_policies(file.parent / policies.file)
+        named = file.parent / policies.file
+        if within is not None and not named.resolve().is_relative_to(Path(within).resolve()):
+            raise TaskError(source=file, path="$.policies.file", reason=f"it lies outside of {within}")
+        policies = load_policies(named)
     names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")
     said = {name: getattr(written, name) for name in names}
     return {"policies": policies, **{name: value for name, value in said.items() if value is not None}}

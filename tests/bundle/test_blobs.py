@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.blobs import blob_id, class_of, image_size, pixmap, pixmap_size, png
+from replaykit.bundle.blobs import blob_id, class_of, image_size, narrowed, pixmap, pixmap_size, png
 from replaykit.errors import BundleDamaged
 
 PPM = "image/x-portable-pixmap"
@@ -237,3 +237,27 @@ def test_equal_pictures_are_one_blob() -> None:
     assert one is not None
     assert other is not None
     assert blob_id(one) == blob_id(other)
+
+
+def test_half_the_width_is_the_mean_of_four() -> None:
+    rows = bytes([0, 0, 0, 40, 4, 255]) + bytes([20, 0, 1, 60, 0, 255])
+    assert narrowed(b"P6\n2 2\n255\n" + rows, 1) == b"P6\n1 1\n255\n" + bytes([30, 1, 127])
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.binary(min_size=3, max_size=3))
+def test_a_narrowed_picture_keeps_colour_and_proportion(
+    width: int, height: int, most: int, colour: bytes
+) -> None:
+    whole = b"P6\n%d %d\n255\n" % (width, height) + colour * (width * height)
+    found = narrowed(whole, most)
+    if width <= most:
+        assert found == whole
+        return
+    assert pixmap_size(found) == (most, max(1, height * most // width))
+    assert set(found[-3 * most :][0::3]) == {colour[0]}
+
+
+@given(st.binary(max_size=40))
+def test_only_a_pixmap_is_narrowed(content: bytes) -> None:
+    with pytest.raises(BundleDamaged):
+        narrowed(content, 1)

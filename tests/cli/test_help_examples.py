@@ -87,7 +87,7 @@ def paths() -> Iterator[str]:
         yield from (f"{name} {one}" for one in sorted(getattr(command, "commands", {})))
 
 
-OFFLINE = [path for path in paths() if path not in LIVE | {"serve"}]
+OFFLINE = [path for path in paths() if path not in LIVE | {"mcp", "serve"}]
 
 
 @pytest.fixture
@@ -155,6 +155,16 @@ def test_the_example_of_a_command_works(path: str, monkeypatch: pytest.MonkeyPat
     found = call(words, TYPED.get(path, ""))
     assert found.exit_code == 0, f"{words}\n{found.output}\n{found.exception!r}"
     assert all(Path(name).exists() for name in LEAVES.get(path, ()))
+
+
+def test_the_example_of_mcp_serves_until_its_input_ends(folder: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    argv = [sys.executable, "-m", "replaykit", *example("mcp")]
+    done = subprocess.run(
+        argv, cwd=folder, input=json.dumps(message) + "\n", capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "replaykit"
 
 
 def test_the_example_of_serve_answers_and_stops(folder: Path) -> None:

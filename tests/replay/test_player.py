@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.bundle.blobs import png
+from replaykit.bundle.blobs import image_size, png
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import SnapshotInvalid, UsageError
 from replaykit.replay.player import Replay
@@ -366,3 +366,33 @@ def test_requests_of_probes_are_not_the_agents() -> None:
 )
 def test_same_url(one: str, other: str, same: bool) -> None:
     assert same_url(one, other) is same
+
+
+def test_a_picture_is_made_smaller_only_where_it_is_too_wide(tmp_path: Path) -> None:
+    made = (
+        trajectory().goto("http://h.test/", "<p>").screenshot(40, 20).answer("x").write(tmp_path / "run.zst")
+    )
+    with open_bundle(made) as bundle:
+        page = Replay(bundle)[0].after
+        assert page is not None
+        for width, size in ((40, (40, 20)), (10, (10, 5))):
+            assert image_size(page.screenshot_within(width) or b"", "image/png") == size
+
+
+def test_a_foreign_picture_that_is_too_wide_is_not_returned(tmp_path: Path) -> None:
+    made = trajectory().goto("http://h.test/", "<p>")
+    gif = b"GIF89a" + (40).to_bytes(2, "little") + (20).to_bytes(2, "little") + b"\0\0\0;"
+    shot = made.keep("image/gif", gif)
+    made.add(Observation(role="after", of=0, page=0, t=5, screenshot=shot)).answer("x").write(
+        tmp_path / "run.zst"
+    )
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        page = Replay(bundle)[0].after
+        assert page is not None
+        assert page.screenshot_within(40) == gif
+        assert page.screenshot_within(39) is None
+
+
+def test_a_state_says_its_action_in_one_line() -> None:
+    story = trajectory().click("button", "<button>Pay</button>", name="Pay").build()
+    assert Replay(Recorded(*story.events))[0].line == "<button> Pay -> CLICK"

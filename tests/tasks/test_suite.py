@@ -130,3 +130,15 @@ def test_a_binary_file_is_no_task_file(tmp_path: Path) -> None:
     file.write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
     with pytest.raises(TaskError, match="not a task file"):
         load_suite(file)
+
+
+def test_a_file_of_policies_may_be_held_below_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "p.yaml").write_text("schema: replaykit.policies/1\npolicies: []\n")
+    suite = tmp_path / "in" / "suite.yaml"
+    suite.write_text(
+        "schema: replaykit.suite/1\npolicies: {file: ../p.yaml}\ntasks: [{id: t, intent: Go.}]\n"
+    )
+    assert load_suite(suite).tasks and load_suite(suite, within=tmp_path).tasks
+    with pytest.raises(TaskError, match=r"lies outside of .*in - at `\$\.policies\.file`"):
+        load_suite(suite, within=tmp_path / "in")
