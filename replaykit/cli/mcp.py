@@ -15,7 +15,7 @@ from replaykit.errors import MissingExtra
     "roots",
     multiple=True,
     required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder whose bundles and task files clients may read, with those below it; may be given again.",
 )

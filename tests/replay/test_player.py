@@ -394,5 +394,5 @@ def test_a_foreign_picture_that_is_too_wide_is_not_returned(tmp_path: Path) -> N
 
 
 def test_a_state_says_its_action_in_one_line() -> None:
-    story = trajectory().click("button", "<button>Pay</button>", name="Pay").build()
+    story = trajectory().click("button", "<button>Pay</button>", tag="button", name="Pay").build()
     assert Replay(Recorded(*story.events))[0].line == "<button> Pay -> CLICK"
