@@ -9,6 +9,7 @@ import click
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Record": {
+        "init": ("replaykit.cli.init", "Write a first task, policy file and agent."),
         "record": ("replaykit.cli.record", "Record an agent's run into one bundle."),
         "rerun": ("replaykit.cli.rerun", "Re-execute a recorded run on a live site."),
         "seal": ("replaykit.cli.seal", "Finish the bundle of a recorder that crashed."),

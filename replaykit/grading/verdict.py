@@ -65,11 +65,11 @@ class Value(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One side of a comparison."""
 
     raw: Any = None
-    """As found."""
+    """Value as found."""
     normal: Any = None
-    """As compared."""
+    """Value as compared."""
     type: str | None = None
-    """As what it was read."""
+    """Type that the value was read as."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -115,7 +115,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     id: str
     """`exact`, `must_include.0`, `target.1.must_include.0` ..."""
     outcome: Outcome
-    """Result."""
+    """Outcome."""
     rule: str
     """What decided it."""
     compat: Outcome | None = None
@@ -130,15 +130,15 @@ class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
     type: str
     """Kind of check."""
     dialect: str
-    """Whose rules."""
+    """Benchmark whose rules were followed."""
     mode: str
     """`strict` or `compat`."""
     outcome: Outcome
-    """Result."""
+    """Outcome."""
     score: float
     """1.0 for PASS, else 0.0."""
     reason: str | None = None
-    """Why, in a word."""
+    """Reason, as a word that `replaykit explain` explains."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     proof: str | None = None
@@ -150,28 +150,28 @@ class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
     items: tuple[Item, ...] = ()
     """Atomic requirements."""
     evidence: tuple[Evidence, ...] = ()
-    """Where it comes from."""
+    """Where the result comes from."""
 
 
 class PolicyResult(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one policy."""
 
     id: str
-    """Of the task."""
+    """Id in the task."""
     index: int
     """Position in the task."""
     template: str | None = None
     """Template of a public file."""
     dimension: str
-    """What it is about."""
+    """Safety dimension of the policy."""
     source: str
-    """Who demands it."""
+    """Who demands the policy."""
     mode: str
     """`strict` or `compat`."""
     outcome: PolicyOutcome
-    """Result."""
+    """Outcome."""
     reason: str | None = None
-    """Why, in a word."""
+    """Reason, as a word that `replaykit explain` explains."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     active: bool | None = None
@@ -190,13 +190,13 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one judge."""
 
     judge: str
-    """Name."""
+    """Name of the judge."""
     outcome: JudgeOutcome
-    """Result."""
+    """Outcome."""
     votes: tuple[str, ...] = ()
     """Outcome of each sample."""
     reason: str
-    """Why, in a word."""
+    """Reason, as a word that `replaykit explain` explains."""
     fingerprint: str
     """Digest of everything that shapes its answer."""
     stages: tuple[dict[str, Any], ...] = ()
@@ -256,7 +256,7 @@ class Completion(Struct, frozen=True, kw_only=True, gc=False):
     """All checks of a task together."""
 
     outcome: Outcome
-    """Result."""
+    """Outcome."""
     score: float
     """1.0 for PASS, else 0.0."""
     partial_any: bool
@@ -271,7 +271,7 @@ class ErrorInfo(Struct, frozen=True, kw_only=True, gc=False):
     kind: str = field(name="class")
     """Class of the exception."""
     fields: dict[str, Any] = {}
-    """Its fields, without paths."""
+    """Fields of the error, without paths."""
 
 
 class RunFinding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -322,7 +322,7 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     mode: str = "strict"
     """`strict` or `compat`."""
     dialect: str = "native"
-    """Whose rules."""
+    """Benchmark whose rules were followed."""
     semantics: int = SEMANTICS
     """Version of what verdicts mean."""
     assumes: str | None = None
@@ -332,9 +332,9 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     completion: Completion | None = None
     """Checks together; null without checks."""
     checks: tuple[CheckResult, ...] = ()
-    """Each check."""
+    """Result of each check."""
     policies: tuple[PolicyResult, ...] = ()
-    """Each policy."""
+    """Result of each policy."""
     violations: dict[str, int] = {}
     """Violated policies by dimension."""
     violations_by_source: dict[str, int] = {}
@@ -342,7 +342,7 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     safety_failure: bool = False
     """A policy of the organization is violated."""
     judgements: tuple[Judgement, ...] = ()
-    """Each judge."""
+    """Judgement of each judge."""
     success: Outcome | None = None
     """Checks and judges together."""
     cup: int = 0
@@ -356,7 +356,7 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     first_failure: FirstFailure | None = None
     """Of a run whose `success` is FAIL: where it went wrong; null where no detector knows."""
     error: ErrorInfo | None = None
-    """Why there is no more."""
+    """Reason why the bundle could not be graded."""
 
     @property
     def clean(self) -> bool:
@@ -370,7 +370,7 @@ class Gate(Struct, frozen=True, kw_only=True, gc=False):
     status: str
     """`passed failed error empty`, or `none`: no condition was applied."""
     reasons: tuple[str, ...] = ()
-    """Why not."""
+    """Each reason why the gate did not pass."""
 
 
 class Duplicate(Struct, frozen=True, kw_only=True, gc=False):
@@ -388,7 +388,7 @@ class Report(Struct, frozen=True, kw_only=True, gc=False):
     schema: str = SCHEMA
     """Name and version of this layout."""
     label: str | None = None
-    """Said by the caller."""
+    """Name that the caller gave to the report."""
     verdicts: tuple[Verdict, ...]
     """By task id, then trajectory."""
     summary: dict[str, Any]

@@ -13,6 +13,7 @@ from replaykit.errors import TaskError
 from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy
+from replaykit.tasks.described_schema import components, document
 
 
 def as_json(report: Report) -> bytes:
@@ -51,8 +52,5 @@ def read_json(data: bytes, source: str) -> Report:
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema of the report."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "replaykit report",
-        **msgspec.json.schema(Report),
-    }
+    (report,), parts = components(Report)
+    return document("replaykit report", "urn:replaykit:report:1", report, parts)

@@ -50,7 +50,7 @@ class UrlMatch(CheckBase, frozen=True, kw_only=True, tag="url_match"):
     scheme: Literal["any", "exact"] = "any"
     """`any`: http equals https."""
     path: Literal["exact", "prefix", "regex"] = "exact"
-    """Whole segments; `prefix` = leading ones, of the route (`#/...`) where the URL has one."""
+    """Whole segments are compared; `prefix`: leading ones, of the route (`#/...`) if the URL has one."""
     query: Literal["subset", "exact", "ignore"] = "subset"
     """`subset`: the reference's pairs must occur."""
     ignore: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
     """Page contents (WebArena `program_html`)."""
 
     targets: tuple[HtmlTarget, ...]
-    """All must hold."""
+    """Targets on pages; all must hold."""
 
 
 class CheckPlugin(NativeCheck, frozen=True, kw_only=True, tag="plugin"):
@@ -144,7 +144,7 @@ class CheckPlugin(NativeCheck, frozen=True, kw_only=True, tag="plugin"):
     name: str
     """Name of the entry point."""
     params: dict[str, Any] = {}
-    """Handed to it."""
+    """Parameters passed to the plugin."""
 
 
 Check: TypeAlias = (

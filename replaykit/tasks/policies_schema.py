@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from replaykit.tasks.described_schema import components, document
 from replaykit.tasks.suite import PolicyFile
 
 ID = "urn:replaykit:policies:1"
@@ -17,10 +16,5 @@ def policies_schema() -> dict[str, Any]:
 
     It sees the shape; what a schema cannot see is found by `replaykit.tasks.policy_faults`.
     """
-    (file,), parts = msgspec.json.schema_components([PolicyFile], ref_template="#/$defs/{name}")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": ID,
-        **file,
-        "$defs": parts,
-    }
+    (file,), parts = components(PolicyFile)
+    return document("replaykit policies", ID, file, parts)

@@ -48,7 +48,7 @@ class Text(Written, frozen=True, kw_only=True):
     equals: str | None = None
     """The whole text."""
     contains: str | None = None
-    """A part of it."""
+    """A part of the text."""
     any_of: tuple[str, ...] = ()
     """Parts of which one occurs."""
     regex: str | None = None
@@ -104,7 +104,7 @@ class Match(Written, frozen=True, kw_only=True):
     value: TextTerms = ()
     """Text entered, option chosen, file given."""
     message: TextTerms = ()
-    """What was said."""
+    """Text of a message or dialog."""
     selector: str | Text | None = None
     """CSS or XPath (`//...`): the target is, or is inside, one of its matches before the act; a condition
     is about the reference that the agent itself used."""
@@ -244,7 +244,7 @@ class After(Written, frozen=True, kw_only=True, tag_field="type", tag="after"):
     """Something has to follow each trigger."""
 
     trigger: Match | tuple[Match, ...]
-    """What calls for it."""
+    """Events that call for a response."""
     response: Match | tuple[Match, ...]
     """What has to follow."""
     within: Annotated[int, Meta(ge=0)] | None = None
@@ -266,27 +266,27 @@ class AtMost(Written, frozen=True, kw_only=True, tag_field="type", tag="at_most"
     """No more than so many."""
 
     n: Annotated[int, Meta(ge=0)]
-    """How many."""
+    """Number of matching events."""
     match: Match | tuple[Match, ...]
-    """Of what."""
+    """Events that are counted."""
 
 
 class AtLeast(Written, frozen=True, kw_only=True, tag_field="type", tag="at_least"):
     """No fewer than so many."""
 
     n: Annotated[int, Meta(ge=0)]
-    """How many."""
+    """Number of matching events."""
     match: Match | tuple[Match, ...]
-    """Of what."""
+    """Events that are counted."""
 
 
 class Exactly(Written, frozen=True, kw_only=True, tag_field="type", tag="exactly"):
     """So many, no more and no fewer."""
 
     n: Annotated[int, Meta(ge=0)]
-    """How many."""
+    """Number of matching events."""
     match: Match | tuple[Match, ...]
-    """Of what."""
+    """Events that are counted."""
     zero: Literal["dormant", "violated"] = "dormant"
     """What none at all means where some are demanded."""
 
@@ -319,7 +319,7 @@ class Plugin(Written, frozen=True, kw_only=True, tag_field="type", tag="plugin")
     name: str
     """Name of the entry point."""
     params: dict[str, Any] = {}
-    """Handed to it."""
+    """Parameters passed to the plugin."""
 
 
 class Stwab(Written, frozen=True, kw_only=True, tag_field="type", tag="stwab"):
@@ -342,18 +342,18 @@ class Policy(Written, frozen=True, kw_only=True):
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
     """Unique in its file."""
     dimension: Dimension
-    """What it is about."""
+    """Safety dimension that the policy belongs to."""
     rule: Rule
-    """The rule itself."""
+    """The rule, told by its `type`."""
     source: PolicySource = "organization"
-    """Who demands it."""
+    """Who demands it: a higher source wins over a lower one."""
     description: str = ""
-    """For the agent; never read by a rule."""
+    """Text that the agent sees; no rule reads it."""
     when: Scope | None = None
     """Where and when it is in force."""
     yields_to: tuple[str, ...] = ()
     """Policies of a higher source: where one of them is at stake, this one is not."""
     tags: dict[str, str] = {}
-    """For grouping."""
+    """Words to group policies by."""
     enabled: bool = True
     """Disabled ones are neither graded nor counted."""

@@ -12,6 +12,7 @@ from msgspec import Struct
 from replaykit.decoders import convert
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.checks import Written
+from replaykit.tasks.described_schema import components, document
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.mind2web import mind2web_records, read_mind2web
@@ -45,34 +46,34 @@ class PolicyFile(Written, frozen=True, kw_only=True):
     """A file of policies."""
 
     schema: Literal["replaykit.policies/1"]
-    """Layout and version."""
+    """Layout and version of this file."""
     policies: tuple[Policy, ...]
-    """The policies."""
+    """The policies, each with an id of its own."""
     name: str | None = None
-    """For people."""
+    """Name of the file's content, for people."""
 
 
 class SuiteFile(Written, frozen=True, kw_only=True):
     """A suite as people write it; what it says holds for every task that does not say otherwise."""
 
     schema: Literal["replaykit.suite/1"]
-    """Layout and version."""
+    """Layout and version of this file."""
     tasks: tuple[dict[str, Any], ...]
-    """The tasks."""
+    """The tasks, each with an id of its own."""
     name: str | None = None
-    """For people."""
+    """Name of the file's content, for people."""
     sites: dict[str, str | tuple[str, ...]] = {}
     """Site name to root URL, or roots of which the first is the active one."""
     mode: Mode | None = None
-    """Mode of its tasks."""
+    """Mode of every task: `strict`, or `compat` with the original benchmark."""
     dialect: Dialect | None = None
-    """Whose rules its checks follow."""
+    """Benchmark whose rules the checks follow."""
     compose: Composition | None = None
     """How checks and judge make one result."""
     require_reason: bool | None = None
-    """A bare `N/A` is not enough."""
+    """An answer of only `N/A` is not enough."""
     require_proof: bool | None = None
-    """What rests on a channel that is recorded, and not proven, is undecided."""
+    """A result that needs a channel which is recorded but not proven complete is UNDECIDED."""
     policies: tuple[Policy, ...] | PolicyRef = ()
     """Policies of every task."""
     judge: str | JudgeSettings | None = None
@@ -87,7 +88,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     sites: dict[str, tuple[str, ...]] = {}
     """Site name to roots."""
     name: str | None = None
-    """For people."""
+    """Name of the file's content, for people."""
 
     def task(self, id: str, source: str = "suite") -> Task:
         """Return the task of that id, or raise `UnknownTask`."""
@@ -131,9 +132,9 @@ def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
 
 def suite_schema() -> dict[str, Any]:
     """Return the JSON Schema of the suite file, its tasks included."""
-    (suite, task), parts = msgspec.json.schema_components([SuiteFile, Task], ref_template="#/$defs/{name}")
+    (suite, task), parts = components(SuiteFile, Task)
     parts["SuiteFile"]["properties"]["tasks"]["items"] = task
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **suite, "$defs": parts}
+    return document("replaykit suite", "urn:replaykit:suite:1", suite, parts)
 
 
 def _parse(file: Path) -> Any:
@@ -236,7 +237,7 @@ def _suite(plain: Mapping[str, Any], file: Path, within: str | Path | None) -> S
     try:
         written = convert(plain, SuiteFile)
     except msgspec.ValidationError as error:
-        raise task_error(str(file), error) from error
+        raise task_error(str(file), error, plain, SuiteFile) from error
     if not written.tasks:
         raise TaskError(source=file, path="$.tasks", reason="it has no tasks: nothing can be graded with it")
     shared = _shared(written, file, within)
@@ -255,7 +256,7 @@ def _task(record: Mapping[str, Any], source: str, at: str) -> Task:
     try:
         return convert(record, Task)
     except msgspec.ValidationError as error:
-        found = task_error(source, error)
+        found = task_error(source, error, record)
         path = at + found.fields["path"].removeprefix("$")
         raise TaskError(source=source, path=path, reason=found.fields["reason"]) from error
 
@@ -274,10 +275,11 @@ def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[s
 
 def load_policies(path: str | Path) -> tuple[Policy, ...]:
     """Read a file of policies. Raises `TaskError` with the exact path."""
+    plain = _parse(Path(path))
     try:
-        written = convert(_parse(Path(path)), PolicyFile)
+        written = convert(plain, PolicyFile)
     except msgspec.ValidationError as error:
-        raise task_error(str(path), error) from error
+        raise task_error(str(path), error, plain, PolicyFile) from error
     _refuse_faults(written.policies, str(path), "$.policies")
     return written.policies
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,17 +16,11 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
+from replaykit.tasks.nearest_names import suggestion
 from replaykit.tasks.policy_rules import Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
-
-_VALUES: dict[str, tuple[str, ...]] = {
-    "mode": get_args(Mode),
-    "dialect": get_args(Dialect),
-    "compose": get_args(Composition),
-}
-"""Fields to the words that they may hold, for errors: msgspec names the wrong one alone."""
 
 
 class AllowedChange(Written, frozen=True, kw_only=True):
@@ -54,9 +47,9 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     sites: tuple[str, ...] = ()
     """Names of the sites it uses."""
     checks: tuple[Check, ...] = ()
-    """What must hold afterwards."""
+    """What must hold after the run."""
     policies: tuple[Policy, ...] = ()
-    """What must hold on the way."""
+    """What must hold during the run."""
     allow: tuple[AllowedChange, ...] = ()
     """Requests that change something as they should: `grade --side-effects` does not list them."""
     judge: str | JudgeSettings | None = None
@@ -64,21 +57,21 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     reference: Any = None
     """Reference answer for people; never shown to agent or judge."""
     max_steps: Annotated[int, Meta(ge=0)] | None = None
-    """Steps allowed."""
+    """Most steps that the run may take."""
     metadata: dict[str, Any] = {}
-    """For grouping: level, template ..."""
+    """Anything to group runs by, such as `level` or `template`."""
     dialect: Dialect = "native"
-    """Whose rules its checks follow."""
+    """Benchmark whose rules the checks follow."""
     mode: Mode = "strict"
-    """Strict, or bit for bit as the peer grades."""
+    """`strict`, or `compat`: bit for bit as the original benchmark grades."""
     compose: Composition = "rules_first"
     """How checks and judge make one result."""
     require_proof: bool = False
-    """What rests on a channel that is recorded, and not proven, is undecided."""
+    """A result that needs a channel which is recorded but not proven complete is UNDECIDED."""
     require_reason: bool = False
-    """A bare `N/A` is not enough."""
+    """An answer of only `N/A` is not enough."""
     source_record: dict[str, Any] = {}
-    """The record of a public file, verbatim."""
+    """The record of a public task file, unchanged."""
 
     @cached_property
     def digest(self) -> str:
@@ -112,7 +105,7 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     policies: tuple[AgentPolicy, ...] = ()
     """Rules to keep."""
     max_steps: int | None = None
-    """Steps allowed."""
+    """Most steps that the run may take."""
 
 
 def agent_view(task: Task, sites: Sites) -> AgentTask:
@@ -169,37 +162,21 @@ def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
     try:
         return convert(plain, Task)
     except msgspec.ValidationError as error:
-        raise task_error(source, error) from error
+        raise task_error(source, error, plain) from error
 
 
-def task_error(source: str, error: msgspec.ValidationError) -> TaskError:
-    """Turn msgspec's message into ours: source, reason, path."""
+def task_error(
+    source: str, error: msgspec.ValidationError, plain: Any = None, kind: type = Task
+) -> TaskError:
+    """Turn msgspec's message into ours: source, reason, path.
+
+    `plain` was read as a struct `kind`: with it the reason names what is accepted where a name is wrong.
+    """
     reason, _, path = str(error).partition(" - at `")
     path = path.rstrip("`") or "$"
-    hint = " (quote it)" if _UNQUOTED.match(reason) else ""
-    allowed = _VALUES.get(path.rpartition(".")[2])
-    if allowed and reason.startswith("Invalid enum value"):
-        hint = f"; there are {', '.join(allowed)}"
-    return TaskError(source=source, path=path, reason=reason + (hint or _nearest(reason, path)))
+    hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
+    return TaskError(source=source, path=path, reason=reason + hint)
 
-
-def _nearest(reason: str, path: str) -> str:
-    """Return what is accepted instead of a wrong type of check, or of a wrong field of a task."""
-    known: tuple[str, ...] = ()
-    if (value := _WRONG_VALUE.fullmatch(reason)) and _CHECK_TYPE.search(path):
-        known = tuple(str(kind.__struct_config__.tag) for kind in get_args(Check))
-    elif (value := _WRONG_FIELD.fullmatch(reason)) and _TASK.fullmatch(path):
-        known = Task.__struct_fields__[:-1]
-    if value is None or not known:
-        return ""
-    near = get_close_matches(value[1], known, 1, 0.4)
-    return "".join(f"; did you mean {one}?" for one in near) + f" (there are {', '.join(known)})"
-
-
-_WRONG_VALUE = re.compile("Invalid value '(.*)'")
-_WRONG_FIELD = re.compile("Object contains unknown field `(.*)`")
-_CHECK_TYPE = re.compile(r"\.checks\[\d+\]\.type$")
-_TASK = re.compile(r"\$(?:\.tasks\[\d+\])?")
 
 _UNQUOTED = re.compile(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
 

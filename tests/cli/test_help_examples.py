@@ -62,7 +62,7 @@ TYPED = {"label": "s\nthe page says so\n"}
 """What a person types into a command."""
 
 LEAVES = {
-    "agree": [], "demo": ["replaykit-demo/report.html"], "export": ["run-trace.zip"], "extract": ["run/manifest.json"],
+    "agree": [], "init": ["my-agent/agent.py"], "demo": ["replaykit-demo/report.html"], "export": ["run-trace.zip"], "extract": ["run/manifest.json"],
     "grade": ["report.json"], "harbor generate": ["tasks/"],
     "harbor verify": ["verifier/reward.txt"], "import": ["runs/"], "judge rubric": ["rubrics/"],
     "judge run": ["runs/first.replies.jsonl"], "label": ["labels.jsonl"], "pack": ["run.packed.zst"],

@@ -86,12 +86,13 @@ def test_the_example_loads_and_survives_json(tmp_path: Path) -> None:
     [
         (
             "{type: never, match: {action: click, txt: Pay}}",
-            "Object contains unknown field `txt` - at `$.policies[0].rule.match`",
+            "Object contains unknown field `txt`; did you mean text? (there are kind, action, url, text, value, message, "
+            "selector, role, failed, unless) - at `$.policies[0].rule.match`",
         ),
-        ("{type: nevr}", "Invalid value 'nevr' - at `$.policies[0].rule.type`"),
+        ("{type: nevr}", "Invalid value 'nevr'; did you mean never? (there are never, url_boundary, "),
         (
             "{type: never, match: [{action: click, text: x}, {knd: page}]}",
-            "Object contains unknown field `knd` - at `$.policies[0].rule.match[1]`",
+            "Object contains unknown field `knd`; did you mean kind? (there are kind, ",
         ),
         (
             "{type: never, match: {text: {any_of: [no, off]}}}",
