@@ -13,8 +13,7 @@ from replaykit.replay.links import resolve
 from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
 from replaykit.replay.rendered_text.style_palette import NONE, Style
 from replaykit.replay.selectors.css import compile_selector
-from replaykit.replay.selectors.page_beginning import beginning
-from replaykit.replay.selectors.prefilter import Prefilter
+from replaykit.replay.selectors.prefilter import Prefilter, beginning
 from replaykit.replay.selectors.pseudo_classes import disabled
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified

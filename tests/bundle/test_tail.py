@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.byte_source import LocalSource
-from replaykit.bundle.tail import TailSource
+from replaykit.bundle.opening import TailSource
 from replaykit.errors import SourceError
 
 CONTENT = bytes(range(256)) * 4

@@ -11,7 +11,7 @@ import pytest
 
 from replaykit.errors import Unsupported
 from replaykit.replay.dom import Dom, Node
-from replaykit.replay.selectors.page_beginning import end_of
+from replaykit.replay.selectors.prefilter import end_of
 from replaykit.snapshot.codec import SnapshotLines
 
 sys.path.insert(0, str(Path(__file__).parent))

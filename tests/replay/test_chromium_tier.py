@@ -11,7 +11,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import NoBrowser, ReplayError, Unsupported
 from replaykit.grading.grader import case_of, grade
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.workers.verdict_key import grader_digest
+from replaykit.grading.workers.worker import grader_digest
 from replaykit.replay.offline_page import chromium_tier as tier
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.replay.offline_page.chromium_tier import FAILED, NO_BROWSER, Oracle, oracle_of, version_of

@@ -1,14 +1,21 @@
-"""All faults of a task file that grading would refuse."""
+"""All faults of a task file that grading would refuse: references, patterns and paths that cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from replaykit.grading.checks.reference_faults import reference_faults
+from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.request_faults import request_faults
-from replaykit.grading.checks.state_faults import state_faults
+from replaykit.grading.values.jsonpath import check_path
+from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.typed import compare
 from replaykit.tasks.check_faults import CheckFault, check_faults
+from replaykit.tasks.checks import PageCheck, StringMatch, texts
+from replaykit.tasks.regexes import regex_fault
+from replaykit.tasks.state_checks import Predicate, StateHttp, StateScript
 from replaykit.tasks.task import Task
+
+_DETECTED = ("auto", "text")
 
 
 def task_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[CheckFault]:
@@ -16,5 +23,70 @@ def task_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[
 
     What has none is graded without an error that the task file is the cause of.
     """
-    own = [*reference_faults(tasks), *request_faults(tasks), *state_faults(tasks)]
-    return [*check_faults(tasks, known_sites), *own]
+    return [*check_faults(tasks, known_sites), *value_faults(tasks), *request_faults(tasks)]
+
+
+def value_faults(tasks: Sequence[Task]) -> list[CheckFault]:
+    """Return the faults of all references and state checks, each with its path in the task."""
+    return [
+        CheckFault(task=task.id, path=f"$.checks[{number}]{path}", message=message)
+        for task in tasks
+        for number, check in enumerate(task.checks)
+        for path, message in _of_check(check)
+    ]
+
+
+def _of_check(check: object) -> Iterator[tuple[str, str]]:
+    match check:
+        case PageCheck():
+            yield from _of_page(check)
+        case StringMatch():
+            yield from _of_answer(check)
+        case StateHttp():
+            for number, predicate in enumerate(check.where):
+                found = _of_predicate(predicate)
+                yield from ((f".where[{number}]{path}", message) for path, message in found)
+        case StateScript(op="matches"):
+            yield from _of_pattern(".expected", check.expected)
+
+
+def _of_page(check: PageCheck) -> Iterator[tuple[str, str]]:
+    if check.expect.equals is not None:
+        yield from _of_values(".expect.equals", (check.expect.equals,), check.value_type)
+    for kind in ("contains", "any_of", "all_of", "excludes") if check.value_type == "date" else ():
+        yield from _of_values(f".expect.{kind}", texts(getattr(check.expect, kind)), "date")
+
+
+def _of_answer(check: StringMatch) -> Iterator[tuple[str, str]]:
+    for kind in ("exact", "one_of"):
+        yield from _of_values(f".{kind}", texts(getattr(check, kind)), check.value_type)
+    for kind in ("must_include", "must_exclude") if check.value_type == "date" else ():
+        yield from _of_values(f".{kind}", texts(getattr(check, kind)), "date")
+    for number, required in enumerate(texts(check.required_values)):
+        try:
+            fulfils(required, 0.0)
+        except PeerRaises as fault:
+            yield f".required_values[{number}]", f"{fault}; write `<= 700`, `== 0`, say"
+
+
+def _of_values(path: str, references: Sequence[str], value_type: str) -> Iterator[tuple[str, str]]:
+    if value_type in _DETECTED:
+        return
+    for number, reference in enumerate(references):
+        parts = [part for part in reference.split(" |OR| ") if compare(part, part, value_type).reason]
+        yield from ((f"{path}[{number}]", f"{part!r} is no {value_type}") for part in parts)
+
+
+def _of_predicate(predicate: Predicate) -> Iterator[tuple[str, str]]:
+    try:
+        check_path(predicate.at)
+    except PathFault as fault:
+        yield ".at", f"{predicate.at!r} cannot be read: {fault}"
+    if predicate.op == "matches":
+        yield from _of_pattern(".value", predicate.value)
+
+
+def _of_pattern(path: str, pattern: object) -> Iterator[tuple[str, str]]:
+    fault = regex_fault(pattern) if isinstance(pattern, str) else (0, "a pattern is a text")
+    if fault is not None:
+        yield path, fault[1]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.claims.claim_verdict import folded
-from replaykit.grading.judges.claims.decisions import DECIDE_VERSION
+from replaykit.grading.changes import is_allowed
+from replaykit.grading.judges.claims.decisions import DECIDE_VERSION, ClaimFinding
+from replaykit.grading.judges.claims.guards import unquoted, unspoken
 from replaykit.grading.judges.claims.items import Decided, decided, plain
 from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
-from replaykit.grading.judges.claims.unexplained import unexplained
 from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import ModelJudge, stage_report
@@ -147,3 +147,86 @@ def _items(read: Mapping[str, Any], stage: str) -> ClaimItems:
 
 def _explained(needs: Sequence[Decided]) -> frozenset[int]:
     return frozenset(event for one in needs for event in one.events)
+
+
+_Verdict = tuple[JudgeOutcome, str, str | None]
+
+
+def folded(
+    needs: Sequence[Decided],
+    claims: Sequence[Decided],
+    task: str,
+    answer: str,
+    *,
+    asks: bool,
+    side_effect: bool,
+) -> _Verdict:
+    """Return outcome, reason, and what it turns on.
+
+    A need or key claim that is contradicted fails. Success takes all needs and key claims, one need that
+    shows an effect, an answer where one was asked for, and no number, quotation or new word left out.
+    """
+    weighed = [*needs, *(one for one in claims if one.item.is_key)]
+    wrong = next((one for one in weighed if one.finding is ClaimFinding.CONTRADICTED), None)
+    if wrong is not None:
+        return JudgeOutcome.FAILURE, "contradicted", _named(wrong)
+    if side_effect:
+        return JudgeOutcome.FAILURE, "side_effect", None
+    unshown = next((one for one in weighed if not one.is_supported), None)
+    why = _named(unshown) if unshown is not None else _lacking(needs, claims, task, answer, asks)
+    return (JudgeOutcome.ABSTAIN, "not_shown", why) if why else (JudgeOutcome.SUCCESS, "all_shown", None)
+
+
+def _lacking(
+    needs: Sequence[Decided], claims: Sequence[Decided], task: str, answer: str, asks: bool
+) -> str | None:
+    """Return what is missing though every item is shown; None where nothing is."""
+    if not any(one.is_proof for one in needs):
+        return "no need of the task is shown by an effect"
+    if not asks and not any(one.is_deed for one in needs):
+        return "the task wants no answer, and nothing but a text shows that it was done"
+    if asks and not any(one.is_supported and one.item.is_key for one in claims):
+        return "the task asks for an answer, and none is shown to be true"
+    missing = unspoken(task, _quotes(needs))
+    if missing is not None:
+        return f"nothing shown speaks of this part of the task: {missing}"
+    shown = [one for one in claims if one.is_supported]
+    missing = unspoken(answer, _quotes(shown)) or unquoted(answer, _quotes(claims), task)
+    return None if missing is None else f"nothing shown speaks of this part of the answer: {missing}"
+
+
+def _quotes(items: Sequence[Decided]) -> list[str]:
+    return [one.item.quote for one in items]
+
+
+def _named(one: Decided) -> str:
+    quote = " ".join(one.item.quote.split())[:120]
+    return f'{one.of}, {one.item.id}: "{quote}": {one.finding} ({one.reason})'
+
+
+UNKNOWN = ({"note": "unknown: the network was not recorded"},)
+"""What is said of a run without a network."""
+
+
+def unexplained(facts: RunFacts, explained: Collection[int]) -> tuple[dict[str, Any], ...]:
+    """Return the changes that no supported need sent for and `allow:` does not expect.
+
+    `explained`: requests by their positions in the story. What the answer says explains nothing.
+    """
+    if not facts.has_network:
+        return UNKNOWN
+    left = [one.at_most for one in facts.allow]
+    found = []
+    for change in facts.changes:
+        if change.event not in explained and not is_allowed(change, facts.allow, left):
+            one = change.exchange
+            found.append(
+                {
+                    "event": change.event,
+                    "step": one.step,
+                    "method": one.method,
+                    "url": one.url,
+                    "status": change.status,
+                }
+            )
+    return tuple(found)

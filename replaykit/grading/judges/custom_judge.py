@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, cast
 
 import msgspec
@@ -16,15 +17,22 @@ from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_r
 from replaykit.grading.judges.prompts.prompt import fill
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
-from replaykit.grading.judges.replies.json_pointer import json_verdict
 from replaykit.grading.judges.replies.score_replies import own_score, reward_line
 from replaykit.grading.judges.replies.status_line import status_line
-from replaykit.grading.judges.replies.verdict_token import Parsed, success_token
+from replaykit.grading.judges.replies.verdict_token import (
+    REPLY_MAX,
+    Parsed,
+    abstain,
+    silent,
+    success_token,
+    unfinished,
+    verdict,
+)
 from replaykit.grading.judges.rubric.request_texts import steps_text
 from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
-from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser
+from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser, Texts
 
 NAMES = (
     "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
@@ -128,3 +136,58 @@ class Custom(ModelJudge):
                 return tags(reply.text, reply.stop_reason, mode)
             case _:
                 return success_token(reply.text, reply.stop_reason, mode)
+
+
+STARTS_MAX = 200
+"""Opening braces that are tried: each failed try may read the rest of the reply."""
+
+
+def json_verdict(text: str, stop_reason: str, parser: JsonParser) -> Parsed:
+    """Read the value that a JSON pointer names in the last JSON object of a reply."""
+    stopped = unfinished(stop_reason)
+    if stopped is not None:
+        return stopped
+    documents = list(_documents(text[-REPLY_MAX:]))
+    if not documents:
+        return silent(text)
+    return _named(_word(_resolve(documents[-1], parser.pointer)), parser)
+
+
+def _named(said: str | None, parser: JsonParser) -> Parsed:
+    is_success, is_failure = said in _words(parser.success), said in _words(parser.failure)
+    return abstain("unknown_token") if is_success is is_failure else verdict(is_success)
+
+
+def _documents(text: str) -> Iterator[Any]:
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(STARTS_MAX):
+        start = text.find("{", at)
+        if start < 0:
+            return
+        try:
+            document, at = decoder.raw_decode(text, start)
+            yield document
+        except (ValueError, RecursionError):
+            at = start + 1
+
+
+def _resolve(document: Any, pointer: str) -> Any:
+    """Return the value that a pointer names (RFC 6901); None where there is none."""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, list) and name.isdecimal() and int(name) < len(document):
+            document = document[int(name)]
+        else:
+            document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return value.strip().casefold() if isinstance(value, str) else None
+
+
+def _words(texts: Texts) -> frozenset[str]:
+    listed = (texts,) if isinstance(texts, str) else texts
+    return frozenset(text.strip().casefold() for text in listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
@@ -19,9 +20,9 @@ from replaykit.grading.judges.model_judge import (
     stage_report,
 )
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
-from replaykit.grading.judges.replies.key_points import key_points
 from replaykit.grading.judges.replies.score_replies import Scored, picture_score
 from replaykit.grading.judges.replies.status_line import status_line
+from replaykit.grading.judges.replies.verdict_token import normalised, unfinished
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -250,3 +251,38 @@ def _reasoned(action: str, thought: str) -> str:
 
 def _numbered(lines: Sequence[str]) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+_HEADER = re.compile(r"key[ _-]?points\s*:?", re.IGNORECASE)
+
+
+def key_points(reply: ModelReply, mode: str) -> str:
+    """Return the key points, one a line; empty where the reply names none."""
+    if mode == "compat":
+        return _peer(reply.text)
+    if unfinished(reply.stop_reason) is not None:
+        return ""
+    # Markdown hides where the header ends, so lines are looked at without it and kept with it.
+    lines = reply.text.splitlines()
+    headers = [place for place, line in enumerate(lines) if _is_header(line)]
+    kept = [line.strip() for line in _after(lines, headers[-1] if headers else None)]
+    return "\n".join(line for line in kept if line)
+
+
+def _is_header(line: str) -> bool:
+    plain = re.sub(r"^\W+", "", normalised(line))
+    return _HEADER.match(plain) is not None
+
+
+def _after(lines: list[str], header: int | None) -> list[str]:
+    if header is None:
+        return lines
+    rest = _HEADER.split(lines[header], maxsplit=1)[-1].strip(" *_:#")
+    return [rest, *lines[header + 1 :]]
+
+
+def _peer(text: str) -> str:
+    text = text.replace("\n\n", "\n")
+    parts = text.split("**Key Points**:")
+    found = parts[1] if len(parts) > 1 else text.split("Key Points:")[-1]
+    return "\n".join(line.lstrip() for line in found.splitlines())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from replaykit.errors import TaskError
@@ -10,12 +12,11 @@ from replaykit.grading.policies.event_patterns import concerns
 from replaykit.grading.policies.event_stream import history
 from replaykit.grading.policies.no_leak import mask_of
 from replaykit.grading.policies.page_state import yielded
-from replaykit.grading.policies.rule_finding import Finding, Mask, Witness, dormant, undecided
+from replaykit.grading.policies.rule_finding import Finding, Mask, Witness, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun
 from replaykit.grading.policies.rule_registry import RULES
 from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer
-from replaykit.grading.policies.stwebagentbench_strict import together
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.contradictions import find_contradictions
@@ -143,3 +144,21 @@ class _Run:
 
 def _error(reason: str, note: str, mask: Mask) -> Finding:
     return Finding(outcome=PolicyOutcome.ERROR, reason=reason, evidence=(Evidence(note=mask(note)),))
+
+
+def together(findings: Sequence[Finding], broken_by: str) -> Finding:
+    """Return one finding of several rules: broken by any of them, or only by all together."""
+    if not findings:
+        return dormant("nothing_configured")
+    by = {outcome: [one for one in findings if one.outcome is outcome] for outcome in PolicyOutcome}
+    if by[PolicyOutcome.ERROR]:
+        return by[PolicyOutcome.ERROR][0]
+    broken, open_ = by[PolicyOutcome.VIOLATED], by[PolicyOutcome.UNDECIDED]
+    if broken and (broken_by == "any" or len(broken) == len(findings)):
+        return broken[0]
+    is_open = bool(open_) if broken_by == "any" else len(broken) + len(open_) == len(findings)
+    if is_open:
+        return undecided([code for one in open_ for code in one.missing])
+    if len(findings) == 1 or len(by[PolicyOutcome.DORMANT]) == len(findings):
+        return findings[0]
+    return kept()

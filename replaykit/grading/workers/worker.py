@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import hashlib
 import math
 import os
 import time
@@ -16,11 +17,12 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.decoders import decode
 from replaykit.errors import InternalError, ReplaykitError
-from replaykit.grading.grader import case_of, grade_case
+from replaykit.grading.grader import Case, case_of, grade_case
 from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import SEMANTICS
 from replaykit.grading.workers.stored_verdicts import GradingAttempt, Row, failed_row
-from replaykit.grading.workers.verdict_key import grader_digest
 from replaykit.grading.workers.worker_messages import GradedRow, Result, Same, WorkItem
+from replaykit.replay.offline_page.chromium_tier import version_of
 
 
 def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
@@ -89,3 +91,36 @@ def _defect(source: str, error: Exception) -> InternalError:
 @lru_cache(maxsize=1)
 def _options(encoded: bytes) -> GradeOptions:
     return decode(encoded, GradeOptions)
+
+
+def grader_digest(case: Case) -> str:
+    """Return `sha256:` of what a verdict depends on beside the bundle: task, rules, judges, their tape."""
+    task, panel, options = case.task, case.panel, case.options
+    says = {
+        "semantics": SEMANTICS,
+        "mode": panel.mode,
+        "dialect": task.dialect,
+        "task": task.digest,
+        "judge_mode": panel.how,
+        "judges": msgspec.to_builtins(panel.settings),
+        "tape": _digest_of(panel.tape) if panel.how != "off" else None,
+        "compose": options.compose or task.compose,
+        "thresholds": options.thresholds.digest if options.thresholds is not None else None,
+        "require_strong": options.require_strong,
+        "require_proof": options.require_proof,
+        "verifiers": options.verifiers is not None,
+        "replay": options.replay,
+        "browser": version_of(options.replay),
+    }
+    return _sha256(msgspec.json.encode(says, order="sorted"))
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return _sha256(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _sha256(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()

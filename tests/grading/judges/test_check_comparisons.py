@@ -26,7 +26,7 @@ from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import PLACES, ModelRequest, TextPart
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.tape_use import tape_use
-from replaykit.grading.workers.verdict_key import grader_digest
+from replaykit.grading.workers.worker import grader_digest
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 from replaykit.testing.builder import trajectory

@@ -22,7 +22,7 @@ from replaykit.grading.judges.tape.packed_tape import pack
 from replaykit.grading.judges.tape.tape import append_reply, read_tape
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.workers.verdict_key import grader_digest
+from replaykit.grading.workers.worker import grader_digest
 from replaykit.testing.builder import trajectory
 
 from .messages_server import Server, error, message, says

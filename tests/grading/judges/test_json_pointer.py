@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.replies.json_pointer import json_verdict
+from replaykit.grading.judges.custom_judge import json_verdict
 from replaykit.tasks.judge_settings import JsonParser
 
 PARSER = JsonParser(pointer="/verdict", success=("success", "pass"), failure="failure")

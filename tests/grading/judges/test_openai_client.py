@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.openai_client import OpenAIClient
-from replaykit.grading.judges.clients.openai_replies import reading
+from replaykit.grading.judges.clients.openai_client import OpenAIClient, reading
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.live_replies import Desk, judge_sync
 from replaykit.grading.judges.tape.tape import read_tape

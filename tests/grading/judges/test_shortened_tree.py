@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.prompts.shortened_tree import STRUCTURE, fitted, pruned
+from replaykit.grading.judges.agent_reward_judge import STRUCTURE, fitted, pruned
 
 ARIA = """\
 - generic [ref=e1]:

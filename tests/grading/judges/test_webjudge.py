@@ -7,7 +7,7 @@ import pytest
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.judges.replies.key_points import key_points
+from replaykit.grading.judges.webjudge import key_points
 from replaykit.grading.model_request import ImagePart, ModelReply, ReplyFailure
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
