@@ -1,9 +1,8 @@
-"""docs/harnesses.md: its loop drives a real browser, its scorer scores, its commands run."""
+"""docs/harnesses.md: its loop drives a real browser, its commands run."""
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import re
 import shlex
 import shutil
@@ -11,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,9 +24,9 @@ NAME = re.compile(r"# (\S+\.\w+)\n")
 FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
 LINES = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("replaykit ")]
-SERVERS = [line for line in LINES if line not in COMMANDS]
+INSPECT = [line for line in LINES if line.startswith("inspect ")]  # tests/integrations/inspect runs them
+SERVERS = [line for line in LINES if line not in (*COMMANDS, *INSPECT)]
 AGENTS = ("assessor", "participant")
-SET = ROOT / "recordings" / "conformance"
 
 
 def defined(name: str) -> dict[str, Any]:
@@ -38,10 +36,11 @@ def defined(name: str) -> dict[str, Any]:
 
 
 def test_every_block_of_the_page_is_run_or_compared() -> None:
-    assert list(FILES) == ["loop.py", "scorer.py"]
+    assert list(FILES) == ["loop.py"]
+    assert [line.split()[1] for line in INSPECT] == ["eval", "score"]
     assert [line.split()[1] for line in COMMANDS] == ["record", "grade", "rerun"]
     assert [line.split()[2] for line in SERVERS] == [f"fixtures.agents.a2a_{name}" for name in AGENTS]
-    assert len(BLOCKS) == len(FILES) + 5
+    assert len(BLOCKS) == len(FILES) + 7
 
 
 # The loop
@@ -133,56 +132,6 @@ def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) 
     with open_bundle(path) as bundle:
         assert bundle.ending is not None
         assert (bundle.ending.kind, bundle.ending.cause) == ("max_steps", "harness")
-
-
-# The scorer
-
-
-@pytest.fixture
-def inspect_ai(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The names of inspect_ai that the page imports, as small as they can be."""
-    package, scorers, solvers = (ModuleType(f"inspect_ai{part}") for part in ("", ".scorer", ".solver"))
-    names = {"CORRECT": "C", "INCORRECT": "I", "NOANSWER": "N", "Score": SimpleNamespace, "Target": list}
-    names |= {"accuracy": lambda: "accuracy", "scorer": lambda metrics: lambda function: function}
-    for name, value in names.items():
-        setattr(scorers, name, value)
-    solvers.TaskState = SimpleNamespace  # type: ignore[attr-defined]
-    for module in (package, scorers, solvers):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-
-
-@pytest.mark.parametrize(
-    ("sample", "value", "words"),
-    [
-        ("order-total--good", "C", "PASS"),
-        ("order-total--wrong_target", "I", "FAIL"),
-        ("never-recorded", "N", "nothing was recorded"),
-    ],
-)
-def test_the_scorer_takes_the_verdict(sample: str, value: str, words: str, inspect_ai: None) -> None:
-    score = defined("scorer.py")["recorded_run"](SET)
-    found = asyncio.run(score(SimpleNamespace(sample_id=sample), ["never read"]))
-    assert found.value == value
-    assert words in found.explanation
-    if value == "C":
-        assert found.answer == "€84.50" and found.metadata == {"cup": 1, "violations": 0}
-
-
-def test_what_cannot_be_told_is_no_answer(inspect_ai: None, tmp_path: Path) -> None:
-    from replaykit.testing import trajectory
-
-    check = {
-        "type": "page",
-        "url": "http://a.test/",
-        "selector": "#x",
-        "property": "text",
-        "expect": {"equals": "1"},
-    }
-    trajectory({"id": "t", "intent": "Do it.", "checks": [check]}).answer("1").write(tmp_path / "t.zst")
-    score = defined("scorer.py")["recorded_run"](tmp_path)
-    found = asyncio.run(score(SimpleNamespace(sample_id="t"), []))
-    assert found.value == "N"
-    assert "UNDECIDED" in found.explanation
 
 
 # The commands

@@ -8,7 +8,22 @@ from pathlib import Path
 
 import replaykit
 
-HEAVY = ("playwright", "anthropic", "openai", "PIL", "jinja2", "dask", "ray", "rich", "asyncio", "hypothesis")
+TOOLS = ("inspect_ai", "anyio", "opentelemetry", "replaykit.integrations")
+"""What integrations load, and they themselves."""
+
+HEAVY = (
+    "playwright",
+    "anthropic",
+    "openai",
+    "PIL",
+    "jinja2",
+    "dask",
+    "ray",
+    "rich",
+    "asyncio",
+    "hypothesis",
+    *TOOLS,
+)
 
 
 def loaded_by(code: str, watched: tuple[str, ...]) -> set[str]:

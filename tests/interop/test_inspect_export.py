@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
 from replaykit.grading.grader import grade
+from replaykit.grading.verdict import Outcome
 from replaykit.interop.exporting import Choices, export_run, picture
 from replaykit.interop.importing import import_run
 from replaykit.tasks.task import decode_task
@@ -161,6 +163,15 @@ def test_scores_are_those_that_are_decided(
     file = exported(bundle.name, tmp_path, verdicts=(grade(bundle, task),))
     labels = {one.name: one.value["value"] for one in imported("inspect", file).trajectory.of_type(Imported)}
     assert labels == scores
+
+
+def test_a_task_without_checks_has_no_cup(tmp_path: Path, imported: Importing) -> None:
+    path = atif(tmp_path / "in", steps=[{"step_id": 1, "source": "agent", "message": "42"}])
+    bundle = imported("atif", path)
+    verdict = replace(grade(bundle, {"id": "t", "intent": "Say it."}), success=Outcome.PASS, completion=None)
+    file = exported(bundle.name, tmp_path, verdicts=(verdict,))
+    labels = {one.name: one.value["value"] for one in imported("inspect", file).trajectory.of_type(Imported)}
+    assert labels == {"success": "C"}
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

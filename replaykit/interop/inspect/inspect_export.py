@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.verdict import PolicyOutcome, Verdict
+from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
 from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse, zipped
 from replaykit.interop.har.har_entries import moment, stamp
 from replaykit.interop.inspect.inspect_turns import REFERENCE
@@ -226,9 +226,8 @@ def _letter(outcome: str | None) -> str | None:
 def _cup(verdict: Verdict) -> int | None:
     """Return completion under policy; None where a check or a policy that it depends on is undecided."""
     is_broken = any(one.outcome == PolicyOutcome.VIOLATED for one in verdict.policies)
-    if _letter(verdict.success) == "I" or is_broken:
-        return 0
-    return 1 if _letter(verdict.success) == "C" and verdict.clean else None
+    is_failed = verdict.completion is not None and verdict.completion.outcome == Outcome.FAIL
+    return 0 if is_broken or is_failed else verdict.cup or None
 
 
 EXPORTER = Exporter(
