@@ -89,7 +89,7 @@ CAGES = {
     "rich": ("cli",),
     "pytest": ("pytest_plugin",),
     "inspect_ai": ("integrations.inspect",),
-    "anyio": ("integrations.inspect",),
+    "anyio": ("integrations.inspect", "integrations.mcp"),
     "a2a": (),
     "atif": (),
 }
