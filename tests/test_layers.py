@@ -17,7 +17,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
-    ["errors", "decoders"],
+    ["errors", "decoders", "displays"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],

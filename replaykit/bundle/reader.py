@@ -12,6 +12,7 @@ from replaykit.bundle.container import Container
 from replaykit.bundle.content_digest import content_digest
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.story_lines import decode_story
+from replaykit.displays import display
 from replaykit.errors import BlobMissing, LimitExceeded
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Ending, Event, Header, Trajectory
@@ -38,6 +39,9 @@ class Bundle:
 
     def __repr__(self) -> str:
         return f"<Bundle {self.name} {self.layout} sha256:{self.digest}>"
+
+    def _repr_html_(self) -> str:
+        return str(display("bundle_html", self))
 
     @property
     def name(self) -> str:

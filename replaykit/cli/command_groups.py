@@ -45,6 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Maintain": {
         "doctor": ("replaykit.cli.doctor", "Check the installation, and whether it records."),
         "install-browser": ("replaykit.cli.install_browser", "Find a browser, or install one."),
+        "completion": ("replaykit.cli.completion", "Print a script that completes commands."),
         "redact": ("replaykit.cli.redact", "Remove secrets from a bundle."),
     },
 }

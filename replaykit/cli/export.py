@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli import completion
 from replaykit.cli import export_parquet as tables
 from replaykit.cli import export_submission as submission
 from replaykit.cli.bundles import find_bundles
@@ -34,8 +35,8 @@ FAILED, NOTHING = 3, 4
 
 
 @click.command(epilog="Example: replaykit export playwright-trace run.zst -o run-trace.zip")
-@click.argument("format", required=False, metavar="FORMAT")
-@click.argument("bundles", nargs=-1, metavar="BUNDLE_OR_DIR...")
+@click.argument("format", required=False, metavar="FORMAT", shell_complete=completion.export_formats)
+@click.argument("bundles", nargs=-1, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files)
 @click.option(
     "-o",
     "--output",

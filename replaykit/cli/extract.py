@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from replaykit.bundle.extraction import MANIFEST, STORY, extract
+from replaykit.cli import completion
 from replaykit.cli.console import notice
 
 
 @click.command(epilog="Example: replaykit extract run.zst run/")
-@click.argument("bundle")
+@click.argument("bundle", shell_complete=completion.files)
 @click.argument("folder", metavar="DIR")
 @click.option(
     "--force",

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from replaykit.cli import completion
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.grading.kinds import DEFAULT, KINDS
 from replaykit.report.report_formats import FORMATS, SUMMARY_FROM
@@ -34,10 +35,13 @@ SECTIONS = {
     sections=SECTIONS,
     epilog="Example: replaykit grade runs/ -o report.json",
 )
-@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.argument(
+    "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+)
 @click.option(
     "--task",
     "task_file",
+    shell_complete=completion.tasks,
     metavar="FILE[#ID]",
     help="Grade against this task in place of the recorded one. A file of many tasks without #ID "
     "gives each run the task with its own id.",
@@ -64,6 +68,7 @@ SECTIONS = {
 @click.option(
     "--judge",
     "judges",
+    shell_complete=completion.judges,
     multiple=True,
     metavar="NAME|FILE",
     help="Also use this judge: webvoyager, webjudge, agent_reward, claims, rubric, a settings "

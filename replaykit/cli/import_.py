@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli import completion
 from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
@@ -30,7 +31,7 @@ FAILED, NOTHING = 3, 4
 
 
 @click.command(epilog="Example: replaykit import webvoyager results/ -o runs/")
-@click.argument("format", required=False, metavar="FORMAT")
+@click.argument("format", required=False, metavar="FORMAT", shell_complete=completion.import_formats)
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -59,7 +60,13 @@ FAILED, NOTHING = 3, 4
     metavar="BUNDLE",
     help="har: match the file with this run by time, in a copy of the run in the folder -o.",
 )
-@click.option("--task", "task_file", metavar="FILE[#ID]", help="Take the tasks from this file, by their ids.")
+@click.option(
+    "--task",
+    "task_file",
+    shell_complete=completion.tasks,
+    metavar="FILE[#ID]",
+    help="Take the tasks from this file, by their ids.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["strict", "compat"]),

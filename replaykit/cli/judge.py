@@ -10,6 +10,7 @@ from typing import Any, Literal
 import click
 import msgspec
 
+from replaykit.cli import completion
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge_rubric import SUITES, with_model_of, write_rubrics
@@ -51,10 +52,13 @@ _Command = Callable[..., Any]
 def _shared(command: _Command) -> _Command:
     """Add the options that say which judges look at which bundles."""
     options = [
-        click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR..."),
+        click.argument(
+            "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+        ),
         click.option(
             "--task",
             "task_file",
+            shell_complete=completion.tasks,
             metavar="FILE[#ID]",
             help="Judge against this task in place of the recorded one.",
         ),
@@ -74,6 +78,7 @@ def _shared(command: _Command) -> _Command:
         click.option(
             "--judge",
             "judges",
+            shell_complete=completion.judges,
             multiple=True,
             metavar="NAME|FILE",
             help="Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli import completion
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
 from replaykit.errors import UsageError
@@ -25,7 +26,9 @@ _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable",
 
 
 @click.command(epilog="Example: replaykit label runs/ -o labels.jsonl --annotator ada")
-@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.argument(
+    "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+)
 @click.option(
     "-o",
     "--output",

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 from msgspec import Struct
 
+from replaykit.cli import completion
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.console import harmless, is_debugging, notice, progress
 from replaykit.cli.sites import parse_sites
@@ -99,6 +100,7 @@ SECTIONS = {
 @click.option(
     "--task",
     "task_file",
+    shell_complete=completion.tasks,
     metavar="FILE[#ID]",
     help="Task that the agent gets and the bundle keeps. A file of many tasks needs #ID.",
 )

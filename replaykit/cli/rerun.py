@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli import completion
 from replaykit.cli.console import format_option, notice
 from replaykit.cli.record import declared_secrets
 from replaykit.cli.sites import parse_sites
@@ -29,7 +30,7 @@ EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o
 
 
 @click.command(epilog=EXAMPLE)
-@click.argument("bundle")
+@click.argument("bundle", shell_complete=completion.files)
 @click.option(
     "-o",
     "--output",
@@ -58,6 +59,7 @@ EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o
 @click.option(
     "--task",
     "task_file",
+    shell_complete=completion.tasks,
     metavar="FILE[#ID]",
     help="Record this task with the new run, so that it can be graded. Default: only the id and "
     "intent of the recorded task.",

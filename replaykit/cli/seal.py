@@ -6,13 +6,14 @@ import click
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.writer import SealResult, seal
+from replaykit.cli import completion
 from replaykit.cli.console import notice
 from replaykit.errors import BundleError
 from replaykit.trajectory.counted import counted
 
 
 @click.command(epilog="Example: replaykit seal run.zst")
-@click.argument("bundle")
+@click.argument("bundle", shell_complete=completion.files)
 def command(bundle: str) -> None:
     """Finish a journal that a crash left behind: every completed step is kept.
 

@@ -8,13 +8,14 @@ import threading
 import click
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.cli import completion
 from replaykit.cli.console import notice
 from replaykit.http_replay.http_server import Served, serve
 from replaykit.report.table import safe
 
 
 @click.command(epilog="Example: replaykit serve run.zst")
-@click.argument("bundle")
+@click.argument("bundle", shell_complete=completion.files)
 @click.option(
     "--port",
     default=0,

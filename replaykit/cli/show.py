@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli import completion
 from replaykit.errors import UsageError
 from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.verdict import RunFinding
@@ -23,7 +24,7 @@ from replaykit.trajectory.step import Probe, Step, Trajectory
 
 
 @click.command(epilog="Example: replaykit show run.zst --step 0")
-@click.argument("bundle")
+@click.argument("bundle", shell_complete=completion.files)
 @click.option(
     "--step",
     "number",

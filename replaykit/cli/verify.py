@@ -9,6 +9,7 @@ import msgspec
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
+from replaykit.cli import completion
 from replaykit.cli.bundles import find_bundles
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.judge_config import tape_path
@@ -22,7 +23,9 @@ from replaykit.trajectory.counted import counted
 
 
 @click.command(epilog="Example: replaykit verify run.zst")
-@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.argument(
+    "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+)
 @click.option(
     "--fidelity",
     "with_fidelity",

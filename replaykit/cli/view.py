@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli import completion
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.errors import UsageError, told
@@ -22,7 +23,9 @@ MIB = 2**20
 
 
 @click.command(epilog="Example: replaykit view runs/ -o report.html")
-@click.argument("sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...")
+@click.argument(
+    "sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...", shell_complete=completion.files
+)
 @click.option(
     "-o",
     "--output",

@@ -11,8 +11,13 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
+from replaykit.displays import display
+
 SEMANTICS = 1
 """Raised when the meaning of any check, policy or parser changes."""
+
+_NAME_MAX = 60
+"""Characters of a name in a `repr`."""
 
 SCHEMA = "replaykit.report/1"
 """Name and version of the report's JSON."""
@@ -363,6 +368,18 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
         """Whether all policies are OK or DORMANT."""
         return all(p.outcome in (PolicyOutcome.OK, PolicyOutcome.DORMANT) for p in self.policies)
 
+    def __str__(self) -> str:
+        return str(display("verdict_text", self))
+
+    def __repr__(self) -> str:
+        counts = (
+            f"{len(self.checks)} checks, {len(self.policies)} policies, {len(self.judgements)} judgements"
+        )
+        return f"<Verdict {ascii(self.task_id)[:_NAME_MAX]} success={self.success} cup={self.cup}: {counts}>"
+
+    def _repr_html_(self) -> str:
+        return str(display("verdict_html", self))
+
 
 class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the report passes what was asked of it."""
@@ -403,6 +420,30 @@ class Report(Struct, frozen=True, kw_only=True, gc=False):
     def name(self, verdict: Verdict) -> str:
         """Return what to call a run: the file name of its bundle, or its task where that is not known."""
         return self.names.get(verdict.trajectory or "", verdict.task_id)
+
+    def rows(self, table: str = "runs") -> list[dict[str, Any]]:
+        """Return flat rows with fixed columns, None = unknown: `runs`, `checks`, `policies` or `judges`.
+
+        Raises UsageError for another table.
+        """
+        return list(display("flat_rows", self, table))
+
+    def to_frame(self, engine: str = "pandas", table: str = "runs") -> Any:
+        """Return the rows of a table as a data frame of `pandas` or `polars`.
+
+        Raises UsageError for another engine or table, EngineError where the engine is not installed.
+        """
+        return display("data_frame", self, engine, table)
+
+    def __str__(self) -> str:
+        return str(display("report_text", self))
+
+    def __repr__(self) -> str:
+        label = ascii(self.label or "")[:_NAME_MAX]
+        return f"<Report {label}: {len(self.verdicts)} runs, gate {self.gate.status}>"
+
+    def _repr_html_(self) -> str:
+        return str(display("report_html", self))
 
 
 _STRICT = (Outcome.FAIL, Outcome.ERROR, Outcome.UNDECIDED)

@@ -68,6 +68,38 @@ def test_options_and_their_choices_are_completed() -> None:
     assert completed("replaykit grade --mode ", 3) == ["strict", "compat"]
 
 
+@pytest.mark.parametrize("shell", [pytest.param("bash", marks=NEEDS_BASH), "fish", "zsh"])
+def test_the_command_prints_what_the_variable_does(shell: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "replaykit", "completion", shell],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == ask(_REPLAYKIT_COMPLETE=f"{shell}_source")
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "offered"),
+    [
+        ("replaykit grade --judge web", 3, ["webvoyager", "webjudge"]),
+        (
+            "replaykit record --task fixtures/tasks/shop.yaml#order-t",
+            3,
+            ["fixtures/tasks/shop.yaml#order-total"],
+        ),
+        ("replaykit grade --task no-such.yaml#o", 3, []),
+        ("replaykit export playwright", 2, ["playwright-trace"]),
+        ("replaykit import webv", 2, ["webvoyager"]),
+        ("replaykit show run.z", 2, ["run.z"]),
+        ("replaykit completion f", 2, ["fish"]),
+    ],
+)
+def test_values_are_completed(
+    words: str, at: int, offered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert completed(words, at) == offered
+
+
 @NEEDS_BASH
 def test_bash_takes_the_line_and_completes(tmp_path: Path) -> None:
     program = tmp_path / "replaykit"

@@ -90,7 +90,7 @@ def test_webvoyager_files_are_known_by_their_shape(tmp_path: Path) -> None:
         ("s.yaml", "schema: replaykit.suite/2\ntasks: []", "$.schema", "replaykit.suite/2"),
         ("s.yaml", "schema: replaykit.suite/1\nsits: {}\ntasks: []", "$", "sits"),
         ("s.yaml", "schema: replaykit.suite/1\ndialect: webarna\ntasks: []", "$.dialect",
-         "'webarna'; did you mean webarena? (there are native, webarena, "),
+         "'webarna'; did you mean webarena? (there are miniwob, native, "),
         ("s.yaml", "schema: replaykit.suite/1\ntasks: [{id: a, intent: b, dialect: vba}]", "$.tasks[0].dialect",
          "'vba'"),
         ("s.yaml", "a: [1", "$", "not a task file"),
