@@ -243,7 +243,7 @@ def test_the_scripts_of_the_page_on_completion_are_written(folder: Path) -> None
     (folder / "replaykit").write_text(f'#!/bin/sh\nexec {sys.executable} -m replaykit "$@"\n')
     (folder / "replaykit").chmod(0o755)
     environ = {"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(folder)}
-    line = block("docs/completion.md", "_REPLAYKIT_COMPLETE=").text
+    line = block("docs/completion.md", "replaykit completion").text
     subprocess.run(["sh", "-e", "-c", line], env=environ, check=True, timeout=60)
     assert "_replaykit_completion" in (folder / ".replaykit-complete.bash").read_text()
 

@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "completion.md").read_text("utf-8")
 LINES = {
     line.split()[1]: code.replace(r"\|", "|")
     for line in PAGE.splitlines()
-    if (code := next(iter(re.findall(r"`([^`]*_REPLAYKIT_COMPLETE[^`]*)`", line)), ""))
+    if (code := next(iter(re.findall(r"`([^`]*replaykit completion[^`]*)`", line)), ""))
 }
 """Shell to the line of its start-up file."""
 
@@ -51,7 +51,7 @@ def test_the_page_has_a_line_for_each_shell() -> None:
 
 @pytest.mark.parametrize("shell", [pytest.param("bash", marks=NEEDS_BASH), "fish", "zsh"])
 def test_the_script_is_produced(shell: str) -> None:
-    assert f"_REPLAYKIT_COMPLETE={shell}_source replaykit" in LINES[shell]
+    assert f"replaykit completion {shell}" in LINES[shell]
     script = ask(_REPLAYKIT_COMPLETE=f"{shell}_source")
     assert f"_REPLAYKIT_COMPLETE={shell}_complete" in script
     assert "_replaykit_completion" in script
