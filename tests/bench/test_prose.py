@@ -19,7 +19,6 @@ UNWRITTEN = {
     "CHANGELOG.md",
     "SECURITY.md",
     "benchmarks.md",
-    "bundle-format.md",
     "cli.md",
     "errors.md",
     "judges.md",
