@@ -32,11 +32,16 @@ ROWS = [
         "grading.run_scores",
         "grading.verifier_labels",
     ],
-    ["grading.peers", "grading.changes", "grading.page_blocks", "grading.judge_rates"],
+    [
+        "grading.peers",
+        "grading.changes",
+        "grading.page_blocks",
+        "grading.judge_rates",
+        "grading.grounding",
+    ],
     [
         "grading.checks",
         "grading.policies",
-        "grading.judges",
         "grading.metrics",
         "grading.gate",
         "grading.agreement",
@@ -44,6 +49,7 @@ ROWS = [
         "grading.labels",
     ],
     ["grading.findings"],
+    ["grading.judges"],
     ["grading.grader", "grading.graders", "grading.calibration_gate", "grading.rule_votes"],
     ["grading.workers", "grading.check_requests", "grading.question_graders"],
     [

@@ -167,6 +167,8 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
         click.echo(
             f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"
         )
+    if grader["depends_on"]:
+        click.echo(f"  it is told of {safe(grader['depends_on'])}: the two are not compared")
     if grader["duplicates"]:
         click.echo(
             f"  {counted(grader['duplicates'], 'duplicate')}: further verdicts of the same runs, equal"

@@ -77,7 +77,7 @@ def agree(
         },
         "people": people(truth),
         "graders": compared,
-        "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2)],
+        "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2) if not _depend(a, b)],
     }
 
 
@@ -174,6 +174,7 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
         "name": grader.name,
         "fingerprint": grader.fingerprint,
         "origins": grader.origins,
+        "depends_on": grader.depends_on,
         "rubrics": _rubrics(truth, grader),
         "duplicates": grader.duplicates,
         "tasks": len(decided),
@@ -276,6 +277,11 @@ def _baselines(m: Matrix) -> dict[str, Any]:
         }
         for name, said in always.items()
     }
+
+
+def _depend(first: Grader, second: Grader) -> bool:
+    """Return whether one of two was told what the other says: they are no two opinions."""
+    return first.depends_on == second.name or second.depends_on == first.name
 
 
 def _pair(labels: Labels, first: Grader, second: Grader) -> dict[str, Any]:

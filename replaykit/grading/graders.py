@@ -37,6 +37,8 @@ class Grader(Struct, frozen=True, kw_only=True):
     """Of a judge: run to the digests of the criteria that it was judged by, where it has any."""
     shares: dict[str, Share] = {}
     """Of a judge: run to how much speaks for a success, where it has a share."""
+    depends_on: str | None = None
+    """Of a judge: name of the grader that it is told of, or rests on."""
     has_thresholds: bool = False
     """Of a judge: thresholds were applied to it, so that its shares choose no others."""
     duplicates: int = 0
@@ -166,6 +168,9 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
             origins=dict(sorted(origins.items())),
             rubrics={run: one.bases for run, one in given.items() if one.bases},
             shares={run: share for run, one in given.items() if (share := share_of(one)) is not None},
+            depends_on=next(
+                (one.depends_on for one in given.values() if isinstance(one.depends_on, str)), None
+            ),
             has_thresholds=any(one.share is not UNSET for one in given.values()),
             duplicates=duplicates,
         )

@@ -219,7 +219,7 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     claims: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """Of `claims`: each need of the task and claim of the answer with its finding; absent for others."""
     side_effects: tuple[dict[str, Any], ...] | UnsetType = UNSET
-    """Of `claims`: requests that changed something and that no need of the task explains."""
+    """Of `claims` and `rubric`: requests that changed something and that nothing explains."""
     members: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """Of a panel: each member's judgement, without its stages; absent for others."""
     criteria: tuple[dict[str, Any], ...] | UnsetType = UNSET
@@ -235,6 +235,9 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     basis: str | UnsetType = UNSET
     """Digest of the criteria that `rubric` judged by; `calibration:` with the digest of the file whose
     thresholds were applied. Both with a blank between them; absent where there is neither."""
+    depends_on: str | UnsetType = UNSET
+    """`checks`: the verdict rests on outcomes of checks, so that it is no second opinion on them; absent for
+    others."""
     share: dict[str, Any] | UnsetType = UNSET
     """Under thresholds: the share for a success, `low` and `high`, both thresholds, and the outcome that it
     `was`; absent without them."""

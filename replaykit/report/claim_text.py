@@ -22,8 +22,13 @@ def claim_lines(judgement: Judgement) -> Iterator[str]:
         why = f" ({one['reason']})" if one["reason"] else ""
         key = "" if one["key"] else ", not a key claim"
         yield f'{_OF[one["of"]]} {one["id"]} {one["finding"]}{why}: "{quote}"{key}{_places(one)}'
+    yield from effect_lines(judgement, "no need explains")
+
+
+def effect_lines(judgement: Judgement, words: str) -> Iterator[str]:
+    """Yield each request that changed something and that nothing explains."""
     for one in () if judgement.side_effects is UNSET else judgement.side_effects:
-        yield f"no need explains: {_change(one)}"
+        yield f"{words}: {_change(one)}"
 
 
 def _places(one: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from replaykit.grading.verdict import (
     Report,
     Verdict,
 )
-from replaykit.report.claim_text import claim_lines
+from replaykit.report.claim_text import claim_lines, effect_lines
 from replaykit.report.criteria_text import criteria_lines, share_lines, unread_lines
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
@@ -219,6 +219,7 @@ def _detail(verdict: Verdict) -> list[str]:
             )
         if judgement.criteria is not UNSET:
             lines += [f"    {safe(words)}" for words in criteria_lines(judgement, verdict.first_failure)]
+            lines += [f"    {safe(words)}" for words in effect_lines(judgement, "nothing explains")]
         elif judgement.claims is UNSET:
             lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
         else:

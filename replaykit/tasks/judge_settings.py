@@ -88,8 +88,9 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """Of `rubric`: one request for all criteria, or one for each."""
     story: bool = True
     """Of `rubric`: whether the actions and the answer are also read without any page."""
-    facts: Literal["observed", "none"] = "observed"
-    """Of `rubric`: whether addresses, requests, dialogs and downloads are told beside what changed."""
+    facts: Literal["observed", "checks", "none"] = "observed"
+    """Of `rubric`: what is told beside what changed. `observed`: addresses, requests, dialogs, downloads,
+    findings; `checks`: also name and outcome of checks that ask no model."""
     use_axtree: bool = False
     """Of `agent_reward`: send the last accessibility tree."""
     use_screenshot: bool = True
@@ -102,8 +103,8 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """Of `agent_reward`, and of `webjudge` with `general`: whether the agent's reasoning is sent; empty =
     `exclude` in strict, `include` in compat mode."""
     side_effects: Literal["", "report", "fail"] = ""
-    """Of `claims`: what a request means that changed something and that no need of the task explains; empty =
-    `report`."""
+    """Of `claims` and `rubric`: what a request means that changed something and that nothing explains;
+    empty = `report`."""
     oversized_image: Literal["error", "downsize"] = "error"
     """What the provider does with a picture that is too large for the model."""
     members: tuple[str | JudgeSettings, ...] = ()

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.judges.grounding import grounding, spans_of
+from replaykit.grading.grounding import grounding, spans_of
 from replaykit.grading.policies.reports_error import PHRASES, REPORT_WORDS
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding

@@ -28,21 +28,36 @@ def side_effects(
 
     A bundle without a network yields one S1 that says so.
     """
-    if state_of(replay.trajectory, "network").state == "absent":
+    if not has_network(replay):
         note = "unknown: the network was not recorded"
         yield found("S1", [], unknown=True, source="network", note=note)
         return
-    explained = _explained(replay, checks)
-    left = [one.at_most for one in allow]
+    unexplained = {change.event for change in unexplained_changes(replay, checks, allow)}
     sent: dict[tuple[Any, ...], Change] = {}
     for change in changes(replay):
         one = change.exchange
-        if one.id not in explained and not is_allowed(change, allow, left):
+        if change.event in unexplained:
             yield _finding("S1", change, f"{one.method} {one.url}: {change.status}")
         first = sent.setdefault((one.method, one.url, one.post), change)
         if first is not change:
             at = f"step {first.exchange.step}" if first.exchange.step is not None else f"event {first.event}"
             yield _finding("S2", change, f"{one.method} with the same body as at {at}")
+
+
+def unexplained_changes(
+    replay: Replay, checks: Sequence[CheckResult] = (), allow: Sequence[AllowedChange] = ()
+) -> Iterator[Change]:
+    """Yield the changes that neither a passing check nor the task explains; none without a network."""
+    explained = _explained(replay, checks)
+    left = [one.at_most for one in allow]
+    for change in changes(replay):
+        if change.exchange.id not in explained and not is_allowed(change, allow, left):
+            yield change
+
+
+def has_network(replay: Replay) -> bool:
+    """Return whether requests were recorded."""
+    return state_of(replay.trajectory, "network").state != "absent"
 
 
 def _finding(code: str, change: Change, note: str) -> RunFinding:

@@ -54,9 +54,8 @@ class Donor(NamedTuple):
 
         Raises BundleError where a picture is missing or damaged.
         """
-        return gather(
-            self.task, self.replay, replace(wants, tree=False, text=False, facts=False, notes=False)
-        )
+        pictures = replace(wants, tree=False, text=False, facts=False, notes=False, checks=False)
+        return gather(self.task, self.replay, pictures)
 
 
 Change = Callable[[JudgeEvidence, JudgeEvidence | None], JudgeEvidence]
@@ -155,8 +154,14 @@ def _no_images(evidence: JudgeEvidence) -> JudgeEvidence:
 
 def _no_pages(evidence: JudgeEvidence) -> JudgeEvidence:
     deeds = tuple(replace(deed, returned="") for deed in evidence.deeds)
-    notes = tuple(replace(one, changes=(UNKNOWN,), facts=()) for one in evidence.notes)
-    return replace(evidence, text="", tree="", deeds=deeds, notes=notes)
+    notes = tuple(replace(one, changes=(UNKNOWN,), facts=(), found=()) for one in evidence.notes)
+    return _unchecked(replace(evidence, text="", tree="", deeds=deeds, notes=notes))
+
+
+def _unchecked(evidence: JudgeEvidence) -> JudgeEvidence:
+    """Take away what checks read off the pages; what the run changed on servers stays."""
+    known = evidence.checks
+    return evidence if known is None else replace(evidence, checks=known._replace(outcomes=()))
 
 
 def _shuffled(evidence: JudgeEvidence) -> JudgeEvidence:
@@ -175,7 +180,8 @@ def _cut(evidence: JudgeEvidence) -> JudgeEvidence:
     images = tuple(image for image in evidence.images if image.step < kept)
     shown = _with_images(evidence, images)
     notes = tuple(one for one in evidence.notes if one.step < kept)
-    return replace(shown, deeds=evidence.deeds[:kept], history=history, text="", tree="", notes=notes)
+    rest = replace(shown, deeds=evidence.deeds[:kept], history=history, text="", tree="", notes=notes)
+    return _unchecked(rest)
 
 
 def _foreign(evidence: JudgeEvidence, donor: JudgeEvidence | None) -> JudgeEvidence:

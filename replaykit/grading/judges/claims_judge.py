@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.changes import is_allowed
 from replaykit.grading.judges.claims.decisions import DECIDE_VERSION, ClaimFinding
 from replaykit.grading.judges.claims.guards import unquoted, unspoken
 from replaykit.grading.judges.claims.items import Decided, decided, plain
 from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.judges.claims.unexplained import NO_NETWORK, unexplained
 from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import ModelJudge, stage_report
@@ -109,8 +109,11 @@ class Claims(ModelJudge):
         claims = decided(_items(read, CLAIMS), "answer", answer, (task, answer), facts)
         left = unexplained(facts, _explained(needs))
         asks = read[NEEDS][1] if NEEDS in read else True
-        is_failing = self.settings.side_effects == "fail" and bool(left)
+        is_strict = self.settings.side_effects == "fail"
+        is_failing = is_strict and any("event" in one for one in left)
         outcome, reason, detail = folded(needs, claims, task, answer, asks=asks, side_effect=is_failing)
+        if is_strict and left and outcome is JudgeOutcome.SUCCESS:
+            outcome, reason, detail = JudgeOutcome.ABSTAIN, "not_shown", NO_NETWORK
         return replace(
             found,
             outcome=outcome,
@@ -202,31 +205,3 @@ def _quotes(items: Sequence[Decided]) -> list[str]:
 def _named(one: Decided) -> str:
     quote = " ".join(one.item.quote.split())[:120]
     return f'{one.of}, {one.item.id}: "{quote}": {one.finding} ({one.reason})'
-
-
-UNKNOWN = ({"note": "unknown: the network was not recorded"},)
-"""What is said of a run without a network."""
-
-
-def unexplained(facts: RunFacts, explained: Collection[int]) -> tuple[dict[str, Any], ...]:
-    """Return the changes that no supported need sent for and `allow:` does not expect.
-
-    `explained`: requests by their positions in the story. What the answer says explains nothing.
-    """
-    if not facts.has_network:
-        return UNKNOWN
-    left = [one.at_most for one in facts.allow]
-    found = []
-    for change in facts.changes:
-        if change.event not in explained and not is_allowed(change, facts.allow, left):
-            one = change.exchange
-            found.append(
-                {
-                    "event": change.event,
-                    "step": one.step,
-                    "method": one.method,
-                    "url": one.url,
-                    "status": change.status,
-                }
-            )
-    return tuple(found)

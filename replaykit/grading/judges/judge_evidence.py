@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.grounding import grounding
+from replaykit.grading.judges.check_facts import CheckFacts, check_facts
 from replaykit.grading.judges.claims.run_facts import RunFacts
-from replaykit.grading.judges.grounding import grounding
 from replaykit.grading.judges.screenshot_choice import (
     Dedupe,
     ImagePolicy,
@@ -56,6 +57,10 @@ class Wants(Struct, frozen=True, kw_only=True):
     """The run itself, for judges that decide by code what a model states."""
     notes: bool = False
     """What changed with each step, and the steps at which a page let nobody on."""
+    findings: bool = False
+    """With the notes: what detectors find at each step."""
+    checks: bool = False
+    """What checks find that ask no model, and requests that nothing explains."""
 
 
 class AgentAction(Struct, frozen=True, kw_only=True):
@@ -106,6 +111,8 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """Names of the sites that the task uses."""
     notes: tuple[StepNote, ...] = ()
     """What changed with each step, where it was asked for."""
+    checks: CheckFacts | None = None
+    """What checks find that ask no model, where it was asked for."""
     blocked: tuple[int, ...] = ()
     """Steps at which a page let nobody on, where notes were asked for."""
     is_reversed: bool = False
@@ -140,7 +147,8 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
         task_id=task.id,
         start_urls=task.start_urls,
         sites=task.sites,
-        notes=step_notes(replay, forged=wants.forged) if wants.notes else (),
+        notes=step_notes(replay, forged=wants.forged, findings=wants.findings) if wants.notes else (),
+        checks=check_facts(task, replay) if wants.checks else None,
         blocked=tuple(_blocked(replay)) if wants.notes else (),
     )
 

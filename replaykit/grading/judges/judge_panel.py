@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import fields, replace
 
 from replaykit.errors import JudgeError
@@ -92,6 +93,7 @@ def folded(settings: JudgeSettings, judgements: Sequence[Judgement]) -> Judgemen
         grounding=next((one.grounding for one in judgements if one.grounding), ()),
         detail=f"{lost.judge}: {lost.detail}" if lost is not None else None,
         members=tuple(_member(one) for one in judgements),
+        depends_on=next((one.depends_on for one in judgements if one.depends_on is not UNSET), UNSET),
     )
 
 

@@ -55,7 +55,9 @@ class ModelJudge:
             readers = "agent_reward, and webjudge with variant: general, only"
             raise JudgeError(what=f"option reasoning: {settings.reasoning!r} is of {readers}")
         if settings.side_effects and not self.decides_side_effects:
-            raise JudgeError(what=f"option side_effects: {settings.side_effects!r} is of claims only")
+            raise JudgeError(
+                what=f"option side_effects: {settings.side_effects!r} is of claims and rubric only"
+            )
         self.mode = mode
         self.name = settings.id or self.protocol
         self.prompts = prompts

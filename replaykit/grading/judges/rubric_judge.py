@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
-from msgspec import Struct, to_builtins
+from msgspec import UNSET, Struct, to_builtins
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.claims.unexplained import NO_NETWORK
 from replaykit.grading.judges.judge import Replies, Round, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.model_judge import Asked, ModelJudge, stage_report
@@ -37,6 +38,8 @@ FOLD_VERSION = 1
 IMAGES_MAX = 20
 """Most pictures of one reading: above, providers accept smaller ones only."""
 
+_TAKEN_BACK = JudgeOutcome.SUCCESS, JudgeOutcome.ABSTAIN
+
 _INVALID = ("impossible", "not_allowed")
 
 _SLOTS: Mapping[str, tuple[str, ...] | None] = {
@@ -48,6 +51,7 @@ _SLOTS: Mapping[str, tuple[str, ...] | None] = {
     "story.user": ("task", "criteria", "actions", "answer"),
     "reading.system": ("choices",),
     "reading.user": ("task", "criteria", "steps", "answer", "gaps"),
+    "reading.checks": ("checks",),
 }
 
 
@@ -63,6 +67,7 @@ class RubricJudge(ModelJudge):
     """Rounds of 0 or 1, of looks and a story, and of 1 or one a criterion. The story never decides."""
 
     protocol = "rubric"
+    decides_side_effects = True
 
     def __init__(self, settings: JudgeSettings, mode: str = "strict") -> None:
         slots = {name: Slot(shipped=f"rubric.{name}", names=names) for name, names in _SLOTS.items()}
@@ -70,8 +75,8 @@ class RubricJudge(ModelJudge):
         super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "all")
         if self.wants.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
-        self.wants = replace(self.wants, notes=True)
         self.has_facts = settings.facts != "none"
+        self.wants = replace(self.wants, notes=True, findings=self.has_facts, checks=True)
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Freeze the criteria, look and listen, read, and fold."""
@@ -132,7 +137,8 @@ class RubricJudge(ModelJudge):
         how = self.settings.rubrics or ("asked" if self.settings.rubric is None else "given")
         options = {name: getattr(self.settings, name) for name in own}
         versions = {"fold_version": FOLD_VERSION, "changes_version": CHANGES_VERSION}
-        return {"rubrics": how, "max_images": self.settings.max_images, **options, **versions}
+        fails = {"side_effects": "fail"} if self.settings.side_effects == "fail" else {}
+        return {"rubrics": how, "max_images": self.settings.max_images, **options, **versions, **fails}
 
     # Rounds
 
@@ -236,12 +242,16 @@ class RubricJudge(ModelJudge):
             "answer": evidence.answer or "" if has_answer else "",
         }
         part = self._part("reading.user", texts, {"gaps": asks.gaps(evidence)})
-        content: list[Part] = [part, *asks.pictures(evidence, frames)]
+        content: list[Part] = [part, *self._checks(evidence), *asks.pictures(evidence, frames)]
         return _Question(
             request=self.request("reading", self._system("reading.system", evidence), content, index),
             criteria=criteria,
             shown=asks.shown(evidence, frames, steps, has_answer=has_answer),
         )
+
+    def _checks(self, evidence: JudgeEvidence) -> list[TextPart]:
+        told = asks.checks_text(evidence) if self.settings.facts == "checks" else ""
+        return [self._part("reading.checks", {"checks": told})] if told else []
 
     def _part(self, slot: str, texts: Mapping[str, str], own: Mapping[str, str] | None = None) -> TextPart:
         return TextPart(text=self.prompts.fill(slot, {**self.untrusted(texts), **(own or {})}))
@@ -271,8 +281,10 @@ class RubricJudge(ModelJudge):
         invalid = criteria.rubric.validity in _INVALID and validity in _INVALID
         folded = fold(listed, {id: one.reading for id, one in items.items()}, invalid=invalid)
         careless = {id: met for reply in replies for id, met in lenient(reply, listed).items()}
+        other = fold(listed, careless, invalid=invalid)
         unreadable = next((one for one in read if isinstance(one, str)), None)
-        outcome, reason = folded.outcome, folded.reason
+        left = evidence.checks.side_effects if evidence.checks is not None else ()
+        outcome, reason = self._with_effects(folded.outcome, folded.reason, left)
         if not items and unreadable is not None:
             outcome, reason = JudgeOutcome.ABSTAIN, unreadable
         found = unasked(self, outcome, reason)
@@ -292,7 +304,7 @@ class RubricJudge(ModelJudge):
                 ],
             },
             origins=_origins(asked),
-            other_mode=fold(listed, careless, invalid=invalid).outcome,
+            other_mode=self._with_effects(other.outcome, other.reason, left)[0],
             grounding=evidence.grounding,
             criteria=tuple(rows),
             process={**to_builtins(folded.process), "n_blocked": folded.n_blocked},
@@ -300,7 +312,25 @@ class RubricJudge(ModelJudge):
             validity=validity,
             unsupported=tuple(row["id"] for row in rows if row["story"] == "YES" and row["verdict"] != "YES"),
             basis=criteria.rubric.digest,
+            side_effects=left,
+            detail=NO_NETWORK if (folded.outcome, outcome) == _TAKEN_BACK else None,
+            depends_on="checks" if self._rests_on_checks else UNSET,
         )
+
+    @property
+    def _rests_on_checks(self) -> bool:
+        return self.settings.facts == "checks" or self.settings.side_effects == "fail"
+
+    def _with_effects(
+        self, outcome: JudgeOutcome, reason: str, left: Sequence[Mapping[str, Any]]
+    ) -> tuple[JudgeOutcome, str]:
+        """Return the verdict where unexplained requests fail a run: none succeeds without a network."""
+        is_open = outcome is JudgeOutcome.SUCCESS or reason == "cannot_tell"
+        if self.settings.side_effects != "fail" or not left or not is_open:
+            return outcome, reason
+        if any("event" in one for one in left):
+            return JudgeOutcome.FAILURE, "side_effect"
+        return JudgeOutcome.ABSTAIN, "cannot_tell"
 
     def _stages(
         self, asked: Sequence[Asked], criteria: Criteria, read: Sequence[Read | str]

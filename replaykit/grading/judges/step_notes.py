@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.changes import Change, changes
+from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.judges.claims.requests import sent_fields
+from replaykit.grading.verdict import RunFinding
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
@@ -48,6 +51,8 @@ class StepNote(Struct, frozen=True, kw_only=True):
     """`- line`, `+ line`, `~ "label": "before" -> "after"`; `page unknown` alone where it cannot be read."""
     facts: tuple[str, ...] = ()
     """Address, status, requests that changed something, dialogs, downloads."""
+    found: tuple[str, ...] = ()
+    """What detectors found at the step, code and name each, where it was asked for."""
     n_cut: int = 0
     """Lines left out."""
 
@@ -64,8 +69,12 @@ class _Sight(Struct, frozen=True):
     fields: dict[str, str]
 
 
-def step_notes(replay: Replay, *, forged: bool = False) -> tuple[StepNote, ...]:
-    """Return a note for each step. `forged`: pages that the agent had a hand in too."""
+def step_notes(replay: Replay, *, forged: bool = False, findings: bool = False) -> tuple[StepNote, ...]:
+    """Return a note for each step.
+
+    `forged`: pages that the agent had a hand in too. `findings`: what detectors find, in words of ours only.
+    """
+    told = _told(replay) if findings else {}
     by_step: dict[int | None, list[Change]] = {}
     for change in changes(replay):
         by_step.setdefault(change.exchange.step, []).append(change)
@@ -79,8 +88,28 @@ def step_notes(replay: Replay, *, forged: bool = False) -> tuple[StepNote, ...]:
             *(_download(one) for one in downloads if one.step == state.index),
         ]
         lines = list(_changes(state, replay, seen, forged=forged))
-        found.append(_bounded(state.index, lines, facts))
+        note = _bounded(state.index, lines, facts)
+        found.append(replace(note, found=tuple(told[state.index])) if state.index in told else note)
     return tuple(found)
+
+
+_TOLD = ("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B5", "C1", "C2", "C3", "D1", "E6")
+"""Codes that rest on the run alone: not on checks, policies, judges or the words of the answer."""
+
+
+def _told(replay: Replay) -> dict[int, list[str]]:
+    """Return step to what was found there."""
+    lines: dict[int, list[str]] = {}
+    for one in findings_of(replay):
+        if one.code in _TOLD and one.step is not None and not one.unknown:
+            lines.setdefault(one.step, []).append(f"{one.code} {one.name}{_later(one)}")
+    return lines
+
+
+def _later(one: RunFinding) -> str:
+    more = [str(step) for step in one.steps[1:]]
+    again = f", again at step {', '.join(more)}" if more else ""
+    return f"{again}, recovered" if one.recovered else again
 
 
 def _changes(

@@ -183,13 +183,17 @@ def test_a_run_without_a_network(judged):
     found, _ = judged(built)
     assert found.outcome == "ABSTAIN"
     assert "unknown" in found.side_effects[0]["note"]
+    assert judged(built, side_effects="fail")[0].outcome == "ABSTAIN"
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({"protocol": "claims", "images": "last:3"}, "claims looks at no picture"),
-        ({"protocol": "webvoyager", "side_effects": "fail"}, "option side_effects: 'fail' is of claims only"),
+        (
+            {"protocol": "webvoyager", "side_effects": "fail"},
+            "option side_effects: 'fail' is of claims and rubric only",
+        ),
         ({"protocol": "claims", "variant": "general"}, "option variant"),
         ({"protocol": "claims", "prompts": {"system": "x"}}, "no prompt 'system' in claims"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.grounding import grounding
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.replay.player import Replay

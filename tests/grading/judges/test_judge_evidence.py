@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.grounding import grounding
+from replaykit.grading.grounding import grounding
 from replaykit.grading.judges.judge_evidence import Wants, gather
 from replaykit.grading.judges.screenshot_choice import RunScreenshot, all_shots, image_policy, shots
 from replaykit.replay.player import Replay

@@ -394,7 +394,7 @@ def test_a_rubric_for_another_wording_is_refused(ask: Any) -> None:
     ("fields", "words"),
     [
         ({"protocol": "rubric", "images": "scored>=3"}, "for webjudge only"),
-        ({"protocol": "rubric", "side_effects": "fail"}, "of claims only"),
+        ({"protocol": "webjudge", "side_effects": "fail"}, "of claims and rubric only"),
         (
             {"protocol": "webvoyager", "story": False},
             "option story: it is of protocol rubric, not of webvoyager",

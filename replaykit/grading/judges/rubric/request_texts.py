@@ -68,6 +68,11 @@ def frames_text(evidence: JudgeEvidence, frames: Sequence[int]) -> str:
     return "\n".join(f"frame {frame}: step {step}, {_act(evidence, step)}" for frame, step in steps)
 
 
+def checks_text(evidence: JudgeEvidence) -> str:
+    """Return one line a check that asked no model."""
+    return "\n".join(evidence.checks.outcomes if evidence.checks is not None else ())
+
+
 def pictures(evidence: JudgeEvidence, frames: Sequence[int]) -> list[Part]:
     """Return pictures, each after its number and step."""
     found: list[Part] = []
@@ -118,7 +123,8 @@ def _act(evidence: JudgeEvidence, step: int) -> str:
 def _note(one: StepNote, *, facts: bool, changes: bool) -> list[str]:
     cut = [f"({one.n_cut} more lines)"] if one.n_cut else []
     lines = [*one.changes, *cut] if changes else []
-    return [*lines, *(f"* {fact}" for fact in one.facts if facts)]
+    observed = [*(f"* {fact}" for fact in one.facts), *(f"! {finding}" for finding in one.found)]
+    return [*lines, *(observed if facts else [])]
 
 
 def _shows(one: StepNote, *, facts: bool, changes: bool) -> bool:
