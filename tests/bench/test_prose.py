@@ -25,7 +25,6 @@ UNWRITTEN = {
     "library.md",
     "parity.md",
     "reasons.md",
-    "snapshot-format.md",
 }
 """Documents that are not yet held to both rules; only ever fewer."""
 REWRITTEN = sorted(set(PAGES) - UNWRITTEN)
