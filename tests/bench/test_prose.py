@@ -17,7 +17,6 @@ from replaykit.cli.main import COMMANDS, cli
 PAGES = {path.name: path.read_text("utf-8") for path in documents()}
 UNWRITTEN = {
     "CHANGELOG.md",
-    "SECURITY.md",
     "benchmarks.md",
     "cli.md",
     "errors.md",
