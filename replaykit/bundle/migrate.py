@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from msgspec import ValidationError
 
 from replaykit.bundle.bundle_format import FORMAT_VERSION
-from replaykit.bundle.repair import numbers_fit
+from replaykit.bundle.storable_values import numbers_fit
 
 Event: TypeAlias = dict[str, Any]
 """A header or event as JSON has it."""

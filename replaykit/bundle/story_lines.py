@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from replaykit.bundle.bundle_format import FORMAT_VERSION
 from replaykit.bundle.migrate import upgrade
-from replaykit.bundle.repair import numbers_fit, repair
+from replaykit.bundle.storable_values import numbers_fit, repair
 from replaykit.decoders import decoder
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, ToolCall, Unknown

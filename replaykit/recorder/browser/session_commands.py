@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from secrets import token_hex
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from replaykit.bundle.blobs import pixmap
-from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.closed_shadow_roots import reveal
 from replaykit.recorder.browser.command_effects import (
-    COMMAND_MAX_MS,
     CallMethod,
     Carried,
     CloseProbeTab,
@@ -25,11 +22,11 @@ from replaykit.recorder.browser.command_effects import (
     Outline,
     Sleep,
     Work,
-    ask,
     evaluate,
 )
 from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
 from replaykit.recorder.browser.net_log import NetLog, Sent
+from replaykit.recorder.browser.screenshots import screenshot
 from replaykit.recorder.probes.probe_reading import open_page, prepare, reads, request
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
@@ -44,19 +41,11 @@ from replaykit.recorder.session.driver_messages import (
     ReadPage,
     Screenshot,
 )
-from replaykit.recorder.session.outbox import Blob
 from replaykit.recorder.session.witnesses import OF_PAGES, Watching
-from replaykit.secrets.paint import blacken
-from replaykit.trajectory.scalars import Box
-
-PIXELS_MAX = 8_000_000
-"""Larger pictures are taken at a lower scale."""
 
 MARKERS_MAX = 12
 """Requests of our own that push the browser's log out, until it holds the first."""
 
-CAPTURE_MAX_MS = 1500
-"""A capture takes 30 ms; one that has not come by then is asked for again."""
 
 Command: TypeAlias = (
     ReadPage | Screenshot | CloseDocuments | FetchBody | Post | ReadLog | Http | Open | Close | Pause
@@ -128,18 +117,7 @@ class Commands:
         raise CommandRefused("failed")
 
     def _screenshot(self, command: Screenshot) -> Carried:
-        tab = self._tab(command.page)
-        scale = _scale(tab)
-        params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
-        if scale < 1:
-            params["clip"] = yield from _clip(tab, scale)
-        document = tab.document
-        yield from _painted(tab)
-        shot = yield from _capture(tab, params)
-        at = self._clock.now()
-        yield from _still(tab, document)
-        picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
-        return picture, scale, at
+        return (yield from screenshot(self._tab(command.page), command, self._clock))
 
     def _body(self, command: FetchBody) -> Carried:
         reply = yield from self._ask_owner(command.request, "Network.getResponseBody")
@@ -224,71 +202,6 @@ def _http(command: Http) -> Carried:
 
 def _pause(command: Pause) -> Carried:
     return (yield Sleep(ms=command.ms))
-
-
-_PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((done) => {
-  requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
-  setTimeout(done, 500, false);
-})"""
-
-
-def _painted(tab: CdpTab) -> Carried:
-    # Until a document has drawn something, the browser goes on showing the one before it.
-    try:
-        is_painted = yield from evaluate(tab, _PAINTED, timeout_ms=CAPTURE_MAX_MS)
-    except CommandRefused as refused:
-        if str(refused) in ("gone", "failed"):
-            return  # a document without our script; whether it stays is asked afterwards
-        raise
-    if is_painted is False:
-        raise CommandRefused("gone")
-
-
-def _still(tab: CdpTab, document: int) -> Carried:
-    # The browser's answer comes after all that it told of documents before.
-    yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
-    if tab.document != document:
-        raise CommandRefused("gone")
-
-
-def _capture(tab: CdpTab, params: dict[str, Any]) -> Carried:
-    # A capture under way when its document is replaced fails, or is never answered; that the document goes
-    # may be told only after it was refused.
-    document, why = tab.document, ""
-    for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
-        try:
-            return (yield from ask(tab, "Page.captureScreenshot", params, patience))
-        except CommandRefused as refused:
-            why = str(refused)
-            if why not in ("timeout", "failed"):
-                raise
-            if tab.moves.is_leaving or tab.document != document:
-                raise CommandRefused("gone") from refused
-    raise CommandRefused(why)
-
-
-def _scale(tab: CdpTab) -> float:
-    if tab.viewport is None:
-        return 1.0
-    pixels = tab.viewport[0] * tab.viewport[1] * tab.dpr**2
-    return 1.0 if pixels <= PIXELS_MAX else (PIXELS_MAX / pixels) ** 0.5
-
-
-def _clip(tab: CdpTab, scale: float) -> Carried:
-    metrics = yield from ask(tab, "Page.getLayoutMetrics", {})
-    view = metrics["cssVisualViewport"]
-    size = {"width": view["clientWidth"], "height": view["clientHeight"]}
-    return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
-
-
-def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
-    png = base64.b64decode(capture)
-    pixels = pixmap(png)
-    if pixels is not None:
-        return Blob.of(PIXMAP, blacken(pixels, paint, scale))
-    if paint:
-        raise CommandRefused("failed")  # it cannot be painted, so it may not be kept
-    return Blob.of("image/png", png)
 
 
 ELEMENTS_MAX = 10_000

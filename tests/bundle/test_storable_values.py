@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.repair import numbers_fit, repair, repair_text
+from replaykit.bundle.storable_values import numbers_fit, repair, repair_text
 from replaykit.trajectory.action import Click, Element, ToolCall
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, Read, TabView

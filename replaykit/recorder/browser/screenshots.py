@@ -1,0 +1,112 @@
+"""Take a screenshot of a tab: of one document, drawn, scaled to what is kept, with secrets blackened."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from replaykit.bundle.blobs import pixmap
+from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.command_effects import (
+    COMMAND_MAX_MS,
+    Carried,
+    CommandRefused,
+    Work,
+    ask,
+    evaluate,
+)
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import Screenshot
+from replaykit.recorder.session.outbox import Blob
+from replaykit.secrets.paint import blacken
+from replaykit.trajectory.scalars import Box
+
+PIXELS_MAX = 8_000_000
+"""Larger pictures are taken at a lower scale."""
+
+CAPTURE_MAX_MS = 1500
+"""A capture takes 30 ms; one that has not come by then is asked for again."""
+
+
+def screenshot(tab: CdpTab, command: Screenshot, clock: Clock) -> Carried:
+    """Return the picture, its scale, and when it was taken, ms since recording start.
+
+    Refused as `gone` where the tab shows another document by then.
+    """
+    scale = _scale(tab)
+    params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+    if scale < 1:
+        params["clip"] = yield from _clip(tab, scale)
+    document = tab.document
+    yield from _painted(tab)
+    shot = yield from _capture(tab, params)
+    at = clock.now()
+    yield from _still(tab, document)
+    picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
+    return picture, scale, at
+
+
+_PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  setTimeout(done, 500, false);
+})"""
+
+
+def _painted(tab: CdpTab) -> Carried:
+    # Until a document has drawn something, the browser goes on showing the one before it.
+    try:
+        is_painted = yield from evaluate(tab, _PAINTED, timeout_ms=CAPTURE_MAX_MS)
+    except CommandRefused as refused:
+        if str(refused) in ("gone", "failed"):
+            return  # a document without our script; whether it stays is asked afterwards
+        raise
+    if is_painted is False:
+        raise CommandRefused("gone")
+
+
+def _still(tab: CdpTab, document: int) -> Carried:
+    # The browser's answer comes after all that it told of documents before.
+    yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
+    if tab.document != document:
+        raise CommandRefused("gone")
+
+
+def _capture(tab: CdpTab, params: dict[str, Any]) -> Carried:
+    # A capture under way when its document is replaced fails, or is never answered; that the document goes
+    # may be told only after it was refused.
+    document, why = tab.document, ""
+    for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
+        try:
+            return (yield from ask(tab, "Page.captureScreenshot", params, patience))
+        except CommandRefused as refused:
+            why = str(refused)
+            if why not in ("timeout", "failed"):
+                raise
+            if tab.moves.is_leaving or tab.document != document:
+                raise CommandRefused("gone") from refused
+    raise CommandRefused(why)
+
+
+def _scale(tab: CdpTab) -> float:
+    if tab.viewport is None:
+        return 1.0
+    pixels = tab.viewport[0] * tab.viewport[1] * tab.dpr**2
+    return 1.0 if pixels <= PIXELS_MAX else (PIXELS_MAX / pixels) ** 0.5
+
+
+def _clip(tab: CdpTab, scale: float) -> Carried:
+    metrics = yield from ask(tab, "Page.getLayoutMetrics", {})
+    view = metrics["cssVisualViewport"]
+    size = {"width": view["clientWidth"], "height": view["clientHeight"]}
+    return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
+
+
+def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
+    png = base64.b64decode(capture)
+    pixels = pixmap(png)
+    if pixels is not None:
+        return Blob.of(PIXMAP, blacken(pixels, paint, scale))
+    if paint:
+        raise CommandRefused("failed")  # it cannot be painted, so it may not be kept
+    return Blob.of("image/png", png)
