@@ -212,14 +212,14 @@ def test_the_import_tables_of_architecture_are_those_that_are_held(update_golden
 
 
 def test_no_module_imports_itself_through_others() -> None:
+    """Imports for types count: whoever reads one module of a circle has to read all of them."""
     graph = {
-        f"replaykit.{module}": {
-            name for name, typing in imports(path) if name.startswith("replaykit.") and not typing
-        }
+        f"replaykit.{module}": {name for name, _ in imports(path) if name.startswith("replaykit.")}
         for module, path in MODULES.items()
+        if module  # the package itself names all that is public
     }
     order = list(TopologicalSorter(graph).static_order())
-    assert len(order) >= len(MODULES)
+    assert len(order) >= len(graph)
 
 
 def test_modules_are_small() -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from replaykit.recorder.browser.cdp_frames import Via
+from replaykit.recorder.browser.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -18,7 +16,7 @@ Params: TypeAlias = dict[str, Any]
 class Moves:
     """Navigations of one tab."""
 
-    def __init__(self, tab: CdpTab, clock: Clock) -> None:
+    def __init__(self, tab: TabState, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._types: dict[str, str] = {}

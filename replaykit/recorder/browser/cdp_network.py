@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from replaykit.recorder.browser.cdp_frames import Target, Via
+from replaykit.recorder.browser.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
     Failed,
@@ -23,10 +25,6 @@ from replaykit.recorder.session.driver_messages import (
     WebSocketMessage,
 )
 from replaykit.recorder.session.websocket_traffic import TEXT
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_frames import Target, Via
-    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -72,7 +70,7 @@ class _Hop:
 class TabNetwork:
     """Requests of one tab, by network id."""
 
-    def __init__(self, tab: CdpTab, clock: Clock) -> None:
+    def __init__(self, tab: TabState, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._hops: dict[str, list[_Hop]] = {}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from replaykit.recorder.browser.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
     ConsoleLine,
@@ -14,9 +15,6 @@ from replaykit.recorder.session.driver_messages import (
     DownloadChanged,
     Input,
 )
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -30,7 +28,7 @@ _DOWNLOAD_STATES = {"inProgress": "started", "completed": "completed", "canceled
 class Reports:
     """Reports of one tab."""
 
-    def __init__(self, tab: CdpTab, clock: Clock) -> None:
+    def __init__(self, tab: TabState, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._downloads: dict[str, DownloadChanged] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from replaykit.errors import RecorderError
 from replaykit.recorder.browser.cdp_documents import Place
 from replaykit.recorder.browser.cdp_frames import Flood, Via
+from replaykit.recorder.browser.tab_state import TabState
 from replaykit.recorder.page.page_script import (
     PageClose,
     PageEvent,
@@ -31,9 +32,6 @@ from replaykit.recorder.session.driver_messages import (
     SnapshotPushed,
     Source,
 )
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import CdpTab
 
 Params: TypeAlias = dict[str, Any]
 
@@ -72,7 +70,7 @@ class Numbers:
 class Worlds:
     """Worlds of one tab."""
 
-    def __init__(self, tab: CdpTab, clock: Clock) -> None:
+    def __init__(self, tab: TabState, clock: Clock) -> None:
         self._tab = tab
         self._clock = clock
         self._flood = Flood()

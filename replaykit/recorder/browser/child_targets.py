@@ -8,19 +8,16 @@ among them, each frame below that waits for them just then, and that frame never
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from replaykit.recorder.browser.cdp_frames import PAGES, WORKERS, Target, Via
 from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import CallMethod, Carried, CommandRefused, Tell
+from replaykit.recorder.browser.driver_parts import TabKeeper
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
 from replaykit.recorder.session.driver_messages import FrameLeft
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.driver import Driver
-
 
 CHILDREN_MAX = 10_000
 """Targets below frames and workers of the whole browser that are not attached to, or not yet."""
@@ -45,7 +42,7 @@ class Child(Struct, frozen=True, kw_only=True):
 class Targets:
     """What one driver has to do about them."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: TabKeeper) -> None:
         self._driver = driver
         self._claims: dict[str, tuple[CdpTab, Via]] = {}
         self._children: dict[str, Child] = {}

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
 from replaykit.browser import FEATURES_OFF, UNISOLATED
+from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_kinds import (
     BLIND,
     BLINDED,
@@ -26,13 +27,10 @@ from replaykit.recorder.browser.command_kinds import (
     cdp_kind,
     runs_in_page,
 )
+from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.forged_documents import forges
 from replaykit.recorder.session.driver_messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
-
-if TYPE_CHECKING:
-    from replaykit.recorder.browser.cdp_tab import CdpTab
-    from replaykit.recorder.browser.driver import Driver
 
 log = logging.getLogger("replaykit.recorder")
 
@@ -93,7 +91,7 @@ class _Funnel:
 class DriverLog:
     """What one recording hears of its agent's commands."""
 
-    def __init__(self, driver: Driver, *, is_sync: bool) -> None:
+    def __init__(self, driver: SessionFeed, *, is_sync: bool) -> None:
         self._driver = driver
         self._is_sync = is_sync
         self._funnel: _Funnel | None = None
