@@ -25,7 +25,8 @@ FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
 LINES = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("replaykit ")]
 INSPECT = [line for line in LINES if line.startswith("inspect ")]  # tests/integrations/inspect runs them
-SERVERS = [line for line in LINES if line not in (*COMMANDS, *INSPECT)]
+TELEMETRY = [line for line in LINES if " --otel " in line]  # tests/integrations/otel runs it
+SERVERS = [line for line in LINES if line not in (*COMMANDS, *INSPECT, *TELEMETRY)]
 AGENTS = ("assessor", "participant")
 
 
@@ -40,7 +41,7 @@ def test_every_block_of_the_page_is_run_or_compared() -> None:
     assert [line.split()[1] for line in INSPECT] == ["eval", "score"]
     assert [line.split()[1] for line in COMMANDS] == ["record", "grade", "rerun"]
     assert [line.split()[2] for line in SERVERS] == [f"fixtures.agents.a2a_{name}" for name in AGENTS]
-    assert len(BLOCKS) == len(FILES) + 7
+    assert len(BLOCKS) == len(FILES) + 8
 
 
 # The loop

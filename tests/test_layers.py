@@ -96,6 +96,7 @@ CAGES = {
     "pytest": ("pytest_plugin",),
     "inspect_ai": ("integrations.inspect",),
     "anyio": ("integrations.inspect", "integrations.mcp"),
+    "opentelemetry": ("integrations.otel",),
     "a2a": (),
     "atif": (),
 }

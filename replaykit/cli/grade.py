@@ -23,7 +23,7 @@ SECTIONS = {
     "Gate": ["fail_on", "fail_under", "max_error_share", "calibration", "calibration_min", "thresholds"],
     "Output": [
         "outputs", "format", "is_summary", "shows_side_effects", "label", "reward_dir", "no_fallback",
-        "timings",
+        "timings", "otel", "has_spans",
     ],
     "Processes": ["jobs", "results"],
 }  # fmt: skip
@@ -234,6 +234,18 @@ SECTIONS = {
     "(--format text lists them all).",
 )
 @click.option("--label", metavar="TEXT", help="Name of this report.")
+@click.option(
+    "--otel",
+    metavar="EXPORTER",
+    help="Also send the results as OpenTelemetry events with this exporter, such as otlp_proto_http or "
+    "console. Its own variables (OTEL_EXPORTER_OTLP_ENDPOINT) configure it.",
+)
+@click.option(
+    "--otel-spans",
+    "has_spans",
+    is_flag=True,
+    help="With --otel, send a span for each run and step: names and times only.",
+)
 @click.option(
     "--timings",
     type=click.Path(dir_okay=False, path_type=Path),

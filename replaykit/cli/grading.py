@@ -29,6 +29,7 @@ from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
     from replaykit.grading.judge_shares import ThresholdFile
+    from replaykit.integrations.otel import Telemetry
     from replaykit.tasks.judge_settings import JudgeSettings
     from replaykit.tasks.suite import Suite
 
@@ -57,6 +58,8 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     timings: Path | None
     is_summary: bool
     shows_side_effects: bool
+    otel: str | None
+    has_spans: bool
     options: dict[str, Any]
     """What goes to `GradeOptions` as it is."""
 
@@ -66,6 +69,7 @@ def graded(reward_dir: Path | None, **said: Any) -> int:
     own = {name: said.pop(name) for name in GradeCommand.__struct_fields__ if name in said}
     asked = GradeCommand(**own, options=said)
     try:
+        telemetry = _telemetry(asked)
         report = _grade(asked, is_alone_needed=reward_dir is not None)
     except ReplaykitError as error:
         if reward_dir is not None:
@@ -74,7 +78,20 @@ def graded(reward_dir: Path | None, **said: Any) -> int:
     if reward_dir is not None:
         write_reward(report, reward_dir)
     _warn(report, asked.max_error_share)
+    if telemetry is not None:
+        telemetry.send(report, find_bundles(asked.bundles))
     return exit_code(report.gate)
+
+
+def _telemetry(asked: GradeCommand) -> Telemetry | None:
+    """Return what sends the results; what cannot send them fails before anything is graded."""
+    if asked.otel is None and asked.has_spans:
+        raise UsageError(what="--otel-spans: name the exporter with --otel EXPORTER")
+    if asked.otel is None:
+        return None
+    from replaykit.integrations.otel import Telemetry
+
+    return Telemetry(asked.otel, has_spans=asked.has_spans)
 
 
 def _warn(report: Report, max_error_share: float) -> None:
