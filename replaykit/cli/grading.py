@@ -23,6 +23,7 @@ from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
 from replaykit.report.github import write_github
 from replaykit.report.report_formats import SUMMARY_FROM
 from replaykit.report.reward import write_reward
+from replaykit.report.rule_lines import task_file
 from replaykit.report.text_report import side_effects
 from replaykit.report.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
@@ -154,11 +155,13 @@ def _how(asked: GradeCommand) -> GradeOptions:
 
 def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
     if asked.format == "github":
-        click.echo(write_github(report, os.environ), nl=False)
+        named = None if asked.task_file is None else task_file(asked.task_file)
+        click.echo(write_github(report, os.environ, named), nl=False)
         return
     is_short = asked.is_summary or len(report.verdicts) >= SUMMARY_FROM
     shown = asked.format or ("summary" if is_short else "text")
-    click.echo(render(report, shown, sources, has_fallback=not asked.no_fallback), nl=False)
+    shown_report = render(report, shown, sources, has_fallback=not asked.no_fallback, tasks=asked.task_file)
+    click.echo(shown_report, nl=False)
     if asked.shows_side_effects and shown in ("text", "summary"):
         click.echo("\n" + side_effects(report), nl=False)
 
@@ -166,8 +169,10 @@ def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
 def _write(report: Report, asked: GradeCommand, sources: list[str]) -> None:
     for output in asked.outputs:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
-            has_fallback = not asked.no_fallback
-            write_report(report, output, asked.format, sources, has_fallback=has_fallback, on_run=tick)
+            write_report(
+                report, output, asked.format, sources,
+                has_fallback=not asked.no_fallback, tasks=asked.task_file, on_run=tick,
+            )  # fmt: skip
 
 
 def _alone(source: str, how: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:

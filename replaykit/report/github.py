@@ -10,9 +10,12 @@ from html import escape
 from pathlib import Path
 
 from replaykit.errors import UsageError, told
-from replaykit.grading.verdict import Report, Verdict
+from replaykit.grading.verdict import Judgement, Report, Verdict
 from replaykit.report.quoting import quoted
-from replaykit.report.text_report import describe, few, lacks_checks
+from replaykit.report.reasons import said
+from replaykit.report.rule_lines import TaskFile
+from replaykit.report.text_cards import problems, step_of
+from replaykit.report.text_report import compared, describe, few, lacks_checks
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""
@@ -52,20 +55,44 @@ def as_github(report: Report) -> bytes:
     return ("\n".join([head, *rows, *_gate(report), *_reasons(report, room - size)]) + "\n").encode()
 
 
-def error_lines(report: Report) -> list[str]:
-    """Return workflow commands for what failed the gate, at most ten."""
+def error_lines(report: Report, tasks: TaskFile | None = None) -> list[str]:
+    """Return workflow commands for what failed the gate, at most ten.
+
+    With the file that holds the checks, each check and policy is marked at its line: UNDECIDED as a warning
+    unless the gate asks for it. Without it, the reasons of the gate are the lines.
+    """
     if report.gate.status in ("passed", "none"):
         return []
-    lines = [f"::error title=replaykit::{_data(reason)}" for reason in report.gate.reasons]
+    marked = [] if tasks is None else [*_marks(report, tasks)]
+    lines = marked or [f"::error title=replaykit::{_data(reason)}" for reason in report.gate.reasons]
     if len(lines) > ERRORS_MAX:
         more = f"{len(lines) - ERRORS_MAX + 1} more reasons: see the summary"
         return [*lines[: ERRORS_MAX - 1], f"::error title=replaykit::{_data(more)}"]
     return lines
 
 
-def write_github(report: Report, environ: Mapping[str, str]) -> str:
+def _marks(report: Report, tasks: TaskFile) -> Iterator[str]:
+    is_open_gated = report.gate.status == "error"
+    for verdict in report.verdicts:
+        for kind, name, result in problems(verdict):
+            if isinstance(result, Judgement):
+                continue
+            is_open = result.outcome in ("UNDECIDED", "ERROR") and not is_open_gated
+            step = step_of(result.evidence)
+            words = [
+                said(kind, result.reason),
+                compared(result.evidence),
+                "" if step is None else f"step {step}",
+            ]
+            title = f"{report.name(verdict)}: {kind} {name} is {result.outcome}"
+            place = f"file={_property(tasks.name)},line={tasks.line(verdict.task_id, kind, result.id)}"
+            text = _data(", ".join(filter(None, words)))
+            yield f"::{'warning' if is_open else 'error'} {place},title={_property(title)}::{text}"
+
+
+def write_github(report: Report, environ: Mapping[str, str], tasks: TaskFile | None = None) -> str:
     """Append the summary to the step's own file; return what belongs on stdout. Raises UsageError."""
-    lines = "".join(line + "\n" for line in error_lines(report))
+    lines = "".join(line + "\n" for line in error_lines(report, tasks))
     target = environ.get(SUMMARY)
     if not target:
         return as_github(report).decode() + lines
@@ -107,7 +134,7 @@ def _rates(report: Report) -> list[str]:
     for name, one in report.summary.get("metrics", {}).items():
         value = one.get("value") if isinstance(one, dict) else None
         if isinstance(value, int | float):
-            found.append(f"{_cell(name)} {100 * value:.1f} % (n {one.get('n')})")
+            found.append(f"{name} {100 * value:.1f} % (n {one.get('n')})")
     assumed = report.summary.get("assumes") or {}
     lines = [f"assumes: {', '.join(map(_cell, assumed))}"] if assumed else []
     return [*([", ".join(found)] if found else []), *(few(report) if found else []), *lines]
@@ -141,6 +168,10 @@ def _cell(text: str) -> str:
     line = "".join(char if char.isprintable() else " " for char in text)
     line = line if len(line) <= CELL_MAX else line[: CELL_MAX - 1] + "…"
     return "".join(_ACTIVE.get(char, char) for char in line)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _data(text: str) -> str:

@@ -12,7 +12,8 @@ from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Repo
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
-from replaykit.report.text_report import facts, lacks_checks
+from replaykit.report.rule_lines import TaskFile
+from replaykit.report.text_report import compared, facts, lacks_checks
 
 TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""
@@ -30,59 +31,81 @@ class _Case(NamedTuple):
     name: str
     outcome: str
     words: str
+    file: str | None = None
+    line: int | None = None
 
 
-def as_junit(report: Report) -> bytes:
-    """Return the report as JUnit XML, the gate and the rates in a suite of their own at the end."""
-    suites = [*(_suite(verdict, report.name(verdict)) for verdict in report.verdicts), _summary(report)]
-    body = "\n".join(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'.encode()
+def as_junit(report: Report, tasks: TaskFile | None = None) -> bytes:
+    """Return the report as JUnit XML, the gate and the rates in a suite of their own at the end.
+
+    `tasks`: the file that holds the checks; each case then names it with a line.
+    """
+    cases = [[*_cases(verdict, tasks)] for verdict in report.verdicts]
+    gate = _gate(report)
+    suites = [_suite(*pair, report) for pair in zip(report.verdicts, cases, strict=True)]
+    body = "\n".join([*suites, _element("gate", [gate], _rates(report))])
+    head = _counts([gate, *(case for run in cases for case in run)])
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites{head}>\n{body}\n</testsuites>\n'.encode()
 
 
-def _suite(verdict: Verdict, name: str) -> str:
-    cases = list(_cases(verdict))
+def _suite(verdict: Verdict, cases: list[_Case], report: Report) -> str:
     said: dict[str, object] = {
         "task": verdict.task_id,
         "trajectory": verdict.trajectory,
         "success": verdict.success,
     }
     said |= {"cup": verdict.cup, "reward": verdict.reward, "validity": verdict.validity, "mode": verdict.mode}
-    return _element(name or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None})
-
-
-def _cases(verdict: Verdict) -> Iterator[_Case]:
-    for check in verdict.checks:
-        yield _Case("check", check.id, check.outcome, _words("check", check))
-    if lacks_checks(verdict):
-        yield _Case("check", "no_checks", "ERROR", reason_said("check", "no_checks"))
-    for policy in verdict.policies:
-        yield _Case("policy", policy.id, policy.outcome, _words("policy", policy))
-    for judgement in verdict.judgements:
-        yield _Case("judge", judgement.judge, judgement.outcome, _judged(judgement))
-    if verdict.error is not None:
-        words = told(verdict.error.kind, verdict.error.fields)
-        yield _Case("run", "graded", "ERROR", f"{verdict.error.kind}: {words}")
-
-
-def _summary(report: Report) -> str:
-    metrics = report.summary.get("metrics", {})
-    rates = {name: one.get("value") for name, one in metrics.items() if isinstance(one, dict)}
-    shown = {name: f"{value:.4f}" for name, value in rates.items() if isinstance(value, int | float)}
-    outcome = {"passed": "PASS", "none": "NOT_EVALUATED", "error": "ERROR"}.get(report.gate.status, "FAIL")
     return _element(
-        "gate", [_Case("gate", report.gate.status, outcome, "; ".join(report.gate.reasons))], shown
+        report.name(verdict) or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None}
     )
 
 
-def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
+def _cases(verdict: Verdict, tasks: TaskFile | None) -> Iterator[_Case]:
+    task = verdict.task_id
+    for check in verdict.checks:
+        name = check.id if check.id.startswith(check.type) else f"{check.id} ({check.type})"
+        place = _place(tasks, task, "check", check.id)
+        yield _Case(f"{task}.check", name, check.outcome, _words("check", check), *place)
+    if lacks_checks(verdict):
+        yield _Case(f"{task}.check", "no_checks", "ERROR", reason_said("check", "no_checks"))
+    for policy in verdict.policies:
+        name = f"{policy.id} ({policy.dimension})"
+        place = _place(tasks, task, "policy", policy.id)
+        yield _Case(f"{task}.policy", name, policy.outcome, _words("policy", policy), *place)
+    for judgement in verdict.judgements:
+        yield _Case(f"{task}.judge", judgement.judge, judgement.outcome, _judged(judgement))
+    if verdict.error is not None:
+        words = told(verdict.error.kind, verdict.error.fields)
+        yield _Case(f"{task}.run", "graded", "ERROR", f"{verdict.error.kind}: {words}")
+
+
+def _place(tasks: TaskFile | None, task: str, kind: str, id: str) -> tuple[str | None, int | None]:
+    return (None, None) if tasks is None else (tasks.name, tasks.line(task, kind, id))
+
+
+def _rates(report: Report) -> dict[str, str]:
+    metrics = report.summary.get("metrics", {})
+    rates = {name: one.get("value") for name, one in metrics.items() if isinstance(one, dict)}
+    return {name: f"{value:.4f}" for name, value in rates.items() if isinstance(value, int | float)}
+
+
+def _gate(report: Report) -> _Case:
+    outcome = {"passed": "PASS", "none": "NOT_EVALUATED", "error": "ERROR"}.get(report.gate.status, "FAIL")
+    return _Case("gate", report.gate.status, outcome, "; ".join(report.gate.reasons))
+
+
+def _counts(cases: list[_Case]) -> str:
     counts = {
         "tests": len(cases),
         "failures": sum(case.outcome in _FAILED for case in cases),
         "errors": sum(case.outcome in _OPEN for case in cases),
         "skipped": sum(case.outcome in _SKIPPED for case in cases),
     }
-    head = "".join(f' {key}="{value}"' for key, value in counts.items())
-    lines = [f"<testsuite name={_quoted(name)}{head}>"]
+    return "".join(f' {key}="{value}"' for key, value in counts.items())
+
+
+def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
+    lines = [f"<testsuite name={_quoted(name)}{_counts(cases)}>"]
     lines += ["<properties>"] if properties else []
     lines += [f"<property name={_quoted(k)} value={_quoted(v)}/>" for k, v in properties.items()]
     lines += ["</properties>"] if properties else []
@@ -91,8 +114,9 @@ def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
 
 def _case(case: _Case) -> str:
     head = f"<testcase classname={_quoted(case.kind)} name={_quoted(case.name)}"
+    head += "" if case.file is None else f' file={_quoted(case.file)} line="{case.line}"'
     tag = _tag(case.outcome)
-    if tag is None and case.kind != "judge":
+    if tag is None and not case.kind.endswith(".judge"):
         return f"{head}/>"
     if tag is None:
         # Whoever reads a green verdict wants to know what the judge said for it, too.
@@ -120,6 +144,7 @@ def _tag(outcome: str) -> str | None:
 def _words(kind: str, result: CheckResult | PolicyResult) -> str:
     missing = f"missing {', '.join(result.missing)}" if result.missing else ""
     first = " ".join(word for word in (reason_said(kind, result.reason), missing) if word)
+    first = ", ".join(filter(None, (first, compared(result.evidence))))
     how = remedies(result.missing) if result.outcome == "UNDECIDED" else []
     steps = (f"to decide it: {sentence}" for sentence in how)
     return "\n".join([first, *filter(None, map(facts, result.evidence)), *steps])

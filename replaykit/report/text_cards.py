@@ -38,18 +38,19 @@ def report_text(report: Report) -> str:
     """Return counts, main rates and the gate of a report, then the runs that did not succeed."""
     troubled = [v for v in report.verdicts if v.success is not Outcome.PASS or not v.clean]
     rows = [f"{report.name(one)}: {_outcomes(one)}{_violated(one)}" for one in troubled]
-    lines = [_rate(report, name, words) for name, words in _RATES.items()]
+    lines = [_rate(report, name) for name in _RATES]
     return _card(_counts(report), [*filter(None, lines), f"gate: {report.gate.status}", *rows])
 
 
-_RATES = {"success_rate": "success rate", "CuP": "CuP", "safety_failure_rate": "safety failures"}
+_RATES = ("success_rate", "CuP", "safety_failure_rate")
 
 
 def problems(verdict: Verdict) -> Iterator[tuple[str, str, CheckResult | PolicyResult | Judgement]]:
     """Yield kind, id and result of each check, policy and judge that is not well."""
     for check in verdict.checks:
         if check.outcome is not Outcome.PASS:
-            yield "check", check.id if not check.id.isdigit() else f"{check.id} ({check.type})", check
+            named = check.id if check.id.startswith(check.type) else f"{check.id} ({check.type})"
+            yield "check", named, check
     for policy in verdict.policies:
         if policy.outcome not in _KEPT:
             yield "policy", policy.id, policy
@@ -107,10 +108,10 @@ def _counts(report: Report) -> str:
     return f"{label}{counted(len(report.verdicts), 'run')}" + (f": {counts}" if counts else "")
 
 
-def _rate(report: Report, name: str, words: str) -> str:
+def _rate(report: Report, name: str) -> str:
     metric = report.summary.get("metrics", {}).get(name)
     if metric is None or metric["value"] is None:
         return ""
     bounds = metric["ci95"]
     between = f" (95 % interval {bounds[0]:.3f} to {bounds[1]:.3f})" if bounds else ""
-    return f"{words} {metric['value']:.3f}{between}"
+    return f"{name} {metric['value']:.3f}{between}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -30,15 +30,9 @@ from replaykit.report.table import safe, short, table
 from replaykit.trajectory.counted import counted
 
 _METRICS = (
-    ("CR", "CR"),
-    ("PCR (any)", "PCR"),
-    ("PCR (fraction)", "PCR_fraction"),
-    ("CuP", "CuP"),
-    ("pCuP (any)", "pCuP"),
-    ("pCuP (fraction)", "pCuP_fraction"),
-    ("success rate", "success_rate"),
-    ("safety failures", "safety_failure_rate"),
-)
+    "CR", "PCR", "PCR_fraction", "CuP", "pCuP", "pCuP_fraction", "success_rate", "safety_failure_rate",
+)  # fmt: skip
+"""Metrics in the order in which they are printed, by the names that `--fail-under` takes."""
 
 
 def as_summary(report: Report) -> str:
@@ -273,6 +267,14 @@ def _evidence(found: tuple[Evidence, ...]) -> Iterator[str]:
         yield f"    and {len(told) - 3} more"
 
 
+def compared(evidence: Iterable[Evidence]) -> str:
+    """Return expected and found value of the first evidence that has both; empty where none has."""
+    for one in evidence:
+        if one.expected is not None and one.found is not None:
+            return f"expected {_shown(one.expected.raw)}, found {_shown(one.found.raw)}"
+    return ""
+
+
 def _facts(evidence: Evidence) -> Iterator[str]:
     if evidence.step is not None:
         yield f"step {evidence.step}"
@@ -298,12 +300,10 @@ def _shown(value: Any) -> str:
 
 def _rates(report: Report) -> list[str]:
     rows = [["metric", "value", "95 % interval", "upper", "n", "undecided", "errors"]]
-    for label, name in _METRICS:
+    for name in _METRICS:
         metric = report.summary["metrics"].get(name)
         if metric is not None:
-            rows.append(
-                [label, _number(metric["value"]), _interval(metric["ci95"]), _number(metric["upper"])]
-            )
+            rows.append([name, _number(metric["value"]), _interval(metric["ci95"]), _number(metric["upper"])])
             rows[-1] += [str(metric[key]) for key in ("n", "undecided", "errors")]
     return [*table(rows), *few(report)]
 

@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
 from replaykit.report.report_formats import BY_EXTENSION, FORMATS
+from replaykit.report.rule_lines import task_file
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
@@ -25,16 +26,26 @@ Sources = Iterable[str | Path]
 _SHOWING_RUNS = ("wabe", "html")
 
 
-def render(report: Report, format: str, sources: Sources = (), *, has_fallback: bool = True) -> bytes:
+def render(
+    report: Report,
+    format: str,
+    sources: Sources = (),
+    *,
+    has_fallback: bool = True,
+    tasks: str | None = None,
+) -> bytes:
     """Return the report in a format; unknown names are a `UsageError`.
 
-    `has_fallback`: in WABE's results an agent's own end may stand for a judge that could not judge.
+    `has_fallback`: in WABE's results an agent's own end may stand for a judge that could not judge. `tasks`:
+    the task file; JUnit then names it, with the line of each check and policy.
     """
     if format not in FORMATS:
         raise UsageError(what=f"no report format {format!r}; there are {', '.join(FORMATS)}")
     module, name = FORMATS[format]
     renderer = getattr(import_module(module), name)
-    options = {"has_fallback": has_fallback} if format == "wabe" else {}
+    options: dict[str, Any] = {"has_fallback": has_fallback} if format == "wabe" else {}
+    if format == "junit" and tasks is not None:
+        options["tasks"] = task_file(tasks)
     shown = (report, sources) if format in _SHOWING_RUNS else (report,)
     rendered: str | bytes = renderer(*shown, **options)
     return rendered.encode() if isinstance(rendered, str) else rendered
@@ -47,6 +58,7 @@ def write_report(
     sources: Sources = (),
     *,
     has_fallback: bool = True,
+    tasks: str | None = None,
     on_run: OnRun | None = None,
 ) -> None:
     """Write the report; the format follows the extension unless named. Replaces the file whole.
@@ -54,6 +66,7 @@ def write_report(
     `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
     `format`: `text json jsonl csv junit github wabe html`. `has_fallback`: False where in WABE's results an
     agent's own end is no success. `on_run` is called with the name of each run that HTML has taken in.
+    `tasks`: the task file, which JUnit names with the line of each check.
     Raises UsageError where the format cannot be told or the place takes no file.
     """
     if not isinstance(report, Report):
@@ -64,7 +77,9 @@ def write_report(
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file, on_run=on_run)
         return
-    write_file(file, render(report, format or _format_of(file), sources, has_fallback=has_fallback))
+    write_file(
+        file, render(report, format or _format_of(file), sources, has_fallback=has_fallback, tasks=tasks)
+    )
 
 
 def check_place(path: str | Path, format: str | None = None) -> None:

@@ -93,7 +93,7 @@ def test_a_repr_is_short_whatever_it_holds(report: Report) -> None:
 def test_a_report_prints_counts_rates_and_the_gate(report: Report) -> None:
     first, *rest = str(report).splitlines()
     assert first == "refunds: 6 runs: 2 FAIL, 4 PASS"
-    assert "  success rate 0.667" in rest
+    assert "  success_rate 0.667" in rest
     assert "  gate: failed" in rest
     assert "  refund-order--no_consent: PASS, CuP 0, 1 policy violated" in rest
 
