@@ -224,10 +224,16 @@ def _echoed(run: Run, text: str) -> Run:
 
 
 _PAGES: tuple[tuple[str, Callable[[Run, str], Run]], ...] = (
-    ("told by a page of another site", lambda run, text: _at_the_end(run, _html(text), "http://evil.test/")),
-    ("told by a page that the agent wrote", lambda run, text: _at_the_end(run, _html(text), source="agent")),
-    ("told by a data: page", lambda run, text: _at_the_end(run, _html(text), "data:text/html,x")),
-    ("told by hidden text", lambda run, text: _at_the_end(run, f"<p>Sign out</p><p hidden>{text}</p>")),
+    (
+        "stated by a page of another site",
+        lambda run, text: _at_the_end(run, _html(text), "http://evil.test/"),
+    ),
+    (
+        "stated by a page that the agent wrote",
+        lambda run, text: _at_the_end(run, _html(text), source="agent"),
+    ),
+    ("stated by a data: page", lambda run, text: _at_the_end(run, _html(text), "data:text/html,x")),
+    ("stated by hidden text", lambda run, text: _at_the_end(run, f"<p>Sign out</p><p hidden>{text}</p>")),
     ("repeated by a search", _echoed),
 )
 
@@ -289,9 +295,9 @@ def _consents(run: Run) -> Iterator[tuple[str, Run]]:
             claim = replace(event, role="agent", kind="claim", of="reply", approved=None)
             yield "consent removed", run.told(rest)
             yield "consent refused", _with(run, place, replace(event, approved=False))
-            yield "consent told by the agent", _with(run, place, claim)
-            yield "consent told by the agent", _with(run, place, replace(event, role="agent", kind="say"))
-            yield "consent after the act", run.told([*rest[:-2], event, *rest[-2:]])
+            yield "consent stated by the agent", _with(run, place, claim)
+            yield "consent stated by the agent", _with(run, place, replace(event, role="agent", kind="say"))
+            yield "consent after the action", run.told([*rest[:-2], event, *rest[-2:]])
             yield "consent unclear", _with(run, place, replace(event, approved=None, text="Hm."))
 
 

@@ -34,7 +34,7 @@ def criteria_lines(judgement: Judgement, detected: FirstFailure | None = None) -
     if judgement.failure is not UNSET and judgement.failure is not None:
         yield f"first failing step by the judge: {_failure(judgement.failure, detected)}"
     if judgement.unsupported is not UNSET and judgement.unsupported:
-        yield f"told and not shown: {', '.join(judgement.unsupported)}"
+        yield f"stated but not shown: {', '.join(judgement.unsupported)}"
     if judgement.depends_on is not UNSET:
         yield f"rests on {judgement.depends_on}: no second opinion on them"
 

@@ -20,7 +20,6 @@ UNWRITTEN = {
     "benchmarks.md",
     "cli.md",
     "errors.md",
-    "judges.md",
     "library.md",
     "parity.md",
     "reasons.md",

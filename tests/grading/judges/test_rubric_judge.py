@@ -330,7 +330,7 @@ def test_the_lines_of_a_report(ask: Any) -> None:
         "c1 YES@0,2  c2 NO@1  c3 ?@0",
         "c2 NO: The page shows the order number. - c2 is there",
         "process 0.333, at most 0.667",
-        "told and not shown: c2, c3",
+        "stated but not shown: c2, c3",
     ]
 
 
