@@ -97,6 +97,7 @@ def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged
 def is_compatible(said: Action, seen: Action) -> bool:
     """Whether two acts can be one: the same group, and the same element where both name one."""
     if isinstance(said, Unknown) or isinstance(seen, Unknown):
+        # An unknown action names nothing that could contradict what the page saw.
         return True
     is_kind = tag_of(said) == tag_of(seen) or bool(_groups(said) & _groups(seen))
     return is_kind and _is_same_target(said.element, seen.element)
@@ -107,6 +108,7 @@ def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int
     matches: list[int | None] = []
     start = 0
     for said in declared:
+        # Order is kept: a later event never confirms an earlier declared action.
         found = next((at for at in range(start, len(observed)) if is_compatible(said, observed[at])), None)
         matches.append(found)
         start = start if found is None else found + 1
@@ -147,6 +149,7 @@ def _joined(said: Action, seen: Action) -> Action:
     if isinstance(said, Unknown):
         return seen
     ref = said.element.ref if said.element else None
+    # The harness knows what was meant; only the page knows how it was done.
     joined = replace(
         said,
         element=_with_ref(seen, ref).element or said.element,
@@ -193,6 +196,7 @@ def _key_groups(key: str) -> set[str]:
         return {"activate"}
     if len(key) == 1:
         return {"input"}
+    # Agents empty a field by selecting all of it or by deleting, so these keys confirm a declared `clear`.
     return {"clear"} if key in ("Backspace", "Delete", "Control+a", "Meta+a") else set()
 
 

@@ -54,6 +54,7 @@ class Acting:
         self._observing = observing
         self._refs: dict[tuple[int, int], StepRef] = {}
         self._latest: dict[int, int] = {}
+        # URL and tabs at a gesture's last event: when it is recognised, the page may already show another.
         self._scenes: dict[int, tuple[int, str, tuple[TabView, ...]]] = {}
         self._rings_at = inf
         self.now = 0.0
@@ -73,6 +74,7 @@ class Acting:
         tab.hear(message.at, message.event.at, message.source)
         if message.source == MAIN and message.event.name in LEAVING:
             tab.left_by = message.event.name
+        # Clicks in frames are placed on the page by these offsets (`Sights.origin`).
         if message.event.name == "scroll" and is_root(message.event.element):
             offset = (number_of(message, "left"), number_of(message, "top"))
             tab.sights.scrolled(message.source, message.at, offset)
@@ -116,13 +118,16 @@ class Acting:
             since = other.recogniser.since
             # An act that is told of late ends nothing that began after it.
             if other is not tab and since is not None and since <= at:
+                # Expire first: `interrupt` drops stray scrolling, also scrolling whose time was already over.
                 self._tell(other, other.recogniser.expire(at))
                 self._tell(other, other.recogniser.interrupt())
+        # Before the limit is tested: it turns the tabs that closed before into steps.
         self.on_begin(at)
         previous = self._stepping.previous
         if self._is_too_many(at, is_gesture=is_gesture):
             self.on_limit(at)
             return None
+        # An opened or closed tab says by itself which tab is meant: no focus step.
         if not is_opening and tab.page != self._tabs.active:
             self._focus(tab, at)
         self._tabs.active = tab.page
@@ -151,6 +156,7 @@ class Acting:
         self._observing.watch(tab, act.ref)
 
     def _is_too_many(self, at: float, *, is_gesture: bool) -> bool:
+        # Resolve first: a window that is over declares nothing more.
         self._stepping.leave_behind(at, is_gesture=is_gesture)
         return self.is_full and not self._stepping.is_declared(at, is_gesture=is_gesture)
 
@@ -210,6 +216,7 @@ class Acting:
             url=url,
             tabs=views,
         )
+        # The page forgets files soon, and a step that is written can take nothing in.
         if any(acted.keys):
             self._flows.start(self._uploading(act, acted))
             self._observing.watch(tab, act.ref)
@@ -243,6 +250,7 @@ class Acting:
 
     def _timing(self, rings_at: float) -> Flow:
         reply = yield Pause(id=0, ms=max(1, round(rings_at - self.now)))
+        # A later call may have set a nearer timer, which resets this itself.
         if self._rings_at == rings_at:
             self._rings_at = inf
         for tab in self._tabs.all:
@@ -312,6 +320,7 @@ class _Whence:
         return replace(record, **{name: there}) if is_known or not isinstance(record, MouseClick) else record
 
     def _box(self, box: Box | None) -> Box | None:
+        # A box in the pixels of its own frame would mark a wrong place on the page.
         if self._source == MAIN or box is None:
             return box
         if self._origin is None:

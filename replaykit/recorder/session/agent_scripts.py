@@ -34,6 +34,7 @@ class ScriptSpan(Struct, kw_only=True):
     def covers(self, message: PageMessage) -> bool:
         """Whether the script may have made an event."""
         is_here = self.page is None or self.page == message.page
+        # A driver's own world shows in call stacks, so the span alone decides only where these show nothing.
         is_possible = is_here and (message.event.cause == "unseen" or not self.is_apart)
         return is_possible and self.begin - SLACK_MS <= message.at <= self.end + SLACK_MS
 
@@ -50,6 +51,7 @@ class Scripts:
         """Take in that a script is about to run."""
         span = ScriptSpan(page=message.page, is_apart=message.is_apart, begin=message.at)
         self._spans[message.number] = span
+        # A script that still runs is never forgotten, however many ended after it.
         ended = [number for number, one in self._spans.items() if one.end < inf]
         for number in ended[: max(0, len(ended) - SPANS_MAX)]:
             del self._spans[number]
@@ -67,4 +69,5 @@ class Scripts:
             return message
         if any(span.covers(message) for span in self._spans.values()):
             return replace(message, event=replace(event, cause="driver"))
+        # While the agent may have other ways to command the browser, such an event stays undecided.
         return replace(message, event=replace(event, cause="page")) if self.is_whole else message

@@ -21,6 +21,7 @@ class Clock:
 
     def __init__(self, wall: Callable[[], float] = time.time, ticks: Callable[[], float] = time.perf_counter):
         self._ticks = ticks
+        # Ticks, not the wall clock: that may be set back while the recording runs.
         self._first = ticks()
         self.started = wall() * 1000
         """Recording start, epoch ms."""

@@ -91,6 +91,7 @@ def _calls(text: str) -> tuple[Action, ...]:
     try:
         lines = ast.parse(text.strip()).body
         return tuple(_call(line) for line in lines) or (_unknown(text),)
+    # The text is hostile: deep nesting makes `ast.parse` raise RecursionError or MemoryError.
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, msgspec.ValidationError):
         return (_unknown(text),)
 

@@ -92,12 +92,14 @@ class DeclaredWindow:
 
 def steps_of(window: DeclaredWindow, turn: int | None) -> list[tuple[Step, list[DeclaredAction]]]:
     """Return the steps of a window that declared acts, each with the acts that were seen for it."""
+    # Acts come in the order in which they end; merging needs the order in which they began.
     acts = sorted(window.acts, key=lambda act: act.at)
     merged = merge(window.enter.actions, [act.action for act in acts])
     start = ms(window.enter.at)
     steps = []
     for one in merged:
         step = replace(_merged_step(window, one, acts, start), turn=turn, raw=plain(window.enter.raw))
+        # A declared step without an event takes the time of the step before: time never runs back.
         start = max(start, step.t or 0)
         steps.append((step, [acts[at] for at in one.acts]))
     error = window.exit.error if window.exit else None

@@ -49,8 +49,10 @@ _LOOKING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 _BYTES, _PLAIN = "application/octet-stream", "text/plain"
 
+# The same words as `_LOOKING` for another reason: these requests carry no body.
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
+# Nothing of these reaches a server.
 _LEFT_OUT = ("data:", "blob:", "about:", "chrome:", "chrome-extension:", "devtools:", "chrome-error:")
 
 
@@ -94,6 +96,7 @@ class Network:
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
         """Take in a request; one that a redirect caused ends the one before."""
+        # The driver's own requests never pass through the browser, so its log cannot confirm them.
         if message.initiator != "driver":
             self._heard[message.method, message.url.partition("#")[0]] += 1
         if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message.url, message.resource):
@@ -122,6 +125,7 @@ class Network:
         self._count += 1
         self._post(request, message)
         self._requests[message.request] = request
+        # A redirect hop is named `id#n`, but a navigation names the id and means the last hop.
         self._finals[message.request.partition("#")[0]] = message.request
         if source is not None:
             source.exchange = replace(source.exchange, redirect_to=exchange.id)
@@ -196,6 +200,7 @@ class Network:
 
     def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
         """Write the requests of the net log between two times that nobody heard; return counts of all."""
+        # Each heard request explains one logged request: an address may be asked for twice.
         left, counts = self._heard.copy(), Counter(heard=0, unheard=0, internal=0)
         for one in sent:
             is_known = left[one.method, one.url] > 0
@@ -219,6 +224,7 @@ class Network:
             body=Omitted(why="unheard"),
         )
         self._count += 1
+        # `compare` may run twice, for the driver's log and for the net log: write each request once.
         self._heard[sent.method, sent.url] += 1
         said = Requested(at=sent.at, request=f"log:{exchange.id}", method=sent.method, url=sent.url)
         request = Request(exchange, said, None)
@@ -246,6 +252,7 @@ class Network:
         """Return exchange and status of what a navigation led to: by network id, else by address."""
         name, url = message.request, message.url
         found = self._requests.get(self._finals.get(name or "", ""))
+        # An id that is known but has no exchange is not matched by address: that may be an older load.
         if found is None and name is None:
             same = (
                 request for request in reversed(self._requests.values()) if _is_document(request, page, url)
@@ -257,6 +264,7 @@ class Network:
         """Write what is still under way."""
         for request in self._requests.values():
             request.is_over = True
+            # No reply comes any more, and an open question would hold the exchange back.
             request.is_asked = False
             self._write(request)
 
@@ -293,7 +301,9 @@ class Network:
             return
         self._kept += len(data)
         stated = _header(request.exchange.request_headers or (), "content-type")
+        # The redactor leaves binary types untouched, so a readable body has to be called a text.
         blob = self._ledger.blob(_PLAIN if stated == _BYTES and _is_utf8(data) else stated, data)
+        # A secret inside of binary data cannot be replaced: then the body is left out.
         found = self._ledger.redactor.scan(blob.data)
         if found is not None and found.is_declared:
             request.exchange = replace(request.exchange, post=_omitted("withheld", data))
@@ -323,6 +333,7 @@ class Network:
         return blob.id
 
     def _has_body(self, exchange: Exchange) -> bool:
+        # The protocol gives no bodies for redirects, and the other statuses have none.
         is_empty = exchange.status in (None, 204, 301, 302, 303, 304, 307, 308)
         if (
             self._mode != "bodies"
@@ -406,6 +417,7 @@ def _posted(request: Request) -> Exchange:
 
 def _length(headers: tuple[tuple[str, str], ...]) -> int | None:
     found = next((value for name, value in headers if name.lower() == "content-length"), "")
+    # `int` takes quadratic time in the digits, and a header may hold any number of them.
     return int(found) if found.isascii() and found.isdigit() and len(found) < 16 else None
 
 

@@ -57,6 +57,7 @@ class Declaring:
         else:
             seen, blobs = self._viewer.before(tab, tab.latest, message.at)
             window.before, window.blobs = seen, tuple(blobs)
+            # The agent acts next: a screenshot that waits longer would show what this act does.
             self._observing.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:
@@ -67,6 +68,7 @@ class Declaring:
         self._focus(window)
         tab = self._tabs.get(self._tabs.active)
         window.url, window.tabs = tab.url if tab else None, self._tabs.views()
+        # Acts that were seen are watched one by one.
         if tab is not None and not window.begun:
             self._observing.watch(tab, window.ref)
         self._flows.start(self._closing(message.at), counts=False)
@@ -74,6 +76,7 @@ class Declaring:
     def resolve(self, until: float) -> None:
         """Resolve the windows that are closed: what they hold is over."""
         if self._stepping.has_windows:
+            # Gestures and navigations first: what they end still belongs to these windows.
             self._acting.settle_all(until)
             self._navigating.settle(until)
             self._stepping.resolve(until)

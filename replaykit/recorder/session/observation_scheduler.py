@@ -26,6 +26,7 @@ from replaykit.trajectory.scalars import Omitted
 SHOT_DELAY_MS = 1000
 """A picture waits so long for documents and data that the act asked for."""
 
+# Every 60 ms lost more screenshots and was no cheaper (decision 7).
 SHOT_EVERY_MS = 40
 """Between two pictures of a page that is acted on without a pause: the act under way waits for them."""
 
@@ -33,6 +34,7 @@ SILENCE_MS = 3000
 """A page that pushed nothing so long after an act is asked."""
 
 
+# A frame that never rests must not fill the recording.
 LOOKS_MAX = 4
 """Observations of what one act led to, as far as frames in the page cause them."""
 
@@ -91,7 +93,7 @@ class Observing:
         if message.source == MAIN:
             self._look(tab, shown, ref, message.at)
         elif tab.latest is not None and _shows(tab.latest, ref):
-            # The page around the frame is as it was last seen.
+            # The page around the frame stays as it was last seen.
             self._look(tab, tab.latest, ref, message.at)
 
     def left(self, message: FrameLeft) -> None:
@@ -161,6 +163,7 @@ class Observing:
         self.spoke_at = shown.at
         seen, blobs = self._viewer.observation("after" if ref else "start", tab, shown, shown.at)
         last = tab.last_look
+        # Nothing changed: another screenshot would only keep the agent waiting.
         is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
         if last is not None and is_same and isinstance(last.screenshot, str):
             shot = CapturedScreenshot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
@@ -192,6 +195,7 @@ class Observing:
             look.seen, look.blobs = self._viewer.observation("after", tab, look.shown, at)
         reads = yield from self._viewer.step_reads(tab)
         is_early = self._viewer.has_shots and self._is_loading(tab.page, look.ref.at)
+        # `hurry` may have released the look while this flow waited above.
         if is_early and look in self._waiting:
             yield Pause(id=0, ms=SHOT_DELAY_MS)
         if look in self._waiting:

@@ -115,6 +115,7 @@ class Ledger:
 
     def write(self, event: Event | Header, blobs: Iterable[Blob] = (), ref: StepRef | None = None) -> None:
         """Commit an event; with `ref`, as soon as that step has its index."""
+        # The ending has to stay last, and late replies may still bring events.
         if self.is_closed:
             return
         if ref is None or ref.is_dropped or isinstance(event, Header):
@@ -158,6 +159,7 @@ class Ledger:
         for event, blobs, _ in self._waiting:
             self._commit(event, blobs)
         self._waiting = []
+        # Readers sort by time: an ending with an earlier time would not be the last event.
         self._commit(replace(ending, t=max(self.latest, ending.t or 0)), ())
         self.is_closed = True
 
@@ -167,6 +169,7 @@ class Ledger:
         if not isinstance(event, Header):
             self.latest = max(self.latest, event.t or 0)
         payloads = tuple((blob.id, blob.media_type, blob.data) for blob in new.values())
+        # Every event passes the redactor here; there is no other way into the file.
         self._outputs.append(Write(event=self.redactor.event(event), blobs=payloads))
 
 
@@ -216,6 +219,7 @@ class Flows:
         waiting = (number for number, started in self._waiting.items() if started.token is token)
         found = next(waiting, None)
         if found is not None:
+            # The real reply may still come: by then nobody waits for its number.
             self.reply(CommandReply(at=at, id=found, error=HURRIED))
 
     def _step(self, started: Started, reply: CommandReply | None) -> None:

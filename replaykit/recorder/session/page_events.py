@@ -56,6 +56,7 @@ class Noting:
 
     def dialog_opened(self, message: DialogOpened, ref: StepRef | None) -> None:
         """Take in a dialog; it is written when it closes."""
+        # A tab shows one dialog at a time: the end of an older one was missed.
         self._end_dialog(message.page)
         dialog = Dialog(
             t=ms(message.at),
@@ -83,6 +84,7 @@ class Noting:
             t=ms(message.at),
             page=message.page,
             level=message.level if message.level in LEVELS else "log",
+            # Redact first: a cut could split a secret, and its first half would be kept.
             text=cut(self._ledger.redactor.text(message.text), LINE_MAX),
             source=message.source,
         )
@@ -151,6 +153,7 @@ class Noting:
 
 def cut(text: str, limit: int) -> str:
     """Return a text of at most `limit` UTF-8 bytes; what is left out is counted in characters."""
+    # Texts of pages may hold lone surrogates, which plain UTF-8 refuses.
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= limit:
         return text

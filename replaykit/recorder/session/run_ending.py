@@ -70,6 +70,7 @@ class Closing:
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
         yield from self._settle()
+        # From here on nobody acts: last words, last looks, then what the recorder itself does.
         yield from self._close_documents()
         active = self._tabs.get(self._tabs.active)
         last: PushedSnapshot | None = None
@@ -79,6 +80,7 @@ class Closing:
         for tab in gone:
             self._final_of_gone(tab)
         if active is not None and active.is_open:
+            # After all last looks, because preparing scripts may change the page.
             yield from self._probing.in_place(active, last, end.at)
         for tab in self._tabs.open:
             self._ledger.send(Disarm(page=tab.page))
@@ -113,6 +115,7 @@ class Closing:
         shown = yield from self._viewer.ask(tab, "final")
         reads = yield from self._viewer.step_reads(tab)
         shot = yield from self._viewer.shoot(tab, shown)
+        # A page's clock may lag: a last look never lies before the end.
         seen, blobs = self._viewer.observation("final", tab, shown, max(at, shown.at if shown else at))
         seen, blobs = with_outline(seen, blobs, (yield from self._viewer.outline(tab)))
         whole = with_shot(replace(seen, reads=reads), shot)

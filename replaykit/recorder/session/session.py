@@ -167,6 +167,7 @@ class Session:
         """Take an input in; return what is to be stored and done."""
         if self.is_over:
             return []
+        # A page may send any time: NaN would break every comparison that follows.
         if not isfinite(message.at):
             message = replace(message, at=self._acting.now)
         self._acting.now = max(self._acting.now, message.at)
@@ -232,11 +233,13 @@ class Session:
             forge(message, tab, self._tabs)
 
     def _pushed(self, message: driver_messages.SnapshotPushed) -> None:
+        # A tab that the session does not know is the recorder's own.
         if self._tabs.get(message.page) is None:
             self._probing.pushed(message)
             return
         is_running = self._is_begun and not self._is_ending
         if is_running:
+            # First: scrolling that is over by then becomes a step, and this look belongs to it.
             self._acting.pass_time(message.page, message.at)
         self._observing.pushed(message, self._stepping.ref_at(message.at) if is_running else None)
 
@@ -278,6 +281,7 @@ class Session:
             self._flows.start(self._first_look(tab, message.at))
 
     def _first_look(self, tab: Tab, at: float) -> Flow:
+        # An act came first, and its own look shows the page.
         if tab.is_open and self._stepping.current is None and not self._is_ending:
             yield from self._observing.start(tab, at)
 
@@ -337,9 +341,11 @@ class Session:
         if not self._is_started:
             return
         now = self._acting.now
+        # What was declared ends first, then gestures, then the navigations that these began.
         self._stepping.exit(driver_messages.StepExit(at=message.at, error=message.error))
         self._acting.settle_all()
         self._navigating.settle(now)
+        # Last: only with every act known can be said what closed a tab.
         gone = self._tabbing.conclude()
         self._observing.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))

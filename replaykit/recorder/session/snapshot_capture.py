@@ -80,8 +80,10 @@ class Viewer:
     ) -> PushedSnapshot:
         """Take in a snapshot of a tab, without secrets."""
         clean = self._ledger.redactor.text
+        # Texts of pages may hold lone surrogates, which UTF-8 cannot encode.
         blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
         facts = replace(push, snapshot="", sheets=None, url=clean(push.url), title=clean(push.title))
+        # A late snapshot of the document before must not rename the tab.
         is_present = document == tab.document
         if is_present and source == MAIN:
             tab.url, tab.title = facts.url or tab.url, facts.title
@@ -117,10 +119,11 @@ class Viewer:
                 self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
             return None
         if tab.document != document:
-            return None  # another document came meanwhile: nobody knows whose snapshot it is
+            return None  # another document came meanwhile: whose snapshot it is remains unknown
         if reply.value.hidden:
             hidden = reply.value.hidden
             self._ledger.gap("snapshots", "shadow.closed", reply.at, page=tab.page, count=hidden)
+        # The page's clock may run ahead, but nothing was taken after it arrived.
         at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
         return self.take(tab, reply.value, at, document)
 
@@ -140,6 +143,7 @@ class Viewer:
         reply = yield ReadPage(id=0, page=tab.page, what="a11y")
         if isinstance(reply.value, str) and tab.document == document:
             return self._ledger.blob(YAML, reply.value.encode("utf-8", "replace"))
+        # A page that is gone owes no tree, and a hurried one had no time to give it.
         if reply.error not in (None, "gone", HURRIED):
             self._ledger.gap("a11y", reply.error or "failed", reply.at, page=tab.page)
         return None

@@ -28,6 +28,7 @@ PUSHES_MAX = 16
 FRAME_PUSHES_MAX = 6
 """Snapshots kept of any other frame."""
 
+# Bounds memory: a page can make frames without end.
 FRAMES_MAX = 64
 """Documents in frames whose snapshots are kept; the longest silent goes first."""
 
@@ -84,6 +85,7 @@ class Sights:
         if shown.source == MAIN:
             self._main.append(shown)
             return
+        # Taken out and put back, so that the longest silent frame comes first in the dict.
         pushed = self._frames.pop(shown.source, None) or deque(maxlen=FRAME_PUSHES_MAX)
         self._frames[shown.source] = pushed
         pushed.append(shown)
@@ -146,6 +148,7 @@ class Sights:
     def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
         """Yield what every frame on a page showed then; None: nobody knows."""
         waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_TOLD_MAX]]
+        # The list grows while it is read: frames below frames join at its end.
         for entry, depth in waiting:
             shown = self.seen(entry.id, main.document, until)
             yield shown
@@ -159,6 +162,7 @@ class Sights:
             left_at = self._left[source][0] if source in self._left else None
             if source[0] == frame and frame and (left_at is None or left_at > until):
                 ours = [one for one in pushed if one.document == document and one.at <= until]
+                # A frame's later document counts, even where the earlier one spoke last.
                 is_later = bool(ours) and (last is None or source[1] > last.source[1])
                 last = ours[-1] if is_later else last
         return last
@@ -184,6 +188,7 @@ class Sights:
         for shown, (left, top) in waiting:
             x, y = self._offset(shown.source, at)
             for entry in shown.push.frames:
+                # Origins count from the top of the document, which may have scrolled since the snapshot.
                 place = (left + entry.origin[0] - x, top + entry.origin[1] - y)
                 if entry.id == source[0]:
                     return place

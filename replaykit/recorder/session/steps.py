@@ -143,6 +143,7 @@ class Stepping:
         """Write every step that is over, whether those before it are or not."""
         for window in self._line:
             if isinstance(window, DeclaredWindow):
+                # An act that never ended has nothing to write, and must not hold back the steps after it.
                 window.begun = [act.ref for act in window.acts]
         self._line = [one for one in self._line if isinstance(one, DeclaredWindow) or one in self._ready]
         self.resolve()
@@ -212,6 +213,7 @@ class Stepping:
             step = replace(step, raw=plain(window.enter.raw))
             self._write(step, [act], thought if number == 0 else None, None)
         if not acts and thought is not None:
+            # The window made no step: its thought belongs to the next one.
             self._thoughts.insert(0, Said(at=window.enter.at, kind="thought", text=thought))
         self._drop(window.ref)
 

@@ -112,6 +112,7 @@ class Tabbing:
         tab.url = message.urls[-1][1] if message.urls else tab.url
         for channel in self._channels:
             self._ledger.gap(channel, "attach.failed", message.at, page=tab.page)
+        # It may still be there, but it can be asked for nothing.
         if message.closed_at is None:
             tab.is_open = False
         else:
@@ -130,6 +131,7 @@ class Tabbing:
             # `window.close()` by a page.
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
+        # In a declared step the agent is at work: this is no browser that goes away.
         if self._stepping.window is not None:
             return self.confirm(message.at)
         self._flows.start(self._waiting(), counts=False)
@@ -149,6 +151,7 @@ class Tabbing:
 
     def _miss_sight(self, tab: Tab, at: float) -> None:
         """Say that nobody saw what a tab showed last."""
+        # An empty page shows nothing that could be missed.
         if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
             for channel in SIGHTS:
                 if channel in self._channels:
@@ -164,6 +167,7 @@ class Tabbing:
 
     def conclude(self) -> list[Tab]:
         """Decide about the tabs that closed last; return those that went away with the browser."""
+        # A tab is left, so the browser did not go away: the agent closed the others.
         if self._tabs.open:
             self.confirm(inf)
         closed, self._closed = self._closed, []
@@ -200,6 +204,7 @@ class Tabbing:
             return
         ref.looks = 1  # there is nothing left to look at
         before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
+        # `begin` made the closed tab the active one.
         self._tabs.close(one.tab)
         active = self._tabs.get(self._tabs.active)
         act = DeclaredAction(

@@ -17,6 +17,7 @@ from replaykit.trajectory.scalars import Omitted
 KEPT_MAX = 2**20
 """Bytes of a text file that are kept; of a larger one, and of one that is no text, its digest is."""
 
+# Tab, line ends, form feed and escape occur in texts; other control characters mean binary data.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TYPES = ("text/", "application/json")
 
@@ -58,6 +59,7 @@ class Uploads:
 def text_of(data: bytes) -> str | None:
     """Return a file as text: UTF-8, UTF-16 with its mark, else a letter a byte; None = it is no text."""
     has_mark = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    # latin-1 reads any bytes, so it comes last; control characters then tell binary data.
     for encoding in ("utf-16",) if has_mark else ("utf-8-sig", "latin-1"):
         try:
             text = data.decode(encoding)

@@ -36,6 +36,7 @@ class Side:
         if text is None:
             self.why = self.why or "type"
             return 0
+        # Once a message is left out all later ones are, so that those kept have no hole.
         if self.why == "cap" or size >= min(room, SOCKET_MAX - self._kept):
             self.why = "cap"
             return 0
@@ -45,6 +46,7 @@ class Side:
 
     def lines(self, redactor: Redactor) -> bytes:
         """Return the texts as JSON lines, each without secrets; empty where there are none."""
+        # Before they are encoded: escapes of JSON would hide a secret from the redactor.
         clean = (redactor.blob("application/json", _bytes(text)) for text in self._texts)
         texts = (one.decode("utf-8", "replace") for one in clean)
         return b"".join(msgspec.json.encode({"opcode": TEXT, "data": text}) + b"\n" for text in texts)

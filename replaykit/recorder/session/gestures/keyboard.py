@@ -79,10 +79,12 @@ class Keying(Gesture):
         return message.event.name == "click" and message.event.cause != "driver"
 
     def _take_key(self, message: PageMessage) -> bool:
+        # A modifier alone is no press: it shows in the keys that it modifies.
         if not message.event.trusted or text_of(message, "key") in MODIFIERS:
             return True
         is_held = message.event.data.get("repeat") is True and key_of(message) == key_of(self.first)
         is_next = self.is_typing and is_plain_key(message) and self._is_here(message)
+        # A held Backspace or arrow is one press, while a held letter types.
         if (is_next and message.at - self.last <= TYPING_WAIT) or (is_held and not self.is_plain):
             self.last = message.at
             self.is_keyed = is_next
@@ -90,7 +92,7 @@ class Keying(Gesture):
         return False
 
     def _take_focus(self, message: PageMessage) -> bool:
-        # Fields for one character each hand the focus on; where nobody knows who did, nothing is joined.
+        # Fields for one character each hand the focus on; if the cause is unknown, nothing is joined.
         self.passed_on = None if message.event.cause in ("driver", "pointer", "unseen") else message
         return True
 
@@ -136,7 +138,7 @@ class Keying(Gesture):
         if message.event.trusted and not is_own and message.event.cause != "key":
             return False
         if is_command(message) or not (is_own or self._is_here(message)):
-            # A page's own edit. Where nobody knows, it is what the key led to.
+            # A page's own edit. If its cause is unknown, it counts as what the key led to.
             self.after = text_of(message, "value") if is_own else self.after
             return message.event.cause == "key" or not message.event.trusted or is_own
         if message.event.trusted and self.is_plain and kind in ENTERING:
@@ -151,10 +153,12 @@ class Keying(Gesture):
         return True
 
     def _is_replaced(self, message: PageMessage) -> bool:
+        # A key adds its own text to the value: another length means that a script replaced it.
         value, text = text_of(message, "value"), text_of(message, "text") or self.waiting or ""
         return value is not None and self.after is not None and len(value) != len(self.after) + len(text)
 
     def _take_scroll(self, message: PageMessage) -> bool:
+        # In a field these keys move the caret, and scrolling is only its effect.
         is_field = self.element is not None and self.element.tag in ("input", "textarea", "select")
         if (text_of(self.first, "key") or "") in SCROLL_KEYS and not is_field:
             left, top = self.offset = self.offset or self.offset_of(message)

@@ -129,6 +129,7 @@ class Pointing(Gesture):
         return True
 
     def _take_down(self, message: PageMessage) -> bool:
+        # A third click selects a paragraph and belongs to the double click.
         is_next = (len(self.clicks) == 1 and self.again is None) or self.is_double
         is_next = is_next and message.event.trusted and self._is_on_spot(message)
         if is_next and message.at - self.last <= CLICK_WAIT:
@@ -164,6 +165,7 @@ class Pointing(Gesture):
 
     def _take_input(self, message: PageMessage) -> bool:
         element = message.event.element
+        # The change event that follows tells more: what is chosen or set.
         if is_toggle(element) or is_select(element) or is_upload(element):
             return True
         if is_command(message) or not (message.event.trusted and self.is_own(message)):
@@ -224,6 +226,7 @@ class Pointing(Gesture):
         if self.up is None:
             return False
         if self.up.event.data.get("dragged") is True:
+            # Moving the thumb of a slider is a fill, no drag and drop.
             return self.slid is None and self.toggled is None
         if self.is_own(self.up):
             return False

@@ -141,6 +141,7 @@ class Recogniser:
         is_taken = self._open is not None and self._open.take(message)
         if not is_taken and not self._is_left_over(message):
             notices += self._start(message)
+        # Last: whether the event starts a gesture depends on what came before it.
         self._remember(message)
         if self._open is not None and self._open.over:
             notices += self.flush()
@@ -169,6 +170,7 @@ class Recogniser:
             return []
         self._unclicked = gesture if isinstance(gesture, Pointing) and gesture.waits_for_click else None
         acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
+        # Stray scrolling begins only now, since until here another act could cancel it.
         return [self._begun(gesture), *acts] if gesture.tentative and acts else acts
 
     def interrupt(self) -> list[Notice]:

@@ -68,6 +68,7 @@ def origin(sign: Sign) -> Origin:
         cause = caused if is_page_like else "agent"
         return Origin(kind=kind or "unknown", cause=cause, is_ambiguous=is_page_like and not sign.is_own)
     if sign.type in RELOADS or sign.reason == "reload":
+        # Only a page's own reload has a reason: the browser gives none for a driver's.
         return Origin(kind="reload", cause="script" if sign.reason else "agent")
     if sign.reason is not None:
         return Origin(kind=KINDS.get(sign.reason, "unknown"), cause=caused)

@@ -179,9 +179,11 @@ class Navigating:
         # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
         if self.hears_agent and journey.is_in_history and not (journey.is_asked or journey.activated):
             journey.is_own = True
+        # Once more: a commit may be the first to say what kind of navigation this is.
         self._begin(tab, journey, message)
         found = self._origin(tab, journey, message)
         if message.stage != "failed":
+            # Before the tab moves on: gestures refer to the document that it leaves.
             self._acting.settle(tab)
         exchange, status = self._document_of(tab.page, message)
         self._arrive(tab, message, status)

@@ -29,6 +29,7 @@ class TabHistory:
     def within(self, url: str, kind: str | None) -> None:
         """Follow a change within the document; one that keeps the address replaces its entry."""
         self.moves += 1
+        # Despite its name `historyApi` is `pushState`, and no move in the history.
         if kind is not None and kind.startswith("history") and kind != "historyApi":
             self._travel(url)
         elif self._at < 0 or self._urls[self._at] != url:
