@@ -169,6 +169,7 @@ class _Recording(LiveRun):
             options=stored_options(self._settings),
             channels={},  # the session knows
             agent_access="proxy" if self.is_proxied else None,
+            traceparent=self._settings.traceparent,
             witnesses=self._witnesses(),
         )
         return Session(session_options(self._settings, self._task, self._secrets), header, self._plan)
@@ -251,6 +252,7 @@ class Recorder(_Recording):
       is_begun      False: what happens before `begin()` is no step of the agent
       in_process    False: the agent calls a driver of its own, and not the one that is attached
       agent, run    who acts (`AgentInfo`, or plain values), and a label of the attempt
+      traceparent   W3C trace context of the run; default: the variable REPLAYKIT_TRACEPARENT
       durability    "process" or "power": what every commit survives
       force         True replaces an existing file
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -27,6 +28,12 @@ log = logging.getLogger("replaykit.recorder")
 
 SECRET_MIN = 4
 """A shorter value would be found everywhere."""
+
+
+TRACEPARENT = "REPLAYKIT_TRACEPARENT"
+"""Variable with the trace context of the run."""
+
+_TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,6 +69,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The agent, as its harness says."""
     run: str | None = None
     """Label of the attempt."""
+    traceparent: str | None = None
+    """W3C trace context that the run belongs to; default: the variable `REPLAYKIT_TRACEPARENT`."""
     durability: Literal["process", "power"] = "process"
     """What every commit survives: the end of this process, or of the machine."""
     force: bool = False
@@ -70,7 +79,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def as_settings(options: Mapping[str, Any]) -> Settings:
     """Turn keywords into settings. Raises UsageError for names and values that mean nothing."""
-    given = dict(options)
+    given = {"traceparent": os.environ.get(TRACEPARENT) or None, **options}
     if "evidence" in given:
         given["evidence"] = as_evidence(given["evidence"])
     try:
@@ -78,6 +87,10 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
     except msgspec.ValidationError as error:
         raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
     refuse_selectors(settings.mask)
+    if settings.traceparent is not None and not _TRACE.fullmatch(settings.traceparent):
+        form = "00-<32 hex digits>-<16 hex digits>-01"
+        what = f"traceparent ({TRACEPARENT}): expected {form}, found {settings.traceparent!r}"
+        raise UsageError(what=what)
     for name, value in settings.secrets.items():
         if len(value) < SECRET_MIN:
             what = f"secret {name!r} has {len(value)} characters, at least {SECRET_MIN} are needed"

@@ -130,6 +130,8 @@ class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
     """Witnesses that started, of `page ledger census commands netlog speech`; each owes a `proof`."""
     agent_access: Annotated[Word | None, VOLATILE] = None
     """How the agent reached the browser: `process` (same process), `proxy` (one between them)."""
+    traceparent: Annotated[str | None, VOLATILE] = None
+    """W3C trace context that the harness ran the agent in, `00-<32 hex digits>-<16 hex digits>-<2>`."""
     secrets: tuple[str, ...] = ()
     """Ids of declared secrets, never values."""
     clock: Word = "page"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
@@ -11,6 +12,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 import replaykit
+
+TRACEPARENT = re.compile(r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}")
+"""Source: https://www.w3.org/TR/trace-context/#traceparent-header."""
 
 LATEST = 2**63 - 1
 """ns since 1970: no exporter takes more."""
@@ -41,6 +45,8 @@ class StepTime(NamedTuple):
 class RunTimes(NamedTuple):
     """One run."""
 
+    parent: Ids | None
+    """Where its harness ran it, if the bundle says so."""
     agent: str | None
     """Name of the agent."""
     start: int
@@ -63,6 +69,12 @@ def step_ids(run: Ids, index: int) -> Ids:
     """Return the ids of a step of a run."""
     digest = sha256(f"{run.trace:032x}{run.span:016x}:{index}".encode()).digest()
     return Ids(run.trace, int.from_bytes(digest[:8], "big"))
+
+
+def parent_of(traceparent: str | None) -> Ids | None:
+    """Return the ids of a W3C trace context; None for what is none."""
+    found = TRACEPARENT.fullmatch(traceparent or "")
+    return None if found is None else Ids(int(found[1], 16), int(found[2], 16))
 
 
 def read_times(sources: Iterable[str]) -> dict[str, RunTimes]:
@@ -91,7 +103,7 @@ def times_of(bundle: replaykit.Bundle) -> RunTimes:
     )
     agent = None if bundle.header.agent is None else bundle.header.agent.name
     is_crashed = ending is not None and ending.kind == "crashed"
-    return RunTimes(agent, start, end, is_crashed, steps)
+    return RunTimes(parent_of(bundle.header.traceparent), agent, start, end, is_crashed, steps)
 
 
 def _created(text: str | None) -> int:

@@ -84,8 +84,10 @@ class Telemetry:
 
 def log_records(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[ReadableLogRecord]:
     """Return the events of one run, at the time when it ended."""
-    place = None if verdict.trajectory is None else ids_of(verdict.trajectory)
     run = times.get(verdict.trajectory or "")
+    place = None if verdict.trajectory is None else ids_of(verdict.trajectory)
+    if run is not None and run.parent is not None:
+        place = run.parent
     at = 0 if run is None else run.end
     for one in evaluations(verdict):
         record = LogRecord(
@@ -104,12 +106,14 @@ def spans(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[Re
     if run is None or verdict.trajectory is None:
         return
     place = ids_of(verdict.trajectory)
+    if run.parent is not None:
+        place = Ids(run.parent.trace, place.span)
     about: Attributes = {"replaykit.trajectory": verdict.trajectory, "replaykit.task": verdict.task_id}
     about |= {"gen_ai.operation.name": "invoke_agent"}
     if run.agent is not None:
         about["gen_ai.agent.name"] = run.agent
     name = f"invoke_agent {run.agent}" if run.agent else "invoke_agent"
-    yield _span(name, place, None, (run.start, run.end), about, is_failed=run.is_crashed)
+    yield _span(name, place, run.parent, (run.start, run.end), about, is_failed=run.is_crashed)
     for index, step in enumerate(run.steps):
         about = {
             "gen_ai.operation.name": "execute_tool",

@@ -23,7 +23,7 @@ import replaykit
 from replaykit.cli.main import run as command
 from replaykit.integrations.otel import Telemetry
 from replaykit.integrations.otel.evaluations import VALUES, Evaluation, attributes
-from replaykit.integrations.otel.run_times import ids_of, times_of
+from replaykit.integrations.otel.run_times import ids_of, parent_of, times_of
 from replaykit.testing import trajectory
 from tests.blocks import block
 
@@ -95,6 +95,23 @@ def test_ids_come_from_the_digest_and_the_time_from_the_recording(exported: Call
         assert (f"{one.trace_id:032x}", f"{one.span_id:016x}") == (digest[:32], digest[32:48])
         assert (one.timestamp, one.observed_timestamp) == (end, end)
     assert ids_of(f"sha256:{digest}") == (spans[0].context.trace_id, spans[0].context.span_id)
+
+
+def test_a_run_belongs_to_the_trace_of_its_harness(exported: Callable[..., Any], tmp_path: Path) -> None:
+    parent = "00-" + "ab" * 16 + "-" + "cd" * 8 + "-01"
+    path = trajectory("t", traceparent=parent).goto("http://b.test/", "<p>").write(tmp_path / "run.zst")
+    with replaykit.open_bundle(path) as bundle:
+        own = ids_of(f"sha256:{bundle.digest}")
+    records, (run, step) = exported(path)
+    trace, span = int("ab" * 16, 16), int("cd" * 8, 16)
+    assert {(one.log_record.trace_id, one.log_record.span_id) for one in records} == {(trace, span)}
+    assert (run.context.trace_id, run.context.span_id, run.parent.span_id) == (trace, own.span, span)
+    assert (step.context.trace_id, step.parent.span_id) == (trace, own.span)
+
+
+@pytest.mark.parametrize("said", [None, "", "00-1-2-01", "00-" + "0" * 32 + "-" + "cd" * 8 + "-01"])
+def test_what_is_no_trace_is_none(said: str | None) -> None:
+    assert parent_of(said) is None
 
 
 def test_what_is_undecided_has_no_value(exported: Callable[..., Any], tmp_path: Path) -> None:
