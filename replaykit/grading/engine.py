@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
-from replaykit.bundle.reader import open_bundle
-from replaykit.errors import EngineError, ReplaykitError, UsageError
+from replaykit.errors import EngineError, UsageError
 from replaykit.grading.gate import GateOptions, decide
-from replaykit.grading.judges.tape.tape import tape_beside
 from replaykit.grading.metrics import summarize
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Duplicate, Report, Verdict
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from replaykit.grading.workers.executors import Crew
-
 
 CHUNK_SECONDS = 0.5
 """Time of a chunk's work."""
@@ -170,6 +167,8 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
     """Return the bundles to grade, and the copies of each that need no grading of their own."""
     if options.judge_mode not in ASKING:
         return bundles_in(sources), {}
+    # Loaded only for runs that ask models: it opens bundles, which workers do otherwise.
+    from replaykit.grading.workers.copies import distinct
 
     return distinct(bundles_in(sources))
 
@@ -225,23 +224,3 @@ def _stored(results: Sequence[Result], shards: Shards | None) -> Iterator[Row]:
             yield result.row
         elif shards is not None:
             yield shards.row(result.source)
-
-
-def distinct(sources: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Return one source for each content, one with a tape before one without, and the others by it."""
-    by_digest: dict[str, list[str]] = {}
-    for source in sources:
-        by_digest.setdefault(_digest(source), []).append(source)
-    ordered = [
-        sorted(same, key=lambda source: not tape_beside(source).exists()) for same in by_digest.values()
-    ]
-    return [same[0] for same in ordered], {same[0]: same[1:] for same in ordered if len(same) > 1}
-
-
-def _digest(source: str) -> str:
-    """Return the digest of a bundle; of one that cannot be read its own name: it is nobody's copy."""
-    try:
-        with open_bundle(source) as bundle:
-            return bundle.digest
-    except ReplaykitError:
-        return source
