@@ -148,7 +148,7 @@ def start_up(folder: Path) -> Measured:
         "grade": ["-m", "replaykit", "grade", bundle, "--task", str(suite), "--fail-on", ""],
     }
     spent = {name: min(_child(*words) for _ in range(ROUNDS)) for name, words in commands.items()}
-    table = [("command", "CPU ms", "against Python alone")]
+    table = [("command", "CPU ms", "against only Python")]
     table += [(name, f"{1000 * s:.0f}", f"{s / spent['python']:.1f}") for name, s in spent.items()]
     found = [Bar(name, 1000 * seconds) for name, seconds in spent.items()]
     return Measured("startup", bars("A whole command", "CPU milliseconds", found), table)
