@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -192,13 +193,37 @@ def test_the_command_of_inspect_scores_a_log(log: Path, run: Run, tmp_path: Path
     assert result["metrics"]["accuracy"]["value"] == 0.5
 
 
-def test_a_task_file_that_is_missing_is_named(log: Path, run: Run, tmp_path: Path) -> None:
+def test_an_exported_run_is_scored_in_inspect(run: Run, tmp_path: Path) -> None:
+    bundle = shutil.copy(SET / "order-total--good.zst", tmp_path / "order-total.zst")
+    log = replaykit.export_run("inspect", bundle, tmp_path / "run.eval")
     done = run(
-        "-m", "inspect_ai", "score", log, "--scorer", "replaykit/recorded_run", "-S", "task=no-such.yaml#a",
+        "-m", "inspect_ai", "score", log, "--scorer", "replaykit/cup", "-S", "folder=.",
+        "--action", "append", "--output-file", tmp_path / "scored.eval", "--display", "plain",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (sample,) = json.loads(run("-m", "inspect_ai", "log", "dump", tmp_path / "scored.eval").stdout)["samples"]
+    assert sample["scores"]["cup"]["value"] == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (
+            "task=no-such.yaml#a",
+            "TaskError: no-such.yaml: cannot read the task file: No such file or directory",
+        ),
+        ("mode=lax", "UsageError: option mode: 'lax' is not one of strict, compat"),
+    ],
+)
+def test_a_wrong_option_is_named_before_anything_is_scored(
+    option: str, words: str, log: Path, run: Run, tmp_path: Path
+) -> None:
+    done = run(
+        "-m", "inspect_ai", "score", log, "--scorer", "replaykit/recorded_run", "-S", option,
         "--action", "overwrite", "--output-file", tmp_path / "scored.eval", "--display", "plain",
     )  # fmt: skip
     assert done.returncode != 0 and not (tmp_path / "scored.eval").exists()
-    assert "no-such.yaml" in done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1] == f"replaykit.errors.{words}"
 
 
 # Without Inspect
