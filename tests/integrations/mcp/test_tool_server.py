@@ -365,8 +365,10 @@ def test_a_defect_tells_the_client_nothing(
         raise ZeroDivisionError(ORDER)
 
     monkeypatch.setattr(run_answers, "diff", broken)
-    assert refused(runs, "diff", a=GOOD, b=GOOD) == "Error executing tool diff"
-    assert "ZeroDivisionError" in caplog.text
+    said = refused(runs, "diff", a=GOOD, b=GOOD)
+    assert "this is a defect of replaykit" in said
+    assert ORDER not in said and "ZeroDivisionError" not in said
+    assert f"ZeroDivisionError: {ORDER}" in caplog.text
 
 
 def digests(folder: Path) -> dict[str, str]:

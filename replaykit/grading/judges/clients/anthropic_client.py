@@ -78,7 +78,7 @@ class AnthropicClient:
             return ClientAnswer(reply=refused)
         began, at = time.monotonic(), datetime.now(UTC)
         message = self._timely(
-            lambda: self._connection.client.messages.create(**self._parameters(request, pictures))
+            lambda: self._connection.client.messages.create(**_admitted(self._parameters(request, pictures)))
         )
         if isinstance(message, ReplyFailure):
             return ClientAnswer(reply=message)
@@ -199,6 +199,12 @@ class AnthropicClient:
         return provenance("anthropic", self._base_url, message, at, latency)
 
 
+def _admitted(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as every release takes them: the oldest admitted ones know no `output_config`."""
+    config = parameters.pop("output_config", None)
+    return parameters if config is None else {**parameters, "extra_body": {"output_config": config}}
+
+
 def _listed(batches: Any, id: str) -> list[Any]:
     return list(batches.results(id))
 
@@ -244,7 +250,9 @@ def _texts(content: Iterable[Any]) -> Iterable[str]:
 def _detail(details: Any) -> str | None:
     if details is None:
         return None
-    said = (getattr(details, name, None) for name in ("category", "explanation"))
+    # A release that does not know the field gives it as it came.
+    read = details.get if isinstance(details, dict) else partial(getattr, details)
+    said = (read(name, None) for name in ("category", "explanation"))
     return "; ".join(str(part) for part in said if part) or None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from replaykit.grading.model_request import ReplyFailure
 
@@ -56,7 +57,7 @@ def _kind(error: Exception, status: int | None) -> str:
 
 
 def _of_status(error: Exception, status: int) -> str:
-    code = str(getattr(error, "error_code", None) or getattr(error, "code", None) or "")
+    code = _code(error)
     words = f"{code} {error}".lower()
     if code == "image_dimensions_too_large":
         return "image_limit"
@@ -65,8 +66,23 @@ def _of_status(error: Exception, status: int) -> str:
     return _STATUS.get(status, "server" if status >= 500 else "bad_request")
 
 
+def _code(error: Exception) -> str:
+    """Return the code of an error; older SDKs leave it in the body of the response."""
+    details = _told(error).get("details")
+    below = details.get("error_code") if isinstance(details, dict) else None
+    return str(getattr(error, "error_code", None) or getattr(error, "code", None) or below or "")
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """Return what the body of a response says of an error; empty where it says nothing."""
+    body = getattr(error, "body", None)
+    told = body.get("error", body) if isinstance(body, dict) else None
+    return told if isinstance(told, dict) else {}
+
+
 def _words(error: Exception, kind: str) -> str:
-    said = getattr(error, "api_message", None) or str(error)
+    told = _told(error).get("message")
+    said = getattr(error, "api_message", None) or (told if isinstance(told, str) else None) or str(error)
     return f"{type(error).__name__}: {said}{_asked(error) if kind == 'connection' else ''}"[:WORDS_MAX]
 
 
