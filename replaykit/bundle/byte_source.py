@@ -21,6 +21,10 @@ Sources: TypeAlias = str | Path | Iterable[str | Path]
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
+_READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+"""How files are opened, as far as the system knows it; without O_NONBLOCK, opening a FIFO could hang."""
+
+
 class ByteSource(Protocol):
     """Random access to the bytes of one bundle; the size is that at opening."""
 
@@ -52,10 +56,7 @@ class LocalSource:
     def __init__(self, path: str | Path, name: str | None = None) -> None:
         self.name = name or str(path)
         try:
-            # Without O_NONBLOCK a FIFO without a writer would hang here.
-            self._file = os.open(
-                path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-            )
+            self._file = os.open(path, _READING)
         except (OSError, ValueError) as error:
             raise self._error("open", error) from error
         self._size = self._regular_size()
@@ -103,13 +104,20 @@ class LocalSource:
         if self._file < 0:
             raise self._error("read", "it was closed: read it inside of `with open_bundle(...)`")
         try:
-            return os.pread(self._file, length, offset)
+            return _read_at(self._file, length, offset)
         except (OSError, OverflowError) as error:
             raise self._error("read", error) from error
 
     def _error(self, operation: str, cause: object) -> SourceError:
         reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
         return SourceError(source=self.name, operation=operation, reason=reason)
+
+
+def _read_at(file: int, length: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(file, length, offset)
+    os.lseek(file, offset, os.SEEK_SET)  # Windows has no pread; a bundle is read by one thread
+    return os.read(file, length)
 
 
 def is_remote(source: str) -> bool:

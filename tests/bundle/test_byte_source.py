@@ -165,3 +165,12 @@ def test_what_is_no_file_is_neither_sealed_nor_verified(name: str, act, tmp_path
     with pytest.raises(SourceError):
         act(tmp_path / name)
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_system_without_pread_reads_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    monkeypatch.delattr(os, "pread")
+    source = LocalSource(tmp_path / "file")
+    assert [source.read_range(*place) for place in ((4, 3), (0, 2), (9, 1))] == [b"456", b"01", b"9"]
+    assert source.read_suffix(2) == b"89"
+    source.close()
