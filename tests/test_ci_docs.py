@@ -27,7 +27,7 @@ Call = Callable[[str], subprocess.CompletedProcess[str]]
 
 
 def workflow() -> dict[Any, Any]:
-    (text,) = [text for kind, text in BLOCKS if kind == "yaml"]
+    (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "agent.yml" in text]
     loaded = yaml.safe_load(text)
     assert isinstance(loaded, dict)
     return loaded
@@ -124,4 +124,4 @@ def test_the_pytest_example_fails_where_nobody_was_asked(call: Call, tmp_path: P
 
 
 def test_every_block_is_run() -> None:
-    assert [kind for kind, _ in BLOCKS] == ["yaml", "", "python"]
+    assert [kind for kind, _ in BLOCKS] == ["yaml", "yaml", "", "python"]

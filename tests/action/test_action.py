@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from replaykit.testing import trajectory
+from tests.blocks import block
 from tests.needed import missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -202,6 +203,15 @@ def test_inputs_reach_scripts_only_as_variables() -> None:
             assert (ROOT / path).is_file()
     used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text("utf-8")))
     assert used == set(ACTION["inputs"])
+
+
+def test_the_page_names_every_input_and_uses_known_ones() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    table = page.partition("| input | meaning | default |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, flags=re.M) == list(ACTION["inputs"])
+    workflow = yaml.safe_load(block("docs/ci.md", "# .github/workflows/graded.yml").text)
+    (step,) = [one for one in workflow["jobs"]["grade"]["steps"] if "replaykit@" in one["uses"]]
+    assert set(step["with"]) <= set(ACTION["inputs"])
 
 
 def uses(document: Any) -> list[str]:
