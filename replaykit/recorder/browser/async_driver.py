@@ -96,6 +96,7 @@ class AsyncDriver(Driver):
 
     async def _read_flags(self, browser: Browser | None) -> None:
         if browser is not None and self._heart is None:
+            # A session of its own: `hear_async` makes it tell of every target, which the roster must not see.
             session = await browser.new_browser_cdp_session()
             await hear_async(session)
             with suppress(CommandRefused):
@@ -210,6 +211,7 @@ class AsyncDriver(Driver):
         self.requests.listen(context)
         context.on("page", self._appeared)
         self.wrapper.wrap(context)
+        # After the listener is in place: a page that comes meanwhile is met twice, but never missed.
         for page in context.pages:
             await self._adopt(page)
 
@@ -223,8 +225,9 @@ class AsyncDriver(Driver):
         if page not in self._adopting:
             if actor == "agent":
                 self.log.expect(page)
+            # Nobody but the recorder calls the methods of a probe.
             self.wrapper.wrap(page if actor == "agent" else None)
-            # Of those that come later the browser tells before, and with their addresses.
+            # The browser's own session tells of later pages first, and with their addresses.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
             self._adopting[page] = self._spawn(self._adopted(page, actor, tab))
         return self._adopting[page]
@@ -245,6 +248,7 @@ class AsyncDriver(Driver):
                 self.lose(tab)
             return
         known = self.known(about)
+        # The browser's own session has met it: a second session would hear everything twice.
         if known is not None:
             self._link(page, known)
             with suppress(Error):
@@ -263,6 +267,7 @@ class AsyncDriver(Driver):
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
+        # A context that is recorded as a whole tells of its popups itself.
         if page.context not in self._contexts:
             self.wrapper.listen(page, "popup", self._appeared)
         return tab
@@ -471,8 +476,10 @@ class AsyncDriver(Driver):
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
             raise CommandRefused("gone")
+        # Held, so that the browser's own session does not take the probe for a page of the agent.
         self.hold()
         try:
+            # The plain method: the wrapped one would wait for this very page.
             make = getattr(context.new_page, "__wrapped__", context.new_page)
             page: Page = await make()
             await self._adoption(page, "probe")

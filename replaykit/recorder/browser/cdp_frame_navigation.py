@@ -58,6 +58,7 @@ class Moves:
             yield FrameLeft(at=self._clock.arrived(), page=page, source=(frame, speakers[frame]))
 
     def _requested(self, params: Params, via: Via) -> Iterator[Input]:
+        # A link that opens another tab is no navigation of this one.
         if params.get("disposition", "currentTab") == "currentTab":
             frame, url = params["frameId"], params["url"]
             yield from self._navigated(frame, url, "requested", reason=params["reason"], ahead=1)
@@ -83,6 +84,7 @@ class Moves:
         if target is not None and target.id == frame["id"]:
             target.loader = frame["loaderId"]
         yield from tab.network.settle(frame["loaderId"])
+        # An error page stands in for a document whose failure the network has told already.
         if frame.get("unreachableUrl") is None:
             way = tab.history.direction if is_main and kind and kind.startswith("history") else None
             yield from self._navigated(
@@ -107,6 +109,7 @@ class Moves:
     def _within(self, params: Params, via: Via) -> Iterator[Input]:
         frame, url = params["frameId"], params["url"]
         started = self._types.pop(frame, None)
+        # Of a move in the history this event says only what changed; its start said what it is.
         kind = started if started and started.startswith("history") else params.get("navigationType")
         if frame == self._tab.frames.main:
             self._tab.url = url

@@ -170,6 +170,7 @@ class FrameTree:
         """Return the ordinals of a frame from the main frame down; empty = main, or unknown."""
         found: tuple[int, ...] = ()
         at = frame
+        # Bounded: what documents say of places could form a circle.
         for _ in range(len(self._parents)):
             if at is None or self._parents.get(at) is None:
                 return found

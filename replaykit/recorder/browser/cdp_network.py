@@ -57,6 +57,7 @@ class _Hop:
         self.name = name
         self.frame: str | None = params.get("frameId")
         self.url: str = params["request"]["url"]
+        # Only a document's own request has the id of its loader.
         self.is_document = params.get("type") == "Document" and params["requestId"] == params.get("loaderId")
         self.wire: Headers | None = None
         self.wire_response: Headers | None = None
@@ -90,6 +91,7 @@ class TabNetwork:
         handle = _HANDLERS.get(method)
         if handle is not None:
             self._teller = via
+            # First: the handler may forget the request.
             self._note_answer(method, params)
             yield from handle(self, params)
 
@@ -147,6 +149,7 @@ class TabNetwork:
     def _requested(self, params: Params) -> Iterator[Input]:
         at = self._clock.of_epoch(params["wallTime"] * 1000)
         self._clock.witnessed(at)
+        # All other events have monotonic times only, which this pair of times converts.
         self._monotonic = at - params["timestamp"] * 1000
         hops = self._hops.setdefault(params["requestId"], [])
         before = hops[-1] if hops else None
@@ -239,6 +242,7 @@ class TabNetwork:
             remote=_remote(response),
             from_cache=response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False),
             from_worker=response.get("fromServiceWorker", False),
+            # `requestTime` is in seconds; the parts of `timing` are ms after it.
             sent_at=self._at(started + timing["sendStart"] / 1000) if timing else None,
             waited_at=self._at(started + timing["sendEnd"] / 1000) if timing else None,
         )
@@ -348,11 +352,13 @@ def _payload(frame: Params) -> tuple[str | None, int]:
     data: str = frame.get("payloadData", "")
     if frame.get("opcode") == TEXT:
         return data, len(data.encode("utf-8", "replace"))
+    # Binary payloads come as base64: four letters hold three bytes.
     return None, len(data) * 3 // 4 - data[-2:].count("=")
 
 
 def _posted(request: Params) -> bytes | None:
     entries = request.get("postDataEntries")
+    # `postData` is a text: bytes that are none survive only in the entries.
     if entries and all("bytes" in entry for entry in entries):
         return b"".join(base64.b64decode(entry["bytes"]) for entry in entries)
     text: str | None = request.get("postData")

@@ -184,6 +184,7 @@ class CdpTab(TabState):
 
     def _target_detached(self, params: Params, via: Via) -> Iterator[Input]:
         gone = (*via, params["sessionId"])
+        # Before its worlds are forgotten: `part` asks whether it has spoken.
         for one in [one for one in self.targets if one[: len(gone)] == gone]:
             self.part(self.targets.pop(one))
         yield from self.worlds.forget_below(gone, "left")

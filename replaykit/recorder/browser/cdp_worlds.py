@@ -92,6 +92,7 @@ class Worlds:
             for place, context in self._contexts.items()
             if context.frame == wanted and context.name == name
         ]
+        # The latest: the browser may make our world anew for the same frame (decision 40).
         return found[-1] if found else None
 
     def is_own(self, params: Params, via: Via) -> bool:
@@ -109,6 +110,7 @@ class Worlds:
             yield from self._forget(place, why)
 
     def _forget(self, place: Place, why: str = "left") -> Iterator[Input]:
+        # What is noted is translated again later, and documents count everything once.
         if not self._tab.is_noting:
             self._tab.documents.left(place)
         context = self._contexts.pop(place, None)
@@ -126,6 +128,7 @@ class Worlds:
         context, place = params["context"], (via, params["context"]["id"])
         about = context.get("auxData", {})
         frame, is_own = about.get("frameId", ""), about.get("isDefault", False)
+        # A driver's world may lack a name, and an empty one would read as the page's own.
         name = "" if is_own else context["name"] or "?"
         if is_own and not self._tab.is_noting:
             self._tab.documents.begun(via, frame, self._clock.arrived())
@@ -154,9 +157,11 @@ class Worlds:
         if missing and self._tab.actor == "agent":
             self._tab.gaps.append(("actions", "seq.broken", missing))
         self._tab.documents.said(place)
+        # A closing travels in the message before it: between two the next document may come (decision 43).
         text, _, closing = text.partition("\n")
         if self._admits(context, text):
             yield from self._said(place, context, text)
+        # A closing passes any flood: without it the document would count as unclosed.
         if closing:
             yield from self._said(place, context, closing)
 

@@ -32,11 +32,13 @@ _DRIVER = {
     "navigate": "goto reload goBack goForward setContent",
 }
 
+# Without `waitForFunction`: it lasts as long as the page takes, so it would claim too many events.
 _IN_PAGE = frozenset(
     {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
     | {"dispatchEvent", "addScriptTag"}
 )
 
+# A name that ends in a dot or in a verb (`DOM.set`) stands for all that begin like it.
 _CDP = {
     "input": """
         Input. DOM.setFileInputFiles DOM.focus Page.handleJavaScriptDialog Autofill.trigger
@@ -85,6 +87,7 @@ def runs_in_page(method: str) -> bool | None:
     """Whether a command to Playwright runs a script in the page's own world; None = it runs none at all."""
     if method in _IN_PAGE or method in CDP_SCRIPTS:
         return True
+    # Drivers carry input out by scripts in a world of their own.
     return False if DRIVER_KINDS.get(method) == "input" else None
 
 

@@ -62,6 +62,7 @@ def own_calls() -> Iterator[None]:
 class _Funnel:
     """The wrapped method of one connection, and the logs that hear of it."""
 
+    # Weak: the log must not keep a closed connection alive.
     open: WeakKeyDictionary[Any, _Funnel] = WeakKeyDictionary()
 
     def __init__(self, connection: Any, name: str) -> None:
@@ -75,11 +76,13 @@ class _Funnel:
         """Let a log go; the last one takes the wrapping with it."""
         self.logs.remove(one)
         if not self.logs:
+            # The wrapping hides the method of the class, which shows again without it.
             delattr(self._connection, self._name)
             _Funnel.open.pop(self._connection, None)
 
     def _wrapped(self, object: Any, method: str, params: Params, *rest: Any, **options: Any) -> Any:
         heard = () if _is_own.get() else tuple(one for one in self.logs if one.is_meant(object))
+        # Before it is sent: that a script begins has to be known before its events come.
         for one in heard:
             one.hear(object, method, params)
         reply = self._send(object, method, params, *rest, **options)
@@ -113,12 +116,14 @@ class DriverLog:
     @property
     def is_whole(self) -> bool:
         """Whether all commands are heard that the browser can be given."""
+        # Through a port anybody else can command the browser unheard.
         has_others = any(flag.startswith("--remote-debugging-port") for flag in self.flags)
         return self._funnel is not None and "--remote-debugging-pipe" in self.flags and not has_others
 
     @property
     def is_unisolated(self) -> bool:
         """Whether sandboxed frames live in the processes of their pages; elsewhere they wait for nobody."""
+        # Of several such flags Chromium follows the last.
         last = next((flag for flag in reversed(self.flags) if flag.startswith(FEATURES_OFF)), "")
         return UNISOLATED in last.removeprefix(FEATURES_OFF).split(",")
 
@@ -129,6 +134,7 @@ class DriverLog:
     def open(self, target: Any) -> None:
         """Listen to the connection of one of Playwright's objects, where its way of sending is known."""
         connection = getattr(target._impl_obj, "_connection", None)
+        # The browser that is recorded now is none that the agent uses unseen.
         if self._launched:
             self._launched.pop()
         if self._funnel is not None or connection is None:
@@ -145,6 +151,7 @@ class DriverLog:
         """Note how the browser was started."""
         self.flags = tuple(command_line.split())
         if self.is_whole:
+            # From here on all commands are heard: so far the agent has touched nothing.
             self._driver.census.touched_at = -inf
 
     def close(self) -> None:
@@ -230,6 +237,7 @@ class DriverLog:
             self._driver.feed(asked)
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
+        # With another address the agent decides what the page is given.
         elif name == "Route.fulfill" or (name == "Route.continue" and params.get("url")):
             request = object.request
             self._driver.feed(Answered(at=at, url=request.url, method=request.method))
@@ -346,6 +354,7 @@ def shown(params: Params) -> dict[str, Any]:
     }
     sizes = [len(text) for name in _TEXTS if isinstance(text := params.get(name), str)]
     key = params.get("key")
+    # A single character may belong to a password; a named key such as `Enter` tells nothing.
     if isinstance(key, str) and len(key.rpartition("+")[2]) > 1:
         clear["key"] = key
     return {**clear, "point": _point(params), "size": sum(sizes) if sizes else None}

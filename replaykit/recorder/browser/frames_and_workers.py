@@ -142,6 +142,7 @@ def flush(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Let all come in that a page and its frames have said until now: a session keeps its order."""
     for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
         try:
+            # Any question will do: its answer comes after all messages sent before.
             yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
         except CommandRefused:
             continue  # it says nothing any more, or is stuck
@@ -160,6 +161,7 @@ def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
         if tab.is_gone or not tab.documents.is_opening:
             break
         yield Sleep(ms=POLL_MS)
+    # New documents may open while others give their last words.
     while clock.now() < due and (waiting := [one for one in tab.documents.open() if one not in asked]):
         for place in waiting:
             asked.add(place)
@@ -207,6 +209,7 @@ def _calls(tab: CdpTab, target: Target, script: str, *, has_network: bool) -> li
         *([("Network.enable", limits)] if has_network else []),
         ("Runtime.enable", {}),
         *(frame if target.kind in PAGES else []),
+        # A call on a target takes frames below it away from other clients (decision 64).
         *([] if tab.is_searched and target.above else [("Target.setAutoAttach", following(tab))]),
     ]
     return [_call(tab, target, method, params) for method, params in calls]

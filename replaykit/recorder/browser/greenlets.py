@@ -128,6 +128,7 @@ class Greenlets(Driver, ABC):
         if isinstance(effect, Sleep):
             self.loop.call_later(effect.ms / 1000, _in_greenlet, go_on)
             return True
+        # The answer comes as an event, so no greenlet has to wait for it.
         if isinstance(effect, CallMethod) and (effect.via or effect.tab.wire):
             self._ask_target(effect, go_on)
             return True
@@ -160,6 +161,7 @@ class Greenlets(Driver, ABC):
         if effect.tab.is_gone or self.loop is None:
             go_on(None, CommandRefused("gone"))
             return
+        # A list, because `over` has to exist before its timer does.
         timers: list[asyncio.TimerHandle] = []
 
         def over(answer: Any, refused: CommandRefused | None) -> None:

@@ -54,6 +54,7 @@ def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generat
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
     tab.is_heard = True
     tab.on_heard()
+    # The tree is the last call but one, with or without the network.
     tab.seat(answers[-2]["frameTree"])
     try:
         armed = yield from _compare_clocks(tab, clock)
@@ -118,6 +119,7 @@ def _compare_clocks(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, Armed]:
         asked = clock.started + clock.now()
         about = yield from evaluate(tab, source)
         samples.append((asked, float(about[0]), clock.started + clock.now()))
+        # Only the first answer counts: from then on our own script listens.
         is_touched = bool(about[8]) if is_touched is None else is_touched
         urls = tuple(str(url).partition("#")[0] for url in about[9]) if urls is None else urls
         if samples[-1][2] - asked <= QUICK_MS:

@@ -74,6 +74,7 @@ class Holding:
 
     def hide(self, target: str) -> None:
         """Keep a target of the recorder's own from all others."""
+        # A time below zero marks the recorder's own (`is_ours`), and is never due.
         self._place(target).due = -1.0
         self._place(target).is_armed = True
 
@@ -116,7 +117,7 @@ class Holding:
         self._go(target, place)
 
     def _resume(self, place: TargetPlace) -> None:
-        # The first resume starts a page with an opener: whoever else waits comes before the recorder.
+        # The first resume starts a page that has an opener: the recorder's waits for those of all clients.
         if (place.is_armed or not self.is_holding or not place.due) and not any(
             one.waits for one in place.seats
         ):
@@ -158,7 +159,8 @@ class Holding:
         urls = [entry["url"] for entry in history.get("entries", ())]
         if urls == [BLANK]:
             return  # it is still to come
-        # Just when it has arrived the browser may not forget yet. An agent that went on needs the others.
+        # Right at the arrival the browser may refuse. Entries stay if the agent went on: it may go back to
+        # them.
         if len(urls) == 2 and urls[0] == BLANK and history["currentIndex"] == 1 and self._arriving[session]:
             self._arriving[session] -= 1
             self._own("Page.resetNavigationHistory", {}, session)

@@ -47,6 +47,7 @@ def screenshot(tab: CdpTab, command: Screenshot, clock: Clock) -> Carried:
     return picture, scale, at
 
 
+# The second frame begins after the first was drawn. A hidden page gets none, hence the timer.
 _PAINTED = """performance.getEntriesByType('paint').length > 0 || new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
   setTimeout(done, 500, false);

@@ -98,6 +98,7 @@ class Commands:
         tab = self._tab(command.page)
         match command.what:
             case "snapshot":
+                # Only at the end: on a large page the browser needs seconds for this.
                 hidden = (yield from reveal(tab)) if command.args[:1] == ("final",) else 0
                 return replace((yield from snapshot(tab, *command.args)), hidden=hidden)
             case "frames":
@@ -127,14 +128,13 @@ class Commands:
         reply = yield from self._ask_owner(command.request, "Network.getRequestPostData")
         text: str = reply["postData"]
         if "base64Encoded" not in reply and "\ufffd" in text:
-            raise CommandRefused(
-                "failed"
-            )  # a browser of before 2025 gives bytes that are no text away as text
+            raise CommandRefused("failed")  # browsers before 2025 report bytes that are no text as text
         return _decoded(text, is_base64=reply.get("base64Encoded", False))
 
     def _log(self) -> Carried:
         if self.net_log is None:
             raise CommandRefused("gone")
+        # `.invalid` never resolves: the marker reaches the log and no server.
         marker = f"http://replaykit.invalid/{token_hex(8)}"
         for _ in range(MARKERS_MAX):
             yield from self._mark(marker)
@@ -216,6 +216,7 @@ def outline(tab: CdpTab) -> Carried:
     """
     if (yield from evaluate(tab, f"document.getElementsByTagName('*').length > {ELEMENTS_MAX}")):
         raise CommandRefused("too_large")
+    # Before and after: a region may become masked while Playwright reads the tree.
     yield from _open(tab)
     tree = yield Outline(tab=tab)
     yield from _open(tab)

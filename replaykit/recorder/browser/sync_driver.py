@@ -96,6 +96,7 @@ class SyncDriver(Greenlets):
 
     def _listen(self, browser: Browser) -> CDPSession:
         """Ask a session what the browser is, and whether its events come; raises DriverTooOld."""
+        # Not the session that is kept: `hear` makes this one tell of every target.
         session = browser.new_browser_cdp_session()
         hear(session)
         with suppress(CommandRefused):
@@ -188,6 +189,7 @@ class SyncDriver(Greenlets):
         self.requests.listen(context)
         context.on("page", self._appeared)
         self.wrapper.wrap(context)
+        # After the listener is in place: a page that comes meanwhile is met twice, but never missed.
         for page in context.pages:
             self._adopt(page)
 
@@ -204,7 +206,7 @@ class SyncDriver(Greenlets):
         if actor == "agent":
             self.log.expect(page)
         self.wrapper.wrap(page if actor == "agent" else None)
-        # Of those that come later the browser tells before, and with their addresses.
+        # The browser's own session tells of later pages first, and with their addresses.
         tab = None if self._minds else self._link(page, self.new_tab(actor))
         self.under_way += 1
         try:
@@ -225,6 +227,7 @@ class SyncDriver(Greenlets):
         session = page.context.new_cdp_session(page)
         about = session.send("Target.getTargetInfo")["targetInfo"]
         known = self.known(about)
+        # The browser's own session has met it: a second session would hear everything twice.
         if known is not None:
             self._link(page, known)
             session.detach()
@@ -240,6 +243,7 @@ class SyncDriver(Greenlets):
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
+        # A context that is recorded as a whole tells of its popups itself.
         if page.context not in self._contexts:
             self.wrapper.listen(page, "popup", self._appeared)
         return tab
@@ -347,6 +351,7 @@ class SyncDriver(Greenlets):
             # Detaching has no time limit: a page that is stuck, or behind a dialog, would hold everything up.
             if not self.tabs[page].is_gone and not self.tabs[page].has_dialog:
                 with suppress(Error, TimeoutError):
+                    # A page that is stuck fails here within the limit.
                     send(session, "Runtime.evaluate", {"expression": "0"}, LETTING_GO_MS)
                     session.detach()
 
@@ -408,8 +413,10 @@ class SyncDriver(Greenlets):
         context = next((page.context for page in self._pages if not page.is_closed()), None)
         if context is None:
             raise CommandRefused("gone")
+        # Held, so that the browser's own session does not take the probe for a page of the agent.
         self.hold()
         try:
+            # The plain method: the wrapped one would wait for this very page.
             page = getattr(context.new_page, "__wrapped__", context.new_page)()
             self._adopt(page, "probe")
         except Error as error:

@@ -12,6 +12,7 @@ function approach(event) {
   const path = pathOf(event);
   if (!event.isTrusted || path.length === 0) return;
   const control = controlOn(path);
+  // Pointer and focus arrive together: one name is enough.
   if (!approaches.some((known) => known.control === control && now() - known.at < 50)) noteName(control);
 }
 

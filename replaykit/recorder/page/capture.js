@@ -19,6 +19,7 @@ const HIDDEN = -1;
 
 function serialize() {
   const started = now();
+  // First: a field that was a password until now has to be masked.
   takeTypeChanges();
   const tree = readTree();
   const lines = [headOf(tree), tree.tokens, tree.styling ? tree.style : [], tree.boxing ? tree.box : []];

@@ -127,6 +127,7 @@ const described = { control: null, innermost: null, at: -Infinity, descriptor: n
 let trustedAt = -Infinity;
 
 function onEvent(event) {
+  // Listeners of frames, shadow roots and the document hear the same event.
   if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
   handled.add(event);
   const [first] = event.composedPath();
@@ -399,6 +400,7 @@ async function fileContents(key) {
   heldFiles.delete(key);
   if (!bytes) return null;
   let text = '';
+  // `String.fromCharCode` takes each byte as an argument, and a call takes only so many.
   for (let at = 0; at < bytes.byteLength; at += 0x8000) {
     text += String.fromCharCode(...new Uint8Array(bytes, at, Math.min(0x8000, bytes.byteLength - at)));
   }

@@ -160,6 +160,7 @@ function pushBefore(at) {
 
 const QUIET = 100;
 const CAP = 1500;
+// Four looks at most for one act, further and further apart: a page may never rest.
 const EARLIEST = [0, 500, 2000, 8000];
 // Reading a page that never rests takes at most one part in this many of its time.
 const SHARE = 20;
@@ -356,6 +357,7 @@ function classOf(value) {
   return { kind: Array.isArray(value) ? 'array' : 'object', value: capped(plain(value)) };
 }
 
+// Nodes of other windows fail `instanceof`.
 const isNode = (value) => value instanceof Node || /^\[object (?:HTML|SVG).*Element\]$/.test(brand(value));
 
 // As a driver hands values out: nodes as a word, what JSON lacks (cycles, too) as null.
@@ -386,6 +388,7 @@ function maskedTexts() {
   const fields = [...queryDocument(document, 'input,textarea')].filter((field) => isMasked(field));
   const regions = MASK === '' ? [] : queryDocument(document, `:is(${MASK}), :is(${MASK}) *`);
   const texts = [...new Set([...latest.secrets, ...fields, ...regions])].flatMap(textsOf);
+  // The longest first: a secret inside of a longer one would break that one up.
   const longestFirst = [...new Set(texts)].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
   return { texts: longestFirst, visited: 0 };
 }

@@ -10,6 +10,7 @@ function cutText(text, limit = STRING_MAX, onCut = undefined) {
   return `${kept}⟦cut:${text.length - kept.length}⟧`;
 }
 
+// High surrogates are U+D800 to U+DBFF.
 const endsInPair = (text, end) => text.charCodeAt(end - 1) >> 10 === 0x36;
 
 // `JSON.stringify` writes a lone surrogate as an escape in lower case: finding none costs one scan.

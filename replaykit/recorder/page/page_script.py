@@ -271,6 +271,7 @@ def page_script(options: PageOptions) -> str:
 def split_number(text: str) -> tuple[int | None, str]:
     """Return the number of what a page says, None where it has none, and the message."""
     number, blank, message = text.partition(" ")
+    # Longer numbers are beyond 2**53, where JavaScript counts exactly.
     is_numbered = blank and number.isascii() and number.isdecimal() and len(number) < 16
     return (int(number), message) if is_numbered else (None, text)
 

@@ -1,6 +1,7 @@
 // Where the browser's text of an element differs from the composed one: rows say how. Whole trees are compared first, and
 // what is inside of them only where they differ.
 
+// Questions are counted and not timed: a page gives the same rows on any machine.
 const EFFORT = 16;
 const EFFORT_LEAST = 1000;
 const PIECE = 256;
@@ -136,6 +137,7 @@ function editsOf(text, told) {
     else if (isBlank(text[at]) || isBlank(told[other])) edit(blanksAt(text, at), blanksAt(told, other));
     else if (isOtherCase(text[at], told[other])) edit(1, 1);
     else {
+      // A surrogate pair is replaced as a whole.
       if (at > last && (isLow(text, at) || isLow(told, other))) [at, other] = [at - 1, other - 1];
       const kept = commonEnd(text, told, Math.min(text.length - at, told.length - other));
       edit(text.length - kept - at, told.length - kept - other);

@@ -44,7 +44,7 @@ ROOM_S = 0.005
 """How often it is looked whether there is room again."""
 
 HEAD_S = 10.0
-"""Longest wait for it."""
+"""Longest wait for the head of a request, and for the browser's answer to one."""
 
 CLIENTS_MAX = 64
 """Clients at one time."""
@@ -204,6 +204,7 @@ class Proxy:
         held = bytearray()
         while chunk := await reader.read(1 << 20):
             held += chunk
+            # Split only where a message ends: a large one would be copied once for each chunk.
             if 0 in chunk:
                 *messages, rest = held.split(b"\0")
                 held = rest
@@ -214,6 +215,7 @@ class Proxy:
     def _hear(self, message: bytes) -> None:
         try:
             self._board.from_browser(message)
+        # One message that is not understood must not take the browser away from everybody.
         except Exception:
             log.exception("a message of the browser was not understood")
 
@@ -346,6 +348,7 @@ class Proxy:
             "Protocol-Version": about.get("protocolVersion", ""),
             "User-Agent": about.get("userAgent", ""),
             "V8-Version": about.get("jsVersion", ""),
+            # Chromium itself reports this fixed number.
             "WebKit-Version": f"537.36 ({about.get('revision', '')})",
             "webSocketDebuggerUrl": f"ws://{ANY}:{self._port}/devtools/browser/{self._guid}",
         }
@@ -363,10 +366,12 @@ class Proxy:
         }
 
     async def _new(self, request: RequestHead) -> tuple[int, Any]:
+        # As Chromium does: no link or image of a page can open tabs by a PUT.
         if request.method != "PUT":
             return 405, "Using unsafe HTTP verb GET to invoke /json/new. This action supports only PUT verb."
         url = unquote(request.query) or "about:blank"
         self._before("Target.createTarget", {"url": url})
+        # Made empty: it goes to its address once the recorder listens in it.
         made = await self._call("Target.createTarget", {"url": "about:blank"})
         target = (made or {}).get("targetId", "")
         if url != "about:blank":
@@ -417,6 +422,7 @@ class RequestHead(Struct, frozen=True):
     def is_foreign(self) -> bool:
         """Whether a page of a browser may have made it, itself or by a name that leads here."""
         host = urlsplit(f"//{self.headers.get('host', ANY)}").hostname or ""
+        # DNS rebinding: a page can reach this port by a name of its own.
         is_here = host in ("localhost", "::1") or host.replace(".", "").isdigit()
         return "origin" in self.headers or not is_here
 

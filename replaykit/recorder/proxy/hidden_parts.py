@@ -18,6 +18,7 @@ NO_SCRIPT = "No script for id: "
 UNKNOWN = frozenset({"Target.exposeDevToolsProtocol", "Browser.crash", "Browser.crashGpuProcess"})
 """Commands that lead around the recorder, or end it: answered as if the browser did not know them."""
 
+# V8 writes an object id as isolate, world and number; the world tells whose it is.
 _OBJECT = re.compile(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
 _HANDLE = re.compile(r"-?\d+\.(\d+)\.\d+\Z")
 

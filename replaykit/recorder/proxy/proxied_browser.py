@@ -94,6 +94,7 @@ class Proxied:
             return
         at = run.clock.now()
         asked = params.get(ASKED)
+        # A request that is known ties the answer to one document, not to all (decision 49).
         made = "" if asked else forges(method, params)
         said = Commanded(
             at=at, origin="proxy", kind=kind, name=method, refused=refused, forges=made, **shown(params)

@@ -19,6 +19,7 @@ CLOSE: Final = 8
 PING: Final = 9
 PONG: Final = 10
 
+# The constant of RFC 6455, section 1.3.
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -76,6 +77,7 @@ class WebSocketReader:
             if len(held) < at:
                 return None
             size = int.from_bytes(held[2:at], "big")
+        # Before the bytes come: a claimed length must not make us keep gigabytes.
         if size > self._limit:
             raise BadFrame(f"{size} bytes, {self._limit} are allowed")
         if len(held) < at + 4 + size:
@@ -90,6 +92,7 @@ class WebSocketReader:
         if kind >= CLOSE:
             yield WebSocketFrame(kind, payload)
             return
+        # Kind 0 continues a message, so it is due only after a first part.
         if bool(kind) == bool(self._kind):
             raise BadFrame("parts of two messages are mixed")
         self._kind = kind or self._kind
@@ -106,6 +109,7 @@ def unmasked(data: bytes, mask: bytes) -> bytes:
     """Return a payload without its mask, or with it."""
     if not any(mask) or not data:
         return data
+    # One XOR of two large numbers is far quicker than a loop over bytes.
     repeated = (mask * (len(data) // 4 + 1))[: len(data)]
     number = int.from_bytes(data, "little") ^ int.from_bytes(repeated, "little")
     return number.to_bytes(len(data), "little")
