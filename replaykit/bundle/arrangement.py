@@ -46,6 +46,7 @@ class References:
 
 def arrange(references: References, blobs: Mapping[str, BlobPlace]) -> Iterator[Segment]:
     """Yield the blob frames of a sealed file, in file order."""
+    # Ties are broken by id: the order never depends on who wrote the file.
     oldest_first = sorted(blobs, key=lambda id: (references.last[id], id))
     for name in CLASSES:
         ids = [id for id in oldest_first if class_of(blobs[id].media_type) == name]
@@ -54,10 +55,12 @@ def arrange(references: References, blobs: Mapping[str, BlobPlace]) -> Iterator[
 
 def _segments(name: BlobClass, ids: list[str], blobs: Mapping[str, BlobPlace]) -> Iterator[Segment]:
     if name == "opaque":
+        # Compressed already: together they would be no smaller, and each can be read alone.
         yield from (Segment(name, [id]) for id in ids)
         return
     # Readers want the newest and decode only the beginning of a frame: the newest comes first in its
     # frame, and its frame comes last.
+    # Screenshots of one run resemble each other, so one large window makes them small.
     most, cut, size = FRAME_RAW_MAX if name == "pixels" else SEGMENT_RAW, list[list[str]](), 0
     for id in reversed(ids):
         length = record_size(id, blobs[id])

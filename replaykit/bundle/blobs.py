@@ -204,6 +204,7 @@ def _unfilter(rows: bytes, stride: int) -> bytes:
 
 def _without_alpha(pixels: bytes) -> bytes | None:
     count = len(pixels) // 4
+    # A pixmap has no alpha: a capture with transparency stays a PNG.
     if pixels[3::4].count(0xFF) != count:
         return None
     rgb = bytearray(3 * count)
@@ -235,6 +236,7 @@ def _webp_size(payload: bytes) -> tuple[int, int] | None:
         bits = struct.unpack_from("<I", payload, 21)[0]
         return (1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
     if kind == b"VP8 ":
+        # The two highest bits of each side are a hint for scaling.
         width, height = struct.unpack_from("<HH", payload, 26)
         return (width & 0x3FFF, height & 0x3FFF)
     return None

@@ -40,6 +40,7 @@ _MEDIA_TYPE_MAX = 127
 
 # 1.3 Journal: while recording
 
+# `opaque` is compressed already: its level costs next to nothing.
 JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "bulk": 2, "markup": 2, "text": 2, "story": 2}
 """What the step path can afford."""
 
@@ -89,6 +90,7 @@ STORY_MAX = 256 * MIB
 """The story is read into memory as a whole, so it has a limit of its own."""
 INDEX_MAX = 32 * MIB
 LINE_MAX = 4096
+# Bounds the memory of whoever decodes a picture: 192 MB as RGB.
 IMAGE_PIXELS_MAX = 64_000_000
 
 # 1.9 Versions and extension

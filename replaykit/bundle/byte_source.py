@@ -18,6 +18,7 @@ from replaykit.errors import SourceError
 Sources: TypeAlias = str | Path | Iterable[str | Path]
 """Paths and URLs of bundles, and folders of them; one, or many."""
 
+# `::` chains file systems of fsspec, as in `zip://a.zst::s3://b.zip`.
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
@@ -70,6 +71,7 @@ class LocalSource:
         parts: list[bytes] = []
         missing = length
         while missing:
+            # `pread` may return less than it was asked for.
             part = self._pread(missing, offset + length - missing)
             if not part:
                 raise self._error("read", f"the file ends {missing} bytes early; did it shrink?")
@@ -138,6 +140,7 @@ def bundles_in(sources: Sources) -> Iterable[str]:
 def _named(source: str | Path) -> Iterator[str]:
     # An empty word is a variable that was not set, not this folder.
     if source and not is_remote(str(source)) and Path(source).is_dir():
+        # Sorted: a file system lists a folder in any order.
         yield from (str(found) for found in sorted(Path(source).rglob("*.zst")))
     else:
         yield str(source)

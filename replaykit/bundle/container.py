@@ -114,6 +114,7 @@ class Container:
         if self._begun[0] != number:
             self._begun = (number, self._read(number))
             return self._decode(number, self._begun[1], upto)
+        # Freed first: two decoded frames at once would double the memory.
         self._cached = (-1, b"")
         self._cached = (number, self._decode(number, self._begun[1]))
         return self._cached[1]

@@ -102,6 +102,7 @@ def _prepare(folder: Path, *, force: bool) -> None:
     with os.scandir(folder) as entries:
         if not force and any(entries):
             raise UsageError(what=f"{folder} is not empty; name another folder, or use --force")
+    # Removed first: with it an extraction that fails would look whole.
     (folder / MANIFEST).unlink(missing_ok=True)
 
 

@@ -159,6 +159,7 @@ def blob_places(
     for row in index.blobs:
         if row.n > limits.blob:
             place.check("BLOB_MAX", limits.blob, row.n)
+        # Not `>`: the line feed of the record follows its payload in the same frame.
         outside = row.frame >= first_story or row.offset + row.n >= frames.raws[row.frame]
         if row.type >= len(types) or outside:
             raise place.damaged("blob row of the index", "a place inside of a blob frame", list(_fields(row)))
@@ -234,6 +235,7 @@ def seek_table_size(footer: bytes, size: int, source: str, limits: Limits) -> in
     # Before anything is multiplied, sliced or read.
     place.check("FRAMES_MAX", limits.frames, count, "frames")
     most = (size - SEEK_HEADER - SEEK_FOOTER) // _ENTRY
+    # The least is a preamble, a story and an index.
     if not 3 <= count <= most:
         raise place.damaged("frame count of the seek table", f"3 to {most}", count)
     if footer[4]:

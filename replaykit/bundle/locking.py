@@ -30,6 +30,7 @@ def lock(file: int, *, shared: bool) -> bool:
         return False
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    # A kind of OSError, so it has to pass the next clause.
     except BlockingIOError:
         raise
     except OSError:

@@ -32,6 +32,7 @@ def open_container(source: str | Path, limits: Limits | None = None) -> Containe
     opened = open_source(source)
     try:
         return read_container(opened, limits or Limits())
+    # BaseException: Ctrl-C must not leave the file open either.
     except BaseException:
         opened.close()
         raise

@@ -82,6 +82,7 @@ class Bundle:
         decoded = decode_story(self._container.lines(), self.name, self.format)
         header, events = cast(Header, decoded[0]), cast("list[Event | Unknown]", decoded[1:])
         trajectory = Trajectory(header=header, events=tuple(events))
+        # Steps are events: fewer events than that need no counting.
         if len(events) > self._container.limits.steps:
             self._check_steps(len(trajectory.steps))
         return trajectory

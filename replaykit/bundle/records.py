@@ -90,6 +90,7 @@ def records(raw: bytes, place: Place, limits: Limits) -> Iterator[FrameRecord]:
         position = record.start + record.n + 1
         if raw[position - 1 : position] != LF:
             raise place.damaged("end of a record", "LF after its payload", "something else or nothing")
+        # With a line feed inside one story text could stand for two lists of events.
         if record.kind in ("header", "event") and raw.find(LF, record.start, position - 1) >= 0:
             raise place.damaged("story payload", "one line", "a line feed inside")
         yield record

@@ -177,6 +177,7 @@ class _Salvage:
             self._hash.update(raw[record.start : record.start + record.n + 1])
         self.story.append(StoryFrame(number, max(self._next, 0)))
         self._next = following
+        # Blobs stand before the events that refer to them: they count with these.
         for id, blob in self._pending.items():
             self._blobs.setdefault(id, blob)
         self._pending.clear()

@@ -58,6 +58,7 @@ class HttpSource:
 
     def read_suffix(self, length: int) -> bytes:
         """Return the last min(length, size) bytes; the first read, which also tells the size."""
+        # `bytes=-0` is no range.
         if self._whole is None and self._size:
             data = self._tried(lambda: self._get(f"bytes=-{max(1, length)}"))
         if self._whole is not None:
@@ -82,6 +83,7 @@ class HttpSource:
         found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
         if response.status == 206 and found is not None:
             return self._part(response, *map(int, found.groups()))
+        # One byte more tells a larger file from one of just this size.
         data = response.read(FILE_MAX + 1)
         Place(self.name, 0).check("FILE_MAX", FILE_MAX, len(data))
         self._check(len(data), response.length or 0)
@@ -104,11 +106,13 @@ class HttpSource:
             try:
                 return read()
             except HTTPError as error:
+                # Of an empty file no range can be sent.
                 if error.code == 416:
                     self._size = 0
                     return b""
                 reason = f"HTTP {error.code} {error.reason}"
                 error.close()
+                # 408 and 429 ask to try again; other answers of this kind will not change.
                 if error.code < 500 and error.code not in (408, 429):
                     break
             except URLError as error:

@@ -49,6 +49,7 @@ class _Scan:
     def tables(self, format_found: int) -> Tables:
         """Return the committed part."""
         contents = self._contents
+        # Blobs after the last story frame belong to a commit that was cut off.
         blobs = dict(islice(contents.blobs.items(), self._committed_blobs))
         return Tables(
             "journal", format_found, self._frames, blobs, contents.story, contents.events,
@@ -86,6 +87,7 @@ class _Scan:
 
     def _check_skippable(self, span: FrameSpan, place: Place) -> None:
         head = self.source.read_range(span.offset, min(span.length, len(PREAMBLE_HEAD)))
+        # Two bundles in one file must not read as one.
         if head == PREAMBLE_HEAD or head.startswith(SEEK_TABLE_MAGIC):
             raise place.damaged(
                 "frame of a journal", "blobs or story", "another bundle's preamble or seek table"

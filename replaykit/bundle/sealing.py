@@ -151,7 +151,9 @@ def write_error(source: str, operation: str, cause: Exception) -> BundleWriteErr
 def _write(container: Container, file: BinaryIO, mode: int) -> int:
     write_sealed(container, file)
     file.flush()
+    # `mkstemp` makes private files; a sealed bundle keeps the mode of its journal.
     os.fchmod(file.fileno(), mode)
+    # Before it takes the name: after a power cut the name must not lead to an empty file.
     os.fsync(file.fileno())
     return file.tell()
 

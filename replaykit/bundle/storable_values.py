@@ -25,6 +25,7 @@ def repair_text(text: str) -> tuple[str, int]:
         return text, 0
     # "utf-16-le", not "utf-16": a leading U+FEFF is content.
     repaired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    # The text may have held U+FFFD before.
     return repaired, repaired.count("\ufffd") - text.count("\ufffd")
 
 

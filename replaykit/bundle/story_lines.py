@@ -125,6 +125,7 @@ def _decode_event(line: bytes) -> Event | Unknown:
         tag = _tagged.decode(line).type
         if tag not in EVENT_TAGS:
             return Unknown(name=tag, raw=line.decode())
+        # Only steps hold actions, whose kinds may be newer than this release.
         if tag != "step":
             raise
         return _event.decode(_with_unknown_actions(line))

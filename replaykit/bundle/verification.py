@@ -73,6 +73,7 @@ def verify(source: str | Path, limits: Limits | None = None) -> Verification:
     """
     try:
         container = open_container(source, limits)
+    # A source that cannot be read says nothing about the bundle in it.
     except SourceError:
         raise
     except BundleError as error:

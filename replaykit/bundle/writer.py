@@ -149,6 +149,7 @@ class Journal:
         data = b"".join(self._compress(raw, name) for raw, name in zip(raws, classes, strict=True))
         totals = totals._replace(size=self.size + len(data))
         place.check("FILE_MAX", self._limits.file - self._limits.index, totals.size)
+        # Noted before anything is written: whatever interrupts the write can be undone.
         self._unfinished = (totals, set(new))
         self._append(data)
         self._blobs.update(new)
@@ -258,6 +259,7 @@ class Journal:
             while view:
                 view = view[os.write(self._file, view) :]
             if self._power:
+                # macOS has no `fdatasync`.
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
             self._cut_back()
@@ -296,7 +298,9 @@ def _sealed(path: str | Path, *, is_passing: bool) -> SealResult:
         try:
             private = container.tables.private
             if container.tables.layout == "sealed":
+                # Opening a sealed file does not count its private records.
                 private = examine(container).private
+            # A link stays a link: the file that it leads to is replaced.
             size = seal_into(container, Path(path).resolve(), _mode(path), is_passing=is_passing)
         finally:
             container.close()

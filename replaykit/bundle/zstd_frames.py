@@ -68,6 +68,7 @@ def compress(
 
     A block ends after the first `head` bytes (0: wherever libzstd ends one), so that these decode alone.
     """
+    # zstd has no window smaller than 2**10.
     window_log = min(max(len(raw).bit_length(), 10), window_max)
     more = _THOROUGH if is_thorough else {}
     parameters = zstandard.ZstdCompressionParameters.from_level(
@@ -219,6 +220,7 @@ class _Walk:
             last, kind = bool(word & 1), word >> 1 & 3
             if kind == _RESERVED:
                 raise place.damaged("zstd block type", "raw, RLE or compressed", "reserved")
+            # An RLE block is one byte, however many it stands for.
             position += 3 + (1 if kind == _RLE else word >> 3)
             if position > most:
                 raise place.damaged("compressed size of the frame", f"at most {most - place.offset}", "more")

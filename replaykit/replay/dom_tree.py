@@ -136,6 +136,7 @@ class Tree(Memo):
         """Per node: its parent element within the same tree, or -1."""
         kind, scope = self.kind, self.scope
         if not any(scope):  # no tree but the document's
+            # Row 0 is the document, which is no element.
             return [above or -1 for above in self.parent]
         return [
             above if above >= 0 and kind[above] <= OTHER and scope[above] == scope[row] else -1

@@ -30,6 +30,7 @@ def _forged(replay: Replay) -> list[Exchange]:
 
 def _shapes(exchange: Exchange, page: Page, replay: Replay) -> bool:
     """Say whether such an answer went into a page: it is its document, or came while that was shown."""
+    # The page of a probe is made of the probe's own requests, the agent's page of the agent's.
     is_elsewhere = isinstance(page.seen, Probe) and not page.seen.in_place
     if is_elsewhere is not (exchange.actor == "probe"):
         return False
@@ -38,6 +39,7 @@ def _shapes(exchange: Exchange, page: Page, replay: Replay) -> bool:
     if exchange.page != page.tab:
         return False
     began = max((one.t for one in _commits(page, replay) if one.t is not None), default=0)
+    # Without times it may have gone into the page, and a doubt counts against the page.
     return exchange.t is None or page.t is None or began <= exchange.t <= page.t
 
 

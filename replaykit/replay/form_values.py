@@ -127,6 +127,7 @@ _BLANKS = re.compile(f"[{SPACES}]+")
 def _input(tree: Tree, row: int) -> Value:
     kind, state = input_type(tree, row), tree.state(row)
     if kind == "file":
+        # Browsers show this path in place of the real one (HTML standard).
         return f"C:\\fakepath\\{state.files[0][0]}" if state.files else ""
     if state.value is not None:
         return state.value
@@ -140,6 +141,7 @@ def _textarea(tree: Tree, row: int) -> Value:
     if live is not None:
         return live
     texts = [tree.name[node] for node in tree.children(row) if tree.kind[node] == TEXT]
+    # The value of a textarea has line feeds only, whatever its source has.
     return "".join(texts).replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -50,6 +50,7 @@ class Kept(threading.local):
         return dom
 
     def _shrink(self) -> None:
+        # The page just asked for stays, however large it is.
         while len(self._pages) > 1 and self._size > self.limit:
             oldest, _ = self._pages.popitem(last=False)
             self._size -= len(oldest)
@@ -64,6 +65,7 @@ class Doms:
     def __init__(self, blobs: Blobs, kept: Kept | None = None) -> None:
         self._blobs = blobs
         self._kept = kept or _KEPT
+        # Weak: `Kept` decides how long a page lives.
         self._seen: WeakValueDictionary[str, Dom] = WeakValueDictionary()
         self._excluded: dict[tuple[str, str], bool] = {}
 

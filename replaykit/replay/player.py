@@ -226,8 +226,9 @@ class Replay(Memo):
         last = max(own, key=lambda one: one.t or 0)
         asked = next((one for _, one in self._placed if one.id == last.exchange), None)
         if asked is not None:
+            # A document from the cache may be of any age.
             return (0 if asked.from_cache else asked.t or 0), asked.id
-        # A page out of the history: nobody knows how old it is.
+        # A page out of the history: its age is unknown.
         return (0 if last.kind in ("back", "forward") else last.t or 0), None
 
     @cached_property
@@ -314,7 +315,7 @@ def _is_in(page: Page, event: Navigation | Step) -> bool:
 
 def mutates(exchange: Exchange) -> bool:
     """Say whether a request may have changed something on a server."""
-    # A server that failed may have done it before; over a socket nobody knows what was asked.
+    # A server that failed may have done it before; what went over a socket is unknown.
     refused = exchange.status is not None and 400 <= exchange.status < 500
     return (exchange.method.upper() not in SAFE_METHODS and not refused) or exchange.sent_frames > 0
 

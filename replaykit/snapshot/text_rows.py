@@ -82,6 +82,7 @@ def edited(text: str, edits: Edits) -> str:
     """
     if _is_narrow(text) and all(_is_narrow(str(new)) for new in edits[2::3]):
         return "".join(_pieces(text, edits, 1))
+    # One letter for each byte of UTF-16: places of edits count its units.
     units = text.encode("utf-16-le", "surrogatepass").decode("latin-1")
     joined = "".join(_pieces(units, edits, 2))
     try:

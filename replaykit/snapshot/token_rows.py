@@ -144,6 +144,7 @@ class Rows:
                 attributes[top] = token
                 after = "named"
                 continue
+            # What is left of the iterator tells the place, so that the loop needs no counter.
             self.place, self.after = len(tokens) - length_hint(ahead) - 1, after
             self._unusual(token)
             top, row, after = stack[-1], len(kind), self.after

@@ -149,7 +149,7 @@ def _exchanges(choice: ExchangeChoice, replay: Replay) -> list[tuple[int, Exchan
 
 
 def _is_chosen(exchange: Exchange, choice: ExchangeChoice) -> bool:
-    # Of what only the net log knows, and of what nobody answered, nobody can say that it failed.
+    # Whether it failed is unknown if only the net log has it, or nobody answered it.
     is_unknown = exchange.source == "netlog" or is_unanswered(exchange)
     is_ok = exchange.status in _SUCCESS or not choice.ok or is_unknown
     return is_ok and exchange.method.upper() == choice.method.upper() and _is_at(exchange.url, choice.path)
@@ -232,8 +232,10 @@ def _ruling(
     judged = [(_at(predicate, state, earlier), state) for state in states]
     known = [one for one in judged if one[1].doubt is None]
     ruling, evidence = _of_known(known, choice, replay)
+    # One that is surely meant is enough, whatever the doubtful ones hold.
     if choice.which == "any" and ruling.outcome is Outcome.PASS:
         return ruling, evidence
+    # A doubtful exchange decides nothing; if it would change the outcome, the outcome is unknown.
     for other, state in judged:
         if state.doubt is not None and other.outcome is not ruling.outcome:
             return undecided("not_recorded", state.doubt), state.evidence

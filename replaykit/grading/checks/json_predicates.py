@@ -21,6 +21,7 @@ def holds(op: str, node: Any, value: Any, kind: str | None = None) -> bool:
 
 def same(one: Any, other: Any, depth: int = 0) -> bool:
     """Say whether two JSON values are equal; true is not 1."""
+    # Deeper values are equal only as one object: hostile JSON must not exhaust the stack.
     if isinstance(one, bool) or isinstance(other, bool) or depth > _DEPTH_MAX:
         return one is other
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):

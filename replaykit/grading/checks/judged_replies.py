@@ -21,6 +21,7 @@ REPLY_MAX = 65_536
 
 _LABELS: dict[Kind, dict[str, Outcome]] = {
     "webarena.fuzzy": {
+        # The longest first: `incorrect` holds `correct`.
         "partially correct": Outcome.FAIL,
         "incorrect": Outcome.FAIL,
         "correct": Outcome.PASS,

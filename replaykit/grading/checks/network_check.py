@@ -351,7 +351,7 @@ def _is_url(
     """Compare a URL with alternatives: by parts, an expression with all before the query."""
     actual, pairs = _split(check, _without_end(found), terms)
     if actual is None:
-        return False  # what no browser could have asked for is passed over
+        return False  # what no browser could have asked for is skipped
     is_hidden = False
     for reference in references:
         if not is_pattern(reference) and _names_user(reference) is not _names_user(found):

@@ -52,6 +52,7 @@ def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> tuple[R
     if folder is None or not isinstance(replay.bundle, Bundle):
         return undecided("not_allowed", f"verifier:{check.file}"), ()
     file = (Path(folder) / check.file).resolve()
+    # A link must not lead out of the folder.
     if not file.is_relative_to(Path(folder).resolve()) or not file.is_file():
         return _error("no_verifier", f"no such file beside the tasks: {check.file}"), ()
     try:
@@ -68,6 +69,7 @@ def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> tuple[R
 
 def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
     """Return what the verifier said, its server's address without the port, which differs each time."""
+    # -s and -P: neither the user's packages nor the child's own folder shadow its imports.
     command = [sys.executable, "-s", "-P", verifier_child.__file__, str(file), function, served.url]
     child = subprocess.Popen(
         command,
@@ -96,6 +98,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         if sys.platform == "win32":
             child.kill()
         else:
+            # The whole group: what it may have started ends with it.
             os.killpg(child.pid, signal.SIGKILL)
     child.communicate()
 

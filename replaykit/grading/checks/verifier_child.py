@@ -48,6 +48,7 @@ def main(file: str, function: str, url: str) -> None:
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)  # what it prints is nobody's answer
         _limit()
+        # An audit hook stays for good: a verifier cannot remove it.
         sys.addaudithook((guard := Guard()).hear)
         said = _run(file, function, url)
         json.dump(said if guard.refused is None else {"error": f"it tried to {guard.refused}"}, out)

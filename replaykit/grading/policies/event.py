@@ -225,6 +225,7 @@ def spellings(key: str) -> tuple[str, ...]:
     """Return the ways to write a chord: modifiers in any order and by their usual names."""
     *modifiers, last = key[:-1].split("+") if key.endswith("+") else key.split("+")
     last = f"{last}+" if key.endswith("+") else last
+    # Orders of modifiers multiply: a hostile chord may name any number of them.
     orders = permutations(modifiers) if len(modifiers) <= len(_MODIFIERS) + 1 else (modifiers,)
     names = (product(*(_MODIFIERS.get(one, (one,)) for one in order)) for order in orders)
     return tuple(dict.fromkeys("+".join((*chord, last)) for order in names for chord in order))

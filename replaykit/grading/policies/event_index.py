@@ -46,6 +46,7 @@ class Concordance:
             while 0 <= at < self._starts[-1]:
                 row = bisect_right(self._starts, at) - 1
                 found.add(row)
+                # One hit decides a row, so the search goes on in the next one.
                 at = self._whole.find(word, self._starts[row + 1])
         return sorted(found)
 

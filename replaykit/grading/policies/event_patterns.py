@@ -172,6 +172,7 @@ def _as_keys(terms: TextTerms) -> TextTerms:
 
 def _all(tests: Sequence[Test], event: Event) -> Truth:
     found = TRUE
+    # FALSE wins over UNKNOWN, so every test is asked.
     for test in tests:
         truth = test(event)
         if truth.holds is False:

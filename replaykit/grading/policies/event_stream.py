@@ -258,7 +258,7 @@ class _Stream:
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
         if navigation.committed or navigation.kind == "goto":
-            # Of a tab in which nobody listened, nobody knows whether it got there.
+            # In a tab that nobody listened in, it is unknown whether the page arrived.
             is_seen = not navigation.ambiguous or navigation.cause != "unknown"
             failed = not navigation.committed if is_seen else None
             self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
@@ -293,6 +293,7 @@ class _Stream:
         )
 
     def _message(self, story: int, message: exchange.Message) -> None:
+        # Words that the agent puts into another's mouth prove nothing.
         if message.kind == "claim":
             return
         if message.role == "user":
@@ -340,6 +341,7 @@ def _gap_code(channel: str, step: int) -> str:
 def _in_time(trajectory: Trajectory) -> list[tuple[int, Recorded]]:
     """Return the events with their lines, in the order of the page's clock; a line is written later."""
     lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, acts.Unknown)]
+    # Where one event has no time, the order of lines is all there is.
     if any(event.t is None for _, event in lines):
         return lines
     return sorted(lines, key=lambda row: _moment(row[1]))

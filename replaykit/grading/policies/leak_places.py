@@ -179,6 +179,7 @@ class Elsewhere:
         whole = ""
         for event in entries:
             piece = next((text for option in event.values for text in option), "")
+            # Bounds the text that is searched again with each entry.
             whole = (whole + piece)[-4096:]
             hit = FALSE if search(Reading(piece, event.step)).holds else search(Reading(whole, event.step))
             if hit.holds and hit.span is not None and hit.span.end - hit.span.start >= PIECES_MIN:

@@ -276,10 +276,12 @@ def _lines(*parts: str) -> str:
 
 
 def _port_apart(host: str) -> tuple[str, str | None]:
+    # An IPv6 address needs its brackets to be parsed.
     if host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"
     with_port = _PORT.fullmatch(host)
     name, port = (with_port[1], with_port[2]) if with_port else (host, None)
+    # Only other names need a parser: for punycode, and for one spelling of IPv6.
     parsed = _parse(f"http://{name}") if not name.isascii() or name.startswith("[") else None
     return (parsed.hostname if parsed else name).lower().strip("."), port
 

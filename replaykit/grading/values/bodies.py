@@ -38,6 +38,7 @@ def read_fields(media_type: str, text: str) -> dict[str, Any] | None:
     kind = media_type.partition(";")[0].strip().lower()
     if bare.startswith("--") and kind.startswith("multipart/"):
         return _parts(text, bare.split(maxsplit=1)[0][2:])
+    # The boundary in a type is case-sensitive.
     return body_fields(media_type.lower() if kind != "multipart/form-data" else media_type, text)
 
 
@@ -53,6 +54,7 @@ def _in_json(text: str) -> dict[str, Any] | list[Any] | None:
 def decoded(data: bytes, media_type: str) -> str:
     """Return the text of a body in the charset that its type names; UTF-8 where none is known."""
     charset = _CHARSET.search(media_type)
+    # A page may name any codec of Python; only known charsets are used.
     if charset is not None and charset[1].lower() in _CHARSETS:
         return data.decode(charset[1], "replace")
     return data.decode("utf-8", "replace")

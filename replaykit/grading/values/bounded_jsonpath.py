@@ -137,6 +137,7 @@ class _NumberReader(_Environment):
     """Compares with a whole number, `true` included, as `jsonpath-ng` does: what is no number never fits."""
 
     def compare(self, left: Any, operator: str, right: object) -> bool:
+        # As `jsonpath-ng` does: the left side is read as a number where the right one is a number.
         if isinstance(right, int) and operator not in ("&&", "||"):
             try:
                 left = int(left)

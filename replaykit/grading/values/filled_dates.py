@@ -20,6 +20,7 @@ class _Words(parser.parserinfo):  # type: ignore[misc]  # dateutil has no types
     def convertyear(self, year: int, century_specified: bool = False) -> int:
         if century_specified or year >= _CENTURY:
             return year
+        # As dateutil does it, with a given year in place of today's.
         year += self._near // _CENTURY * _CENTURY
         if year >= self._near + _CENTURY // 2:
             return year - _CENTURY

@@ -37,6 +37,7 @@ def meets(wanted: Segment, found: str) -> bool:
         if at < 0:
             return False
         at += len(part)
+    # The first place of each part will do, since nothing between two parts is fixed.
     return True
 
 

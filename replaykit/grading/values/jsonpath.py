@@ -43,6 +43,7 @@ def _compiled(path: str, reads_numbers: bool) -> Callable[[Any], list[Any]]:
 def _pointed(pointer: str, document: Any) -> list[Any]:
     """Follow a JSON Pointer (RFC 6901)."""
     for part in pointer.split("/")[1:]:
+        # In this order, or `~01` would become `/` (RFC 6901, section 4).
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, dict) and name in document:
             document = document[name]

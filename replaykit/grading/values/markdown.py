@@ -21,6 +21,7 @@ def unmarked(text: str) -> str:
     if _MARKS.isdisjoint(text):
         return text
     text = _STRUCK.sub("", _LINK.sub(r"\1", text)).replace("`", "")
+    # Escapes last: a mark that was escaped must not become one.
     return _ESCAPE.sub(r"\1", _EMPHASIS.sub(_inner, _STRONG.sub(_inner, text)))
 
 

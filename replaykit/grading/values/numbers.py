@@ -217,6 +217,7 @@ def shown(number: Decimal) -> str:
 def close(left: Decimal, right: Decimal, tolerance: float | Decimal) -> bool:
     """Say whether two numbers differ by no more than the tolerance."""
     try:
+        # By its text: as a binary number 0.1 is a little more.
         allowed = EXACT.create_decimal(str(tolerance))
         return EXACT.abs(EXACT.subtract(left, right)) <= allowed
     except InvalidOperation:

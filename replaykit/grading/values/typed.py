@@ -361,6 +361,7 @@ _TOLD: dict[str, Any] = {
     "number": whole_number,
     "currency": _money,
     "date": parse_date,
+    # Before durations: `5 m` are metres.
     "distance": distance,
     "duration": duration,
 }

@@ -149,6 +149,7 @@ class Processes:
 
     def _end_single(self) -> None:
         if self._single is not None:
+            # A pool has no public way to end a worker that does not answer.
             for process in list(self._single._processes.values()):
                 process.kill()
             self._single.shutdown(wait=True, cancel_futures=True)
@@ -192,6 +193,7 @@ def _started() -> ProcessPoolExecutor:
     for _ in range(ATTEMPTS):
         pool = _pool(1)
         try:
+            # The cheapest call that a worker can answer.
             pool.submit(int).result(START_SECONDS)
         except (BrokenProcessPool, TimeoutError):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -220,4 +222,5 @@ def _end_with_parent() -> None:
 
 def _wait_and_end(parent: BaseProcess) -> None:
     parent.join()
+    # Not `sys.exit`, which would end only this thread.
     os._exit(1)

@@ -62,8 +62,10 @@ Frames may ask, so that a blank one stays where it is: what they ask for is neve
 # Behind the walls of policy and routing stands a third: a proxy that does not exist, and no name resolves.
 _OFFLINE = (
     "--proxy-server=socks5://127.0.0.1:9",
+    # Without this Chromium goes past the proxy for loopback.
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
+    # WebRTC finds ways of its own to the network beside the proxy.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     # The last one of a kind counts: those of `replaykit.browser`, and no other scheme than the recorded one.
     "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -120,6 +122,7 @@ class Chromium:
         try:
             return done.result(WORK_MAX_S)
         except Late:
+            # The thread is stuck in a call: only the end of the browser frees it.
             self._process.close()
             raise ReplayError(
                 what=f"{what}: no answer from the offline browser in {WORK_MAX_S:.0f} s"
@@ -129,6 +132,7 @@ class Chromium:
         """End the browser; harmless when done before."""
         atexit.unregister(self.close)
         self._tasks.put(None)
+        # From its own thread it would wait for itself.
         if threading.current_thread() is not self._thread:
             self._thread.join(WORK_MAX_S)
         self._process.close()
@@ -165,6 +169,7 @@ class Chromium:
             answers = _Answers(plan)
             context.route("**/*", answers)
             page = context.new_page()
+            # The document is empty, so its commit is all there is to wait for.
             page.goto(plan.url, wait_until="commit")
             return Rebuilt(self, page, plan, answers.frames)
         except Error as error:
@@ -238,6 +243,7 @@ class Rebuilt:
         #: In what it differs from the recorded page; with any, nothing on it counts.
         self.faults: tuple[str, ...] = ()
         self._report = page.evaluate_handle(script("rebuild.js"), plan.plan)
+        # Before styles are compared, since rules for `:hover` have to apply.
         if plan.pointer is not None:
             page.mouse.move(*plan.pointer)
         self._settle()
@@ -331,6 +337,7 @@ def _is_asked(frame: Any) -> bool:
     return bool(frame.evaluate("() => '__replaykit_ask' in globalThis"))
 
 
+# The second frame begins after the first was drawn.
 _DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

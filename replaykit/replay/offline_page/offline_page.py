@@ -267,6 +267,7 @@ class OfflineContext:
     def _tab(self, page: Page | None) -> OfflinePage:
         if page is not None and page is self._first._page:
             return self._first
+        # Without `__init__`, which would begin a history of its own.
         tab = object.__new__(OfflinePage)
         tab._history, tab.context, tab._page, tab._rebuilt = self._history, self, page, None
         return tab
@@ -308,6 +309,7 @@ class _History:
 
     def build(self, page: Page) -> Rebuilt:
         if page.place in self._refused:
+            # The traceback of one exception would grow with each time that it is raised.
             raise self._refused[page.place].with_traceback(None)
         try:
             rebuilt = self._open(page)
@@ -344,6 +346,7 @@ class AsyncOfflinePage:
         found = getattr(self._target, name)
         if not callable(found) or isinstance(found, OfflinePage):
             return _awaited(found)
+        # In Playwright's async API these are plain methods, no coroutines.
         if name in ("locator", "is_closed", "nth", "filter", "frame_locator", *FINDS):
             return lambda *given, **named: _awaited(found(*given, **named))
 

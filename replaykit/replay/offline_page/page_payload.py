@@ -221,7 +221,7 @@ def _doctype(dom: Dom) -> str:
 
 def _sheets(dom: Dom, texts: tuple[str | None, ...]) -> tuple[Sheet, ...]:
     known = (*texts, *[None] * len(dom.head.sheets))
-    # Older recordings do not tell whose an adopted sheet is: in a page of several trees, nobody knows.
+    # Older recordings do not tell whose an adopted sheet is: in a page of several trees it is unknown.
     has_trees = any(kind in (SHADOW, DOCUMENT) for kind in dom.snapshot.kind[1:])
     return tuple(
         Sheet(

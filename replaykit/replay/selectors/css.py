@@ -119,6 +119,7 @@ class _Compiler:
     def _compound(self, compound: Any) -> Compound:
         keys: list[tuple[str, str]] = []
         tests = [self._simple(simple, keys) for simple in compound.simple_selectors]
+        # The rarest first: an id leaves fewer candidates than a class, a class fewer than a tag.
         ranked = sorted(keys, key=lambda key: ("id", "class", "tag", "attribute", "value").index(key[0]))
         found = [word for _, name in keys for word in _WORDS.findall(ascii_lower(name))]
         index = next((key for key in ranked if key[0] != "value"), None)
@@ -265,6 +266,7 @@ def _class(name: str) -> Test:
         found = query.tree.attribute(row, "class")
         if not found:
             return False
+        # The cheap test first: most lists of classes hold other names.
         return lower in split(ascii_lower(found)) if query.quirks else name in found and name in split(found)
 
     return test
@@ -309,6 +311,7 @@ _OPERATORS: dict[str | None, Callable[[str], Callable[[str], bool]]] = {
     "=": lambda value: lambda found: found == value,
     "~=": _includes,
     "|=": lambda value: lambda found: found == value or found.startswith(value + "-"),
+    # With an empty value these three match nothing (CSS Selectors 4, 6.2).
     "^=": lambda value: lambda found: bool(value) and found.startswith(value),
     "$=": lambda value: lambda found: bool(value) and found.endswith(value),
     "*=": lambda value: lambda found: bool(value) and value in found,

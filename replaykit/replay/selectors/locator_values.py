@@ -358,6 +358,7 @@ def _split(value: str, given: list[Any], locator: str) -> list[str]:
 
 def _replace(value: str, given: list[Any], locator: str) -> str:
     old, new = (text(part) for part in given)
+    # `$&` and the like mean something in a replacement.
     if "$" in new:
         raise Unsupported(locator=locator, reason="'$' in a replacement")
     return value.replace(old, new, 1)

@@ -140,6 +140,7 @@ class Selector:
 def keyed(query: Query, key: tuple[str, str] | None) -> list[int]:
     """Return the rows that an index finds for a key, else all elements."""
     tree = query.tree
+    # In quirks mode ids and classes ignore case, which the indexes do not.
     if key is None or (query.quirks and key[0] in ("id", "class")):
         return tree.snapshot.nodes
     kind, name = key

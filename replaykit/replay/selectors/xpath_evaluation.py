@@ -23,6 +23,7 @@ VISITS_MAX = 1_000_000
 """Nodes visited by one expression."""
 
 _SPACE = re.compile("[ \t\r\n]+")
+# The digits are bounded, since a hostile page may hold any number of them.
 _NUMBER = re.compile(r"[ \t\r\n]*(-?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300}))[ \t\r\n]*")
 
 
@@ -187,6 +188,7 @@ class _Evaluation:
                 return float(around.position)
             case "true" | "false":
                 return name == "true"
+        # Without an argument a function takes the context node (XPath 1.0, 4).
         given = [self.value(argument, around) for argument in arguments] or [[around.node]]
         match name:
             case "not":
