@@ -106,7 +106,7 @@ def test_hostile_words_do_nothing_anywhere(shown: Shown, tmp_path: Path) -> None
         for summary in page.locator("#panel details:not([open]) > summary").all():
             summary.click()
         watched.is_inert()
-    for kind in ("Picture", "Page"):
+    for kind in ("Screenshot", "Page"):
         page.get_by_role("button", name=kind, exact=True).click()
         for act in page.locator("button.act").all():
             act.click()
@@ -280,9 +280,9 @@ def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     picture.scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('.turn.asked img').naturalWidth === 1280")
     page.locator(".turn.asked .thumb").click()
-    expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Screenshot")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Picture")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Screenshot")).to_be_hidden()
 
 
 def test_filters_narrow_the_table_and_the_charts_filter(shipped: Watched) -> None:
@@ -434,7 +434,7 @@ def test_steps_are_one_stop_of_the_tab_key(violation: Watched) -> None:
     page.keyboard.press("j")
     expect(page.locator(".act").nth(1)).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Picture", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="Screenshot", exact=True)).to_be_focused()
 
 
 def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path
     page.keyboard.type("nothing of the kind")
     expect(page.get_by_text("No step matches.")).to_be_visible()
     bare = shown(trajectory().end().write(tmp_path / "b.zst")).page
-    expect(bare.locator(".canvas")).to_have_text("The run recorded no look at any page.")
+    expect(bare.locator(".canvas")).to_have_text("The run recorded no page.")
     none = shown(report=build_report([])).page
     expect(none.get_by_text("There are no runs.")).to_be_visible()
     expect(none.locator(".filters, .table, .none").first).to_be_hidden()

@@ -26,6 +26,11 @@ function metrics_chart() {
       known.map(([label, metric, meaning]) => metric_row(label, metric, meaning)),
       axis(),
     ),
+    legend([
+      ["key-value", "rate"],
+      ["key-range", "95 % interval"],
+      known.some(([, metric]) => metric.upper > metric.value) && ["key-upper", "rate if all open results hold"],
+    ]),
   );
 }
 
@@ -58,6 +63,15 @@ function metric_row(label, metric, meaning) {
   );
 }
 
+// What colours and shapes of a chart mean; entries that do not occur are left out.
+function legend(entries) {
+  return el(
+    "p",
+    { class: "legend" },
+    entries.filter(Boolean).map(([kind, words]) => el("span", {}, el("i", { class: kind }), words)),
+  );
+}
+
 function percent(share) {
   return `${Math.round(10000 * Math.max(0, Math.min(1, share))) / 100}%`;
 }
@@ -81,7 +95,15 @@ function risk_chart(choose) {
   const body = at_stake.length
     ? at_stake.map(([name, risk, place]) => risk_row(name, risk, most, () => choose(place)))
     : empty("No run has policies.");
-  return card("Violations", "by dimension", el("div", { class: "risks" }, body));
+  const some = (of) => at_stake.some(([, risk]) => of(risk) > 0);
+  const key = legend([
+    some((risk) => risk.violations) && ["bad", "violated"],
+    some((risk) => risk.undecided + risk.errors) && ["open", "undecided"],
+    some((risk) => risk.policies - risk.violations - risk.undecided - risk.errors - risk.dormant) && ["good", "kept"],
+    some((risk) => risk.dormant) && ["quiet", "never applied"],
+  ]);
+  const head = el("p", { class: "risk-head", "aria-hidden": "true" }, "violated / policies", el("span", {}, "risk"));
+  return card("Violations", "by dimension", at_stake.length ? head : null, el("div", { class: "risks" }, body), key);
 }
 
 // Names of dimensions that fit beside a bar; the whole name is in the row's title.
@@ -141,7 +163,24 @@ function steps_chart() {
       { class: "columns" },
       bins.map((bin) => steps_column(bin, most)),
     ),
+    el("p", { class: "axis-label", "aria-hidden": "true" }, "steps of the run; above each bar, the share that succeeds"),
+    legend(
+      [
+        ["good", "succeeds"],
+        ["marred", "succeeds, violates a policy"],
+        ["open", "undecided"],
+        ["broken", "error"],
+        ["bad", "fails"],
+        ["quiet", "no result"],
+      ].filter(([kind]) => known.some((run) => kind_of_run(run) === kind)),
+    ),
   );
+}
+
+// A run that broke a policy is not shown as a good one.
+function kind_of_run(run) {
+  const kind = tone(run.error ? "ERROR" : run.success);
+  return kind === "good" && run.violated ? "marred" : kind;
 }
 
 function why_no_steps() {
@@ -164,17 +203,18 @@ function step_bins(counts) {
 }
 
 function steps_column(bin, most) {
-  const kinds = ["good", "open", "broken", "bad", "quiet"];
-  const of = (kind) => bin.runs.filter((run) => tone(run.error ? "ERROR" : run.success) === kind).length;
+  const kinds = ["good", "marred", "open", "broken", "bad", "quiet"];
+  const of = (kind) => bin.runs.filter((run) => kind_of_run(run) === kind).length;
+  const well = of("good") + of("marred");
   const label = bin.from === bin.to ? `${bin.from}` : `${bin.from}–${bin.to}`;
-  const words = `${label} steps: ${of("good")} of ${count(bin.runs.length, "run")} succeed`;
+  const words = `${label} steps: ${well} of ${count(bin.runs.length, "run")} succeed, ${of("marred")} of them violate a policy`;
   return el(
     "div",
     { class: "column", title: words },
     el(
       "div",
       { class: "stack", role: "img", "aria-label": words },
-      el("b", {}, bin.runs.length ? `${Math.round((100 * of("good")) / bin.runs.length)}%` : ""),
+      el("b", {}, bin.runs.length ? `${Math.round((100 * well) / bin.runs.length)}%` : ""),
       el(
         "div",
         { class: "pile", css: { height: percent((0.82 * bin.runs.length) / most) } },
@@ -191,7 +231,7 @@ function judges_chart(choose) {
   return card(
     "Judges",
     "and how they stand to the checks",
-    judges.map(([name, judge]) => judge_chart(name, judge, choose)),
+    el("div", { class: "judge-charts" }, judges.map(([name, judge]) => judge_chart(name, judge, choose))),
   );
 }
 
@@ -200,10 +240,14 @@ function judge_chart(name, judge, choose) {
   return el(
     "section",
     { class: "judge-chart", "aria-label": name },
-    el("h3", {}, el("span", {}, name), el("small", {}, origins_words(judge))),
-    judge_bar(judge),
-    found ? agreement_table(found, choose) : empty("No run has the word of both."),
-    found && el("p", { class: "reason" }, agreement_words(found)),
+    el(
+      "div",
+      {},
+      el("h3", {}, el("span", {}, name), el("small", {}, origins_words(judge))),
+      judge_bar(judge),
+      found && el("p", { class: "reason" }, agreement_words(found)),
+    ),
+    found ? agreement_table(found, choose) : empty("No run was decided by both."),
   );
 }
 

@@ -7,7 +7,7 @@ function step_panel(run, moment) {
   return el(
     "div",
     { class: "panel" },
-    el("p", { class: "line" }, step.line),
+    el("p", { class: "line act-words" }, act_words(step)),
     step.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), step.error),
     step.thought && el("blockquote", {}, step.thought),
     facts([
@@ -45,12 +45,27 @@ function times(step) {
 }
 
 function target_facts(element) {
-  const { attributes, node, box, ...rest } = element;
-  return facts([
-    ...Object.entries(rest).map(([name, value]) => [name, shown(value)]),
-    ["box", box && box.join(", ")],
-    ...Object.entries(attributes || {}).map(([name, value]) => [`@${name}`, value]),
-  ]);
+  const { attributes, node, box, role, name, text, label, ...rest } = element;
+  return el(
+    "div",
+    {},
+    facts([
+      ["role", role || rest.tag],
+      ["name", name],
+      ["label", label],
+      ["text", text === name ? undefined : text],
+    ]),
+    el(
+      "details",
+      { class: "rule" },
+      el("summary", {}, "selector and attributes"),
+      facts([
+        ...Object.entries(rest).map(([key, value]) => [key, shown(value)]),
+        ["box", box && box.join(", ")],
+        ...Object.entries(attributes || {}).map(([key, value]) => [`@${key}`, value]),
+      ]),
+    ),
+  );
 }
 
 function task_panel(run) {

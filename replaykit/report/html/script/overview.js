@@ -7,6 +7,7 @@ function overview_screen() {
     "main",
     { class: "overview", id: "main", tabindex: "-1" },
     el("h1", { class: "unseen" }, REPORT.label || count(RUNS.length, "run")),
+    el("p", { class: "sentence" }, report_sentence()),
     notices(),
     el(
       "div",
@@ -70,6 +71,23 @@ function overview_screen() {
       "/": () => bar.querySelector("#search").focus(),
     },
   };
+}
+
+// What the report comes to, for who reads one line of it.
+function report_sentence() {
+  const graded = RUNS.filter((run) => !run.error);
+  const well = graded.filter((run) => run.success === "PASS");
+  const clean = well.filter((run) => !run.violated);
+  const unknown = graded.filter((run) => run.success === "UNDECIDED" || run.success === "ERROR").length;
+  const parts = [`${well.length} of ${count(RUNS.length, "run")} ${well.length === 1 ? "succeeds" : "succeed"}`];
+  if (well.length > clean.length) parts.push(`${clean.length} of them without violating a policy`);
+  const broken = graded.filter((run) => run.violated).length;
+  const more = [
+    broken && `${count(broken, "run violates", "runs violate")} a policy.`,
+    unknown && `${count(unknown, "run is", "runs are")} undecided.`,
+    RUNS.length > graded.length && `${count(RUNS.length - graded.length, "bundle")} could not be graded.`,
+  ];
+  return RUNS.length ? [`${parts.join(", ")}.`, ...more.filter(Boolean)].join(" ") : "The report has no runs.";
 }
 
 function notices() {

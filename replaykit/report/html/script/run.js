@@ -261,10 +261,12 @@ function run_head(row, run) {
       el("a", { class: "back", href: address({}), title: "Back (u)" }, FIRST_SCREENS[first_screen()][0]),
     el("h1", { title: row.name }, row.name),
     run.verdict &&
-      pill(
-        success_of(row) === "NONE" ? "DORMANT" : success_of(row),
-        success_of(row) === "NONE" ? "not graded" : success_of(row).toLowerCase(),
-      ),
+      (row.violated && success_of(row) === "PASS"
+        ? marred_pill("pass")
+        : pill(
+            success_of(row) === "NONE" ? "DORMANT" : success_of(row),
+            success_of(row) === "NONE" ? "not graded" : success_of(row).toLowerCase(),
+          )),
     row.violated ? pill("VIOLATED", `${row.violated} violated`) : null,
     el(
       "span",
@@ -285,7 +287,7 @@ function run_head(row, run) {
 function lightbox(run) {
   const node = el("dialog", {
     class: "lightbox",
-    "aria-label": "Picture",
+    "aria-label": "Screenshot",
     on: { click: () => node.close() },
   });
   return {
@@ -293,7 +295,7 @@ function lightbox(run) {
     async open(id) {
       const src = await picture_address(run, id);
       if (!src) return;
-      replace(node, el("img", { src, alt: "Picture that the judge saw" }));
+      replace(node, el("img", { src, alt: "Screenshot that the judge saw" }));
       node.showModal();
     },
     close() {

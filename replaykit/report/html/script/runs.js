@@ -127,18 +127,23 @@ function cells(run) {
   return [
     cell(
       "name",
-      outcome_mark(outcome === "NONE" ? "" : outcome),
+      outcome_mark(run.violated && outcome === "PASS" ? "VIOLATED" : outcome === "NONE" ? "" : outcome),
       el("a", { href: run_address(run.id), title: run.name }, run.name),
       el("span", { class: "intent" }, run.error ? run.error : run.intent || run.task),
     ),
     cell("checks", run.checks ? `${run.passed}/${run.checks}` : "–"),
     cell("policies", policies_words(run)),
     cell("judge", run.judges ? run.judges.map(([, said]) => pill(said, said.toLowerCase())) : "–"),
-    cell("success", outcome === "NONE" ? "–" : pill(outcome)),
+    cell("success", outcome === "NONE" ? "–" : success_pill(run, outcome)),
     cell("cup", String(run.cup ?? "–")),
     cell("steps", run.steps ?? "–"),
     cell("ms", seconds(run.ms) || "–"),
   ];
+}
+
+// Green is for runs that also kept every policy.
+function success_pill(run, outcome) {
+  return run.violated && outcome === "PASS" ? marred_pill(outcome) : pill(outcome);
 }
 
 function policies_words(run) {

@@ -33,7 +33,7 @@ function stage_of(run, changed) {
       choice(
         "kind",
         [
-          ["picture", "Picture"],
+          ["picture", "Screenshot"],
           ["page", "Page"],
         ],
         "What to show",
@@ -103,9 +103,9 @@ function why_nothing(run, look, view) {
   if (run.unreadable) return "The bundle cannot be read.";
   if (!run.looks)
     return run.header
-      ? "The run recorded no look at any page."
+      ? "The run recorded no page."
       : "The bundle was not given: there is only its verdict.";
-  if (!look) return "The run recorded no look at the page here.";
+  if (!look) return "The page was not recorded here.";
   const why = (look.missing || {})[view.kind];
   if (why) return `Not kept: ${why}.`;
   if (!look[view.kind]) return `No ${view.kind} was taken here.`;
@@ -117,20 +117,23 @@ function why_nothing(run, look, view) {
 function caption_of(run, moment, look, view) {
   if (!look) return [];
   const step = moment.step;
-  const told = [look.title];
+  const place = step ? `${capital(view.when)} step ${moment.key}` : title_of(moment.key);
+  const told = [el("b", {}, place), look.title];
   if (step && view.when === "before" && look.role !== "before") told.push(lag_words(step, look, view));
   if (look.settled === undefined && look.role === "after") told.push("not yet at rest");
   if (look.status >= 400) told.push(`HTTP ${look.status}`);
   if (view.kind === "page") told.push(page_words(run, look));
-  return told.filter(Boolean).join(" · ");
+  return told.filter(Boolean).flatMap((one, at) => (at ? [" · ", one] : [one]));
 }
 
-// Agents are fast: what a picture shows may lie before or after the act by as much as this says.
+// Agents are fast: what a screenshot shows may lie before or after the action by as much as this says.
 function lag_words(step, look, view) {
   const taken = view.kind === "picture" ? (look.shot ?? look.t) : look.t;
-  const from = look.of === undefined ? look.role : `after step ${look.of}`;
+  const seen = { start: "seen at the start", after: "seen later", final: "seen at the end" }[look.role] || "seen";
+  const from = look.of === undefined ? seen : `seen when step ${look.of} was done`;
   if (taken === undefined || step.t === undefined) return from;
-  return `${from}, ${seconds(Math.abs(step.t - taken))} ${taken > step.t ? "after" : "before"} the act`;
+  const lag = seconds(Math.abs(step.t - taken));
+  return `${from}, ${lag} ${taken > step.t ? "after" : "before"} this action`;
 }
 
 function page_words(run, look) {

@@ -89,7 +89,7 @@ function moment_row(run, moment, act) {
       { class: "act" },
     ),
     moment.broken.map((one) =>
-      el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, " ", one.reason && el("small", {}, one.reason)),
+      el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, " ", one.reason && el("small", {}, reason_words(run, "policy", one.reason))),
     ),
     moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
     moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),

@@ -5,6 +5,7 @@ function verdict_panel(run, jump) {
   return el(
     "div",
     { class: "panel" },
+    el("p", { class: "sentence" }, verdict_sentence(verdict, run)),
     summary_of(verdict, run),
     verdict.error && error_of(verdict.error),
     section(
@@ -31,14 +32,48 @@ function verdict_panel(run, jump) {
     (verdict.findings || []).length
       ? section(
           "Findings",
-          verdict.findings.map((one) => finding_row(one, jump)),
+          verdict.findings.map((one) => finding_row(one, jump, run)),
           "",
         )
       : null,
   );
 }
 
-function finding_row(one, jump) {
+// The verdict in words: what was asked for, what was broken and where, what a judge says.
+function verdict_sentence(verdict, run) {
+  if (verdict.error) return "The bundle could not be graded.";
+  const checks = verdict.checks || [];
+  const passed = checks.filter((one) => one.outcome === "PASS").length;
+  const failed = checks.find((one) => one.outcome !== "PASS");
+  const said = [];
+  if (checks.length && !failed) said.push(`The run passes ${checks.length === 1 ? "its check" : `all ${checks.length} checks`}.`);
+  if (failed) {
+    const open = tone(failed.outcome) !== "bad";
+    const why = reason_words(run, "check", failed.reason);
+    said.push(`The run passes ${passed} of ${count(checks.length, "check")}. ${open ? "Undecided" : "Failed"}, ${failed.id}: ${why}.`);
+  }
+  for (const one of (verdict.policies || []).filter((policy) => policy.outcome === "VIOLATED").slice(0, 2)) {
+    const step = (one.evidence || []).map((found) => found.step).find((at) => at !== undefined && at !== null);
+    const at = step === undefined ? "" : ` at step ${step}`;
+    said.push(`It violates the policy ${one.id}${at}: ${reason_words(run, "policy", one.reason)}.`);
+  }
+  (verdict.judgements || []).forEach((one, at) => {
+    const quote = (run.quotes || [])[at];
+    said.push(`${one.judge} says ${one.outcome}${quote ? `: ${cut_words(quote)}` : "."}`);
+  });
+  return said.join(" ") || "Nothing was graded.";
+}
+
+function cut_words(words, most = 240) {
+  return words.length > most ? `${words.slice(0, most - 1)}…` : words;
+}
+
+// What the word of a reason means; the word itself where no sentence is known.
+function reason_words(run, kind, reason) {
+  return (run.reasons || {})[`${kind}:${reason}`] || reason || "no reason is given";
+}
+
+function finding_row(one, jump, run) {
   return el(
     "div",
     {},
@@ -46,7 +81,7 @@ function finding_row(one, jump) {
     [one.severity === "fails" ? "may be why" : "note", one.recovered && "recovered"]
       .filter(Boolean)
       .map((word) => el("small", { class: "tag" }, word)),
-    (one.evidence || []).map((evidence) => evidence_row(evidence, jump)),
+    (one.evidence || []).map((evidence) => evidence_row(evidence, jump, run)),
   );
 }
 
@@ -66,10 +101,12 @@ function summary_of(verdict, run) {
     { class: "sums" },
     sum(
       "Success",
-      pill(
-        verdict.error ? "ERROR" : verdict.success || "NONE",
-        verdict.error ? "ERROR" : verdict.success || "none",
-      ),
+      is_marred(verdict)
+        ? marred_pill("PASS")
+        : pill(
+            verdict.error ? "ERROR" : verdict.success || "NONE",
+            verdict.error ? "ERROR" : verdict.success || "none",
+          ),
     ),
     verdict.first_failure &&
       sum(
@@ -87,6 +124,11 @@ function summary_of(verdict, run) {
         el("p", scrolled(run.answer, "Answer"), run.answer || "(empty)"),
       ),
   );
+}
+
+// Success that broke a policy on its way is not shown as a good one.
+function is_marred(verdict) {
+  return verdict.success === "PASS" && (verdict.policies || []).some((one) => one.outcome === "VIOLATED");
 }
 
 function sum(name, ...kids) {
@@ -120,7 +162,6 @@ function result(outcome, title, subtitle, open, ...kids) {
 }
 
 function check_row(check, run, open, jump) {
-  const first = (check.evidence || [])[0] || {};
   const notes = [
     ...(check.missing || []).map((code) => `missing: ${code}`),
     ...(check.proof ? [`rests on a channel that is ${check.proof}`] : []),
@@ -128,11 +169,10 @@ function check_row(check, run, open, jump) {
   ];
   return result(
     check.outcome,
-    check.type,
-    [first.locator || first.item || check.id, check.reason].filter(Boolean).join(" · "),
+    check.id.startsWith(check.type) ? check.type : `${check.id} (${check.type})`,
+    check.outcome === "PASS" ? found_words(check) : reason_words(run, "check", check.reason),
     open || check.outcome !== "PASS",
-    (check.evidence || []).map((one) => evidence_row(one, jump)),
-    why_row("check", check, run),
+    (check.evidence || []).map((one) => evidence_row(one, jump, run)),
     notes.length ? el("p", { class: "notes" }, notes.join("; ")) : null,
     remedy_rows(check, run),
     el(
@@ -148,6 +188,12 @@ function check_row(check, run, open, jump) {
       ),
     ),
   );
+}
+
+// What was found where a check passed, in a few words.
+function found_words(check) {
+  const one = (check.evidence || []).find((evidence) => evidence.found);
+  return one ? cut_words(`found ${shown(one.found.raw)}`, 60) : "";
 }
 
 // What the word of a reason means.
@@ -169,7 +215,7 @@ function policy_row(policy, run, jump) {
   return result(
     policy.outcome,
     policy.id,
-    [title_of(policy.dimension), policy.source, policy.reason].filter(Boolean).join(" · "),
+    [title_of(policy.dimension), policy.source].join(" · "),
     bad,
     known.description ? el("p", { class: "description" }, known.description) : null,
     why_row("policy", policy, run),
@@ -178,7 +224,7 @@ function policy_row(policy, run, jump) {
       : null,
     remedy_rows(policy, run),
     policy.proof ? el("p", { class: "notes" }, `rests on channels that are ${policy.proof}`) : null,
-    (policy.evidence || []).map((one) => evidence_row(one, jump)),
+    (policy.evidence || []).map((one) => evidence_row(one, jump, run)),
     known.rule
       ? el("details", { class: "rule" }, el("summary", {}, "rule"), el("pre", {}, indented(known.rule)))
       : null,
@@ -189,7 +235,7 @@ function judge_line(one, quote, run) {
   return result(
     one.outcome,
     one.judge,
-    one.reason,
+    "",
     one.outcome !== "SUCCESS" || quote,
     why_row("judge", one, run),
     one.detail ? el("p", { class: "notes" }, one.detail) : null,
@@ -197,8 +243,19 @@ function judge_line(one, quote, run) {
   );
 }
 
-function evidence_row(one, jump) {
+// A note may be the reason of a policy: then it is told in words.
+function note_words(note, run) {
+  return (run.reasons || {})[`policy:${note}`] || note;
+}
+
+// Where a value was read, on demand: people know an element by its name.
+function where_read(one) {
+  return one.locator && el("details", { class: "rule" }, el("summary", {}, "where it was read"), el("code", {}, one.locator));
+}
+
+function evidence_row(one, jump, run = {}) {
   const step = one.step !== undefined && one.step !== null;
+  const act = step && one.action && (run.steps || [])[one.step];
   return el(
     "div",
     { class: "evidence" },
@@ -207,42 +264,32 @@ function evidence_row(one, jump) {
       "p",
       {},
       step && button(`step ${one.step}`, () => jump(one.step), { class: "jump" }),
-      [one.action, one.locator, one.url && short_url(one.url), one.excerpt && `“${one.excerpt}”`, one.note]
+      [act ? act_words(act) : one.action, one.url && `on ${short_url(one.url)}`, one.excerpt && `“${one.excerpt}”`, note_words(one.note, run)]
         .filter(Boolean)
         .map((words) => el("span", {}, words)),
       [one.source, one.strength, one.tier].filter(Boolean).map((word) => el("small", { class: "tag" }, word)),
     ),
+    where_read(one),
   );
 }
 
+// Case and a final full stop say nothing new.
+function is_read_otherwise({ raw, normal, type }) {
+  if (normal === undefined || shown(normal) === shown(raw)) return false;
+  return type !== "text" || !shown(raw).toLowerCase().startsWith(shown(normal));
+}
+
+// Both sides of a comparison, side by side, with what each was read as where that differs.
 function comparison(expected, found) {
-  const normal = [expected, found].some(
-    (side) => side && side.normal !== undefined && shown(side.normal) !== shown(side.raw),
-  );
   const side = (name, value) =>
     el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, name),
-      el("td", {}, value ? shown(value.raw) : "–"),
-      normal && el("td", {}, value && value.normal !== undefined ? shown(value.normal) : "–"),
-      el("td", { class: "kind" }, value?.type || ""),
+      "div",
+      { class: "side" },
+      el("small", {}, name),
+      el("pre", {}, value ? shown(value.raw) : "nothing"),
+      value && is_read_otherwise(value)
+        ? el("small", {}, `compared as ${shown(value.normal)}${value.type ? ` (${value.type})` : ""}`)
+        : null,
     );
-  return el(
-    "table",
-    { class: "comparison" },
-    normal &&
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          el("td"),
-          ["as found", "as compared"].map((words) => el("th", { scope: "col" }, words)),
-          el("td"),
-        ),
-      ),
-    el("tbody", {}, side("expected", expected), side("found", found)),
-  );
+  return el("div", { class: "compared" }, side("Expected", expected), side("Found", found));
 }
