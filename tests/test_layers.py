@@ -23,6 +23,7 @@ ROWS = [
     ["bundle", "snapshot", "browser"],
     ["secrets"],
     ["recorder", "replay"],
+    ["grading.judged_run"],
     ["grading.verdict", "grading.kinds", "grading.model_request", "grading.untrusted", "http_replay"],
     ["grading.judge_shares"],
     [
@@ -50,7 +51,13 @@ ROWS = [
     ],
     ["grading.findings"],
     ["grading.judges"],
-    ["grading.grader", "grading.graders", "grading.calibration_gate", "grading.rule_votes"],
+    [
+        "grading.grader",
+        "grading.mutation_counts",
+        "grading.graders",
+        "grading.calibration_gate",
+        "grading.rule_votes",
+    ],
     ["grading.workers", "grading.check_requests", "grading.question_graders"],
     [
         "grading.engine",

@@ -15,7 +15,14 @@ from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import build_report, grade_alone, iter_grades, report_of
-from replaykit.grading.gate import Calibrated, GateOptions, check_metrics, exit_code, judge_warnings
+from replaykit.grading.gate import (
+    Calibrated,
+    GateOptions,
+    calibration_warnings,
+    check_metrics,
+    exit_code,
+    judge_warnings,
+)
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
@@ -78,7 +85,7 @@ def graded(reward_dir: Path | None, **said: Any) -> int:
         raise
     if reward_dir is not None:
         write_reward(report, reward_dir)
-    _warn(report, asked.max_error_share)
+    _warn(report, asked)
     if telemetry is not None:
         telemetry.send(report, find_bundles(asked.bundles))
     return exit_code(report.gate)
@@ -95,10 +102,13 @@ def _telemetry(asked: GradeCommand) -> Telemetry | None:
     return Telemetry(asked.otel, has_spans=asked.has_spans)
 
 
-def _warn(report: Report, max_error_share: float) -> None:
+def _warn(report: Report, asked: GradeCommand) -> None:
     judgements = [one for verdict in report.verdicts for one in verdict.judgements]
-    for warning in judge_warnings(judgements, max_error_share):
+    for warning in judge_warnings(judgements, asked.max_error_share):
         notice(warning)
+    for file in dict.fromkeys(file for file in (asked.calibration, asked.thresholds) if file is not None):
+        for warning in calibration_warnings(report.verdicts, _calibrated(file, "") or {}):
+            notice(warning)
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")

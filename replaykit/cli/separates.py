@@ -9,6 +9,7 @@ import click
 from replaykit.cli.console import format_option
 from replaykit.errors import UsageError
 from replaykit.grading.labels import read_labels
+from replaykit.grading.mutation_counts import read_mutations
 from replaykit.grading.separation import WORDS, Rule, Separation, separation
 from replaykit.report.json_text import json_text
 from replaykit.report.report_reader import load_report
@@ -28,6 +29,12 @@ _TITLE_MAX = 60
     help="People's labels, in a format that `agree` reads, to compare each rule with them.",
 )
 @click.option(
+    "--mutations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Output of `policies try FILE RUNS --mutate --json`: how many breaches each policy notices.",
+)
+@click.option(
     "--fail-on",
     "said",
     metavar="WORD,...",
@@ -36,7 +43,12 @@ _TITLE_MAX = 60
 @format_option
 @click.pass_context
 def command(
-    ctx: click.Context, reports: tuple[str, ...], labels: Path | None, said: str | None, format: str
+    ctx: click.Context,
+    reports: tuple[str, ...],
+    labels: Path | None,
+    mutations: Path | None,
+    said: str | None,
+    format: str,
 ) -> None:
     """Find rules that tell runs apart, and rules that never do.
 
@@ -47,7 +59,9 @@ def command(
     Reads only reports (.json).
     """
     refused = _words(said)
-    found = separation([load_report(name) for name in reports], read_labels(labels) if labels else None)
+    truth = read_labels(labels) if labels else None
+    tried = read_mutations(mutations) if mutations else None
+    found = separation([load_report(name) for name in reports], truth, tried)
     if format == "json":
         click.echo(json_text(found, 2))
     else:
@@ -83,6 +97,9 @@ def _print(found: Separation) -> None:
             "\n" + "\n".join(table(rows if found.labelled is not None else [row[:-1] for row in rows]))
         )
     for rule in found.rules:
+        if rule.mutants is not None:
+            edits = counted(rule.mutants.made, "edit")
+            click.echo(f"{safe(rule.title)} notices {rule.mutants.noticed} of {edits} made on purpose")
         if rule.same_as is not None:
             click.echo(f"{safe(rule.title)} says the same of every run as {safe(rule.same_as)}")
 

@@ -138,6 +138,8 @@ def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
         "fpr_high": closed["fpr"]["high95"],
         "origins": row["origins"],
         "rubrics": row["rubrics"],
+        "agents": row["agents"],
+        "sites": row["sites"],
         "decided": row["decided"]["matrix"],
         "fail_closed": m,
         **({"thresholds": row["thresholds"]} if "thresholds" in row else {}),
@@ -176,6 +178,7 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
         "origins": grader.origins,
         "depends_on": grader.depends_on,
         "rubrics": _rubrics(truth, grader),
+        **_common(truth, grader),
         "duplicates": grader.duplicates,
         "tasks": len(decided),
         "excluded": _excluded(truth, grader),
@@ -213,6 +216,15 @@ def _rubrics(truth: Mapping[str, Label], grader: Grader) -> dict[str, list[str]]
         if run in truth and truth[run].label in (SUCCESS, FAILURE):
             found.setdefault(grader.tasks[run], set()).update(digests)
     return {task: sorted(found[task]) for task in sorted(found)}
+
+
+def _common(truth: Mapping[str, Label], grader: Grader) -> dict[str, list[str]]:
+    """Return the agents and the sites of the labelled runs of a judge."""
+    runs = [
+        one for run, one in grader.runs.items() if run in truth and truth[run].label in (SUCCESS, FAILURE)
+    ]
+    agents = {one.agent for one in runs if one.agent is not None}
+    return {"agents": sorted(agents), "sites": sorted({site for one in runs for site in one.sites})}
 
 
 def _clusters(

@@ -44,6 +44,10 @@ class Measured(Struct, frozen=True, kw_only=True):
     """The one-sided 95 % bound of the share of failures called a success, over tasks."""
     origins: dict[str, int] = {}
     """Where its replies come from, with counts."""
+    agents: tuple[str, ...] = ()
+    """Whose runs were labelled, where it is known."""
+    sites: tuple[str, ...] = ()
+    """Where they took place."""
     rubrics: dict[str, tuple[str, ...]]
     """Task to the digests of the criteria by which its labelled runs were judged; empty without criteria."""
 
@@ -148,7 +152,8 @@ def _measured(plain: Any, name: str) -> Measured:
 
 
 def _calibrated(judge: Measured, minimum: Mapping[str, float]) -> Calibrated:
-    return Calibrated(lacks=tuple(_lacks(judge, minimum)), rubrics=judge.rubrics)
+    lacks = tuple(_lacks(judge, minimum))
+    return Calibrated(lacks=lacks, rubrics=judge.rubrics, agents=judge.agents, sites=judge.sites)
 
 
 def _lacks(judge: Measured, minimum: Mapping[str, float]) -> Iterator[str]:

@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
+from replaykit.grading.judged_run import JudgedRun
 from replaykit.grading.kinds import DEFAULT, SIDE_EFFECT
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 from replaykit.trajectory.counted import counted
 
 ABSTAIN_SHARE = 0.20
 """Share of runs without a verdict above which a judge is warned of."""
+
+_NAMES_MAX = 5
+"""Names that a warning lists."""
 
 _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
@@ -26,6 +30,10 @@ class Calibrated(Struct, frozen=True, kw_only=True):
 
     lacks: tuple[str, ...] = ()
     """What it does not reach; nothing = it may decide."""
+    agents: tuple[str, ...] = ()
+    """Whose runs were labelled, where it is known."""
+    sites: tuple[str, ...] = ()
+    """Where they took place."""
     rubrics: Mapping[str, tuple[str, ...]] = {}
     """Task to the digests of the criteria by which its labelled runs were judged."""
 
@@ -91,6 +99,31 @@ def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> I
             if reasons.total() > most * len(mine):
                 why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
                 yield f"judge {name} {said} in {reasons.total()} of {counted(len(mine), 'run')}: {why}"
+
+
+def calibration_warnings(verdicts: Sequence[Verdict], calibrated: Mapping[str, Calibrated]) -> Iterator[str]:
+    """Yield a line for each judge whose calibration has no agent, or no site, in common with its runs."""
+    judged: dict[tuple[str, str], list[JudgedRun]] = {}
+    for verdict in verdicts:
+        for one in verdict.judgements:
+            if verdict.judged is not UNSET and one.fingerprint in calibrated:
+                judged.setdefault((one.judge, one.fingerprint), []).append(verdict.judged)
+    for (name, mark), runs in sorted(judged.items()):
+        known = calibrated[mark]
+        agents = {one.agent for one in runs if one.agent is not None}
+        sites = {site for one in runs for site in one.sites}
+        for what, here, there in (("agent", agents, known.agents), ("site", sites, known.sites)):
+            if here and there and not here & {*there}:
+                named = f"{_listed(sorted(here))} here, {_listed(there)} there"
+                yield (
+                    f"judge {name} has no {what} in common with its calibration: {named}; "
+                    "its error rates may be others"
+                )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES_MAX
+    return ", ".join(names[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def exit_code(gate: Gate) -> int:

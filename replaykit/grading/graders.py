@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct
 from replaykit.decoders import decode
 from replaykit.errors import LabelError
 from replaykit.grading.judge_shares import Share, share_of
+from replaykit.grading.judged_run import JudgedRun
 from replaykit.grading.labels import Labels, read_labels
 from replaykit.grading.verdict import Judgement, Report, Verdict
 
@@ -35,6 +36,8 @@ class Grader(Struct, frozen=True, kw_only=True):
     """Of a judge: where its replies come from, `live imported synthetic`, with counts."""
     rubrics: dict[str, tuple[str, ...]] = {}
     """Of a judge: run to the digests of the criteria that it was judged by, where it has any."""
+    runs: dict[str, JudgedRun] = {}
+    """Of a judge: run to whose it is, and where."""
     shares: dict[str, Share] = {}
     """Of a judge: run to how much speaks for a success, where it has a share."""
     depends_on: str | None = None
@@ -78,6 +81,7 @@ def by_task(grader: Grader) -> Grader:
         said={named[run]: said for run, said in grader.said.items()},
         tasks={named[run]: grader.tasks.get(run, run) for run in grader.said},
         rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
+        runs={named[run]: judged for run, judged in grader.runs.items()},
         shares={named[run]: share for run, share in grader.shares.items()},
     )
 
@@ -167,6 +171,7 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
             fingerprint=mark or None,
             origins=dict(sorted(origins.items())),
             rubrics={run: one.bases for run, one in given.items() if one.bases},
+            runs={run: judged for run in given if (judged := verdicts[run].judged) is not UNSET},
             shares={run: share for run, one in given.items() if (share := share_of(one)) is not None},
             depends_on=next(
                 (one.depends_on for one in given.values() if isinstance(one.depends_on, str)), None

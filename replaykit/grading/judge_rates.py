@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, ValidationError
 
+from replaykit.decoders import convert
 from replaykit.grading.statistics import FEW, clustered_bootstrap, flip_rate, mean, rounded, weighted_kappa
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
 
 TWO_RUBRICS = "two_rubrics"
 """Reason of the rates of a judge that judged one task by two rubrics."""
+
+
+def heard(panel: Judgement) -> Iterator[Judgement]:
+    """Yield the judgements of a panel's members; a report by somebody else may call others members."""
+    for one in () if panel.members is UNSET else panel.members:
+        with suppress(ValidationError):
+            yield convert(one, Judgement)
 
 
 def judges_summary(
@@ -91,7 +100,7 @@ def _of_criteria(judgements: Sequence[Judgement]) -> dict[str, Any]:
 def _members(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return of a panel how well each two members agree, over the runs that both decide."""
     said = [
-        {one["judge"]: one["outcome"] for one in judgement.members}
+        {one.judge: str(one.outcome) for one in heard(judgement)}
         for judgement in judgements
         if judgement.members is not UNSET
     ]

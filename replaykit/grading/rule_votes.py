@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from replaykit.grading.findings.detection import PAGE_CODES
 from replaykit.grading.findings.taxonomy import KINDS
+from replaykit.grading.judge_rates import heard
 from replaykit.grading.verdict import (
     CheckResult,
     Judgement,
@@ -38,7 +39,8 @@ class RuleKey(NamedTuple):
     task: str | None
     """Task of a check, item or criterion."""
     name: str
-    """Id of the check, `check/item`, id of the policy, judge, `judge/criterion`, or code of the finding."""
+    """Id of the check, `check/item`, id of the policy, judge, `judge/criterion`, of a panel
+    `panel/judge/criterion`, or code of the finding."""
     fingerprint: str | None = None
     """Of a judge, also of that of a criterion."""
     basis: str | None = None
@@ -70,7 +72,8 @@ def votes_of(verdict: Verdict, codes: Sequence[str] = tuple(KINDS)) -> Iterator[
             key = RuleKey("judge", None, judge.judge, judge.fingerprint or None)
             others = _without_judge(verdict, place)
             yield RuleVote(key, _JUDGES[judge.outcome], others)
-            yield from _criteria(verdict.task_id, judge, others)
+            for title, one in ((judge.judge, judge), *_members(judge)):
+                yield from _criteria(verdict.task_id, title, one, others)
     found = {one.code for one in verdict.findings if not one.unknown}
     unknown = {one.code for one in verdict.findings if one.unknown}
     for code in codes:
@@ -97,12 +100,15 @@ def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleV
             yield RuleVote(RuleKey("item", task, f"{check.id}/{item.id}"), _OUTCOMES[item.outcome], others)
 
 
-def _criteria(task: str, judge: Judgement, others: bool | None) -> Iterator[RuleVote]:
+def _members(panel: Judgement) -> Iterator[tuple[str, Judgement]]:
+    """Yield the members of a panel with their titles."""
+    yield from ((f"{panel.judge}/{one.judge}", one) for one in heard(panel))
+
+
+def _criteria(task: str, title: str, judge: Judgement, others: bool | None) -> Iterator[RuleVote]:
     """Yield the criteria of a judge that has some."""
     for row in () if judge.criteria is UNSET else judge.criteria:
-        key = RuleKey(
-            "criterion", task, f"{judge.judge}/{row['id']}", judge.fingerprint or None, judge.rubric
-        )
+        key = RuleKey("criterion", task, f"{title}/{row['id']}", judge.fingerprint or None, judge.rubric)
         yield RuleVote(key, _met(row), others)
 
 

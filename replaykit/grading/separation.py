@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from replaykit.errors import UsageError
 from replaykit.grading.agreement import Matrix, phi
 from replaykit.grading.labels import Labels
+from replaykit.grading.mutation_counts import MutationScore
 from replaykit.grading.rule_votes import KINDS_OF_RULES, RuleKey, RuleKind, RuleVote, Said, votes_of
 from replaykit.grading.verdict import Report, Verdict
 
@@ -69,6 +70,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """Correlation with the success of a run by all other rules; null where one of both never varies."""
     phi_labels: float | None
     """Correlation with people's labels; null also without labels."""
+    mutants: MutationScore | None = None
+    """Of a policy: breaches made on purpose, and how many it noticed; null where nobody tried."""
     same_as: str | None = None
     """Of a rule that separates: the first rule that says the same of the same runs; null = none before it."""
 
@@ -99,8 +102,14 @@ class Separation(Struct, frozen=True, kw_only=True):
     """Checks, items, policies, judges, criteria, findings; of a kind by task, in order of their first run."""
 
 
-def separation(reports: Sequence[Report], labels: Labels | None = None) -> Separation:
+def separation(
+    reports: Sequence[Report],
+    labels: Labels | None = None,
+    mutations: Mapping[str, MutationScore] | None = None,
+) -> Separation:
     """Return what each rule of these reports does. Labels are joined by trajectory, or by task.
+
+    `mutations`: policy id to what `policies try --mutate` found.
 
     Raises UsageError where two verdicts of one run differ.
     """
@@ -108,7 +117,7 @@ def separation(reports: Sequence[Report], labels: Labels | None = None) -> Separ
     graded = [one for one in given if one.error is None and one.trajectory is not None]
     runs = list(_once(graded).values())
     truth = _truth(runs, labels)
-    rules = tuple(_rules(runs, truth))
+    rules = tuple(_with_mutants(rule, mutations or {}) for rule in _rules(runs, truth))
     words = Counter(rule.word for rule in rules)
     return Separation(
         runs=len(runs),
@@ -119,6 +128,11 @@ def separation(reports: Sequence[Report], labels: Labels | None = None) -> Separ
         words={word: words[word] for word in WORDS},
         rules=rules,
     )
+
+
+def _with_mutants(rule: Rule, mutations: Mapping[str, MutationScore]) -> Rule:
+    is_tried = rule.kind == "policy" and rule.name in mutations
+    return replace(rule, mutants=mutations[rule.name]) if is_tried else rule
 
 
 _Votes = Mapping[int, RuleVote]

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType, field
 
 from replaykit.displays import display
+from replaykit.grading.judged_run import JudgedRun
 
 SEMANTICS = 1
 """Raised when the meaning of any check, policy or parser changes."""
@@ -233,14 +234,11 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     unsupported: tuple[str, ...] | UnsetType = UNSET
     """Of `rubric`: criteria that actions and answer claim and that the evidence does not show."""
     basis: str | UnsetType = UNSET
-    """Digest of the criteria that `rubric` judged by; `calibration:` with the digest of the file whose
-    thresholds were applied. Both with a blank between them; absent where there is neither."""
+    """Digest of the criteria of `rubric`; `calibration:` with that of the file of thresholds; or both."""
     depends_on: str | UnsetType = UNSET
-    """`checks`: the verdict rests on outcomes of checks, so that it is no second opinion on them; absent for
-    others."""
+    """`checks`: the verdict rests on outcomes of checks, and is no second opinion on them."""
     share: dict[str, Any] | UnsetType = UNSET
-    """Under thresholds: the share for a success, `low` and `high`, both thresholds, and the outcome that it
-    `was`; absent without them."""
+    """Under thresholds: `low` and `high` share, `accept`, `reject`, and the outcome that it `was`."""
 
     @property
     def rubric(self) -> str | None:
@@ -351,6 +349,8 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """A policy of the organization is violated."""
     judgements: tuple[Judgement, ...] = ()
     """Judgement of each judge."""
+    judged: JudgedRun | UnsetType = UNSET
+    """Whose run was judged, and where; absent without a judge."""
     success: Outcome | None = None
     """Checks and judges together."""
     cup: int = 0

@@ -9,12 +9,14 @@ from typing import Any
 from msgspec import UNSET
 
 from replaykit.errors import told
+from replaykit.grading.judge_rates import heard
 from replaykit.grading.kinds import SIDE_EFFECT
 from replaykit.grading.statistics import FEW
 from replaykit.grading.verdict import (
     CheckResult,
     Evidence,
     FirstFailure,
+    Judgement,
     Outcome,
     PolicyOutcome,
     PolicyResult,
@@ -206,19 +208,23 @@ def _detail(verdict: Verdict) -> list[str]:
         lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
         lines += [f"    {words}" for words in share_lines(judgement)]
-        for one in () if judgement.members is UNSET else judgement.members:
-            why = said("judge", one["reason"])
-            lines.append(
-                f"    {one['outcome']} member {safe(one['judge'])}{_origin(one['origins'])}: {safe(why)}"
-            )
-        if judgement.criteria is not UNSET:
-            lines += [f"    {safe(words)}" for words in criteria_lines(judgement, verdict.first_failure)]
-            lines += [f"    {safe(words)}" for words in effect_lines(judgement, "nothing explains")]
-        elif judgement.claims is UNSET:
-            lines += [f"    it says: {safe(words)}" for words in quoted(judgement)]
-        else:
-            lines += [f"    {safe(words)}" for words in claim_lines(judgement)]
+        for one in heard(judgement):
+            why = said("judge", one.reason)
+            lines.append(f"    {one.outcome} member {safe(one.judge)}{_origin(one.origins)}: {safe(why)}")
+            lines += [f"      {safe(words)}" for words in _heard(one, verdict.first_failure)]
+        lines += [f"    {safe(words)}" for words in _heard(judgement, verdict.first_failure)]
     return lines
+
+
+def _heard(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
+    """Yield what a judge found, in its own words only where it has neither criteria nor claims."""
+    if judgement.criteria is not UNSET:
+        yield from criteria_lines(judgement, failed)
+        yield from effect_lines(judgement, "nothing explains")
+    elif judgement.claims is not UNSET:
+        yield from claim_lines(judgement)
+    else:
+        yield from (f"it says: {words}" for words in quoted(judgement))
 
 
 def lacks_checks(verdict: Verdict) -> bool:

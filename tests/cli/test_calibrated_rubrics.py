@@ -89,3 +89,31 @@ def test_another_rubric_than_the_calibrated_one_is_refused(tmp_path: Path, capfd
     said = capfd.readouterr().out
     assert f"not calibrated for task t1: its rubric is {basis(other)[:19]}, that of the calibration" in said
     assert f"{basis(known)[:19]}; judge by that one" in said
+
+
+def test_agents_and_sites_in_common_are_asked_for(tmp_path: Path, capfd: Any) -> None:
+    def at(name: str, agent: str, site: str) -> Verdict:
+        path = tmp_path / f"{name}.zst"
+        task = {"id": name, "intent": "Find the order number.", "start_urls": [f"http://{site}/"]}
+        built = trajectory(task, agent={"name": agent}).goto(f"http://{site}/", f"<p>{name}</p>")
+        built.screenshot(colour=(1, 2, 3)).answer("It is 42.").write(path)
+        client = CallableClient(as_client(by_stage()))
+        run_judges([path], GradeOptions(judges=("rubric",), judge_mode="new"), client=client)
+        return grade_many([path], GradeOptions(judges=("rubric",))).verdicts[0]
+
+    known, _, _ = at("a", "ada", "shop.test"), at("b", "bob", "shop.test"), at("c", "ada", "crm.test")
+    file = calibrated(tmp_path, labelled(tmp_path / "l.jsonl", known), known)
+    (judge,) = json.loads(file.read_text())["judges"].values()
+    assert (judge["agents"], judge["sites"]) == (["ada"], ["shop.test"])
+    how = ("--judge", "rubric", "--require-calibration", str(file), *MINIMUM)
+
+    def warned(*names: str) -> list[str]:
+        capfd.readouterr()
+        run_cli(["grade", *(str(tmp_path / f"{name}.zst") for name in names), *how])
+        return [line for line in capfd.readouterr().err.splitlines() if "in common" in line]
+
+    assert warned("a") == warned("a", "b") == warned("b", "c") == []
+    (of_agents,) = warned("b")
+    assert "judge rubric has no agent in common with its calibration: bob here, ada there" in of_agents
+    (of_sites,) = warned("c")
+    assert "no site in common with its calibration: crm.test here, shop.test there" in of_sites

@@ -72,3 +72,33 @@ def test_what_is_no_report_is_refused(report: Path, tmp_path: Path, capfd: Any) 
     assert run(capfd, "separates", tmp_path / "none.json")[0] == 3
     (tmp_path / "other.json").write_text("{}")
     assert run(capfd, "separates", tmp_path / "other.json")[0] == 3
+
+
+def test_how_many_breaches_a_policy_notices(report: Path, tmp_path: Path, capfd: Any) -> None:
+    suite = RECORDINGS.parents[1] / "fixtures" / "tasks" / "shop.yaml"
+    runs = sorted(RECORDINGS.glob("order-total--*.zst"))
+    tried = tmp_path / "tried.jsonl"
+    tried.write_text(run(capfd, "policies", "try", suite, *runs, "--mutate", "--json")[1])
+    lines = [json.loads(line)["mutation"]["scores"] for line in tried.read_text().splitlines()]
+    name = "stay-out-of-admin"
+    made = [
+        sum(line.get(name, {"made": 0, "noticed": 0})[key] for line in lines) for key in ("noticed", "made")
+    ]
+    assert made[1] >= made[0] > 0
+    code, said, _ = run(capfd, "separates", report, "--mutations", tried)
+    assert code == 0
+    assert f"policy {name} notices {made[0]} of {made[1]} edits made on purpose" in said
+    plain = json.loads(run(capfd, "separates", report, "--mutations", tried, "--format", "json")[1])
+    mutants = {rule["name"]: rule["mutants"] for rule in plain["rules"]}
+    assert mutants[name] == {"noticed": made[0], "made": made[1]}
+    assert mutants["string_match[0]"] is None
+    assert "on purpose" not in run(capfd, "separates", report)[1]
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"bundle": "a"}', '{"mutation": {"scores": {"p": 1}}}'])
+def test_what_nobody_tried_is_refused(report: Path, tmp_path: Path, capfd: Any, text: str) -> None:
+    (tmp_path / "tried.jsonl").write_text(text)
+    code, _, said = run(capfd, "separates", report, "--mutations", tmp_path / "tried.jsonl")
+    assert code == 2
+    assert "policies try FILE RUNS --mutate --json" in said
+    assert run(capfd, "separates", report, "--mutations", tmp_path / "none.jsonl")[0] == 2

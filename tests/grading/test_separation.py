@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
@@ -321,3 +322,18 @@ def test_the_shipped_runs(tmp_path: Path) -> None:
     assert checks["page[2]"].same_as == "check refund-order: page[1]"
     assert checks["page[1]"].tasks_differ == 1
     assert {rule.name for rule in rules(found, "policy") if rule.word == "separates"}
+
+
+def test_criteria_of_a_panel_s_members_are_rules_too() -> None:
+    def of_panel(number: int, verdict: str) -> Verdict:
+        member = with_criteria(number, verdict).judgements[0]
+        plain = {key: value for key, value in to_builtins(member).items() if key != "stages"}
+        whole = Judgement(
+            judge="panel", outcome=JudgeOutcome.SUCCESS, reason="quorum", fingerprint="sha256:p",
+            members=(plain, {"judge": "nobody"}),
+        )  # fmt: skip
+        return replace(run(number, "P"), judgements=(whole,))
+
+    (rule,) = rules(separated(of_panel(0, "YES"), of_panel(1, "NO")), "criterion")
+    assert (rule.name, rule.word, rule.task) == ("panel/j0/c0", "separates", "t")
+    assert rule.basis == with_criteria(0, "YES").judgements[0].basis
