@@ -19,7 +19,10 @@ REMEDY = "Name another browser in REPLAYKIT_BROWSER, or install the newest playw
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CORE = ("msgspec", "zstandard", "click", "rich", "PyYAML", "cssselect2", "ada-url")
-_EXTRAS = {"playwright": "browser", "anthropic": "judge", "openai": "openai"}
+_EXTRAS = {
+    "playwright": "browser", "anthropic": "judge", "openai": "openai", "pyarrow": "parquet",
+    "inspect-ai": "inspect", "mcp": "mcp", "opentelemetry-sdk": "otel",
+}  # fmt: skip
 
 
 @click.command(epilog="Example: replaykit doctor")
