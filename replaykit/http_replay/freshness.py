@@ -48,8 +48,10 @@ class Freshness:
         """
         if own is not None and own.resource in _FIXED and not mutates(own):
             return None
+        # An unseen request may have changed anything.
         if not self._is_whole:
             return "the network was not recorded as a whole, so that nobody knows what changed since"
+        # A cached reply shows the server as it was at some earlier time.
         if own is not None and own.from_cache:
             return "it came out of the browser's cache, however old"
         changes = (one for one in reversed(self._changes) if _is_later(one, t, place, own))
@@ -69,12 +71,14 @@ class Freshness:
 def _touches(exchange: Exchange, since: int | None, until: int) -> bool:
     """Say whether a request may have been under way between two times (ms)."""
     begun = exchange.t if exchange.t is not None else 0
+    # A WebSocket may send changes as long as it is open.
     over = exchange.ended if not exchange.sent_frames else None
     return begun <= until and (over is None or since is None or over >= since)
 
 
 def _is_later(change: PossibleChange, t: int | None, place: int, own: Exchange | None) -> bool:
     exchange = change.exchange
+    # A POST that redirects shows its own effect.
     if own is not None and (exchange is own or exchange.redirect_to == own.id):
         return False
     if exchange.sent_frames and exchange.ended is None:
@@ -83,4 +87,5 @@ def _is_later(change: PossibleChange, t: int | None, place: int, own: Exchange |
     over = next((time for time in times if time is not None), None)
     if over is None or t is None:
         return change.place > place
+    # A request that nobody saw answered may reach the server later.
     return over >= t or (exchange.status is None and exchange.error is None)

@@ -78,6 +78,7 @@ def serve(
     """
     answers = RecordedAnswers(bundle, site, states)
     try:
+        # Bound here, so that a taken port fails in the caller's thread.
         listening = socket.create_server((HOST, port), backlog=128)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -90,6 +91,7 @@ def serve(
     try:
         yield served
     finally:
+        # An event of asyncio may only be set in its own thread.
         loop.call_soon_threadsafe(ended.set)
         thread.join()
 
@@ -134,6 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self) -> None:
         hosts = self.headers.get_all("Host") or []
+        # Against DNS rebinding: a web page could name this server by a host of its own.
         if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0].strip()) or not self.path.startswith("/"):
             self._say(421, "Only loopback is served here: the Host header must say 127.0.0.1 or localhost.")
             return
@@ -158,6 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Transfer-Encoding") or not said.isascii() or not said.isdigit():
             self._say(411, "A body needs a Content-Length.")
             return None
+        # Python refuses to parse very long numbers, with an error.
         if len(said) > 10 or int(said) > BODY_MAX:
             self._say(413, f"A body may have {BODY_MAX} bytes.")
             return None

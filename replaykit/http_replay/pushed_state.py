@@ -64,10 +64,12 @@ def holding(pushes: Sequence[PushedState], replies: Sequence[Replied], fresh: Fr
     if not pushes or not replies:
         return "no"
     last = pushes[-1]
+    # A reply with fields that were never sent comes from elsewhere.
     if not all(_is_alike(last.sent, reply.body) for reply in replies):
         return "no"
     if any(_is_refuted(push, reply, fresh) for push in pushes for reply in replies):
         return "no"
+    # By its definition, PUT replaces what is there.
     if last.exchange.method.upper() == "PUT":
         return "yes"
     # A POST may add to what is there: only what names every field of an object is likely the whole of it.
@@ -78,11 +80,13 @@ def _is_refuted(push: PushedState, reply: Replied, fresh: Freshness) -> bool:
     """Say whether something else was read back, where nothing else may have changed anything between."""
     if reply.exchange is None or reply.exchange.from_cache:
         return False
+    # With other changes between, a difference refutes nothing.
     return fresh.is_only_change(push.exchange, reply.exchange) and not _is_equal(push.sent, reply.body)
 
 
 def _is_alike(sent: Any, body: Any) -> bool:
     if isinstance(sent, dict) and isinstance(body, dict):
+        # A server may leave fields out, but a state has no others.
         return body.keys() <= sent.keys()
     return isinstance(sent, list) and isinstance(body, list)
 

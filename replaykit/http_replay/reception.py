@@ -41,12 +41,15 @@ class Reception:
         assert own is not None
         if len(self._open) >= CONNECTIONS_MAX:
             self._drop(next(iter(self._open)))
+        # A dict keeps its order, so that its first entry is the oldest.
         self._open[own] = 0
         try:
             with suppress(OSError, EOFError, TimeoutError, ValueError, asyncio.CancelledError):
                 await self._answer(own, reader, writer)
         finally:
+            # Put back at the end: this client has just spoken.
             self._open.pop(own, None)
+            # `close` would wait for a client that never reads.
             writer.transport.abort()
 
     def close(self) -> None:
@@ -86,6 +89,7 @@ class Reception:
         length = int(found[1]) if found else 0
         if length > BODY_MAX:
             return b""
+        # 128 clients with 8 MB each would take a gigabyte.
         if self._waiting + length > WAITING_MAX:
             raise EOFError
         self._waiting += length
@@ -99,6 +103,7 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
     """Read up to the empty line. Raises EOFError for more than a head may have, and where it breaks off."""
     lines: list[bytes] = []
     size = 0
+    # A client may end its lines with a bare line feed.
     while lines[-1:] not in ([b"\r\n"], [b"\n"]) or len(lines) == 1:
         line = await reader.readline()
         size += len(line)

@@ -126,6 +126,7 @@ class RecordedAnswers:
     def _read(self, method: str, target: str) -> HttpReply | Miss:
         sources = [*self._sources("GET", target), *self._pushed(target)]
         if method == "HEAD":
+            # Only HEAD itself may be answered by it: it has no body.
             sources += self._sources("HEAD", target)
         if not sources:
             return self._miss(method, target, "it was not recorded")
@@ -145,6 +146,7 @@ class RecordedAnswers:
         if isinstance(event, Exchange):
             target, kind = self.site.target(event.url), "exchange"
             is_answer = event.status in _ANSWERED
+        # Probes from before the run show the state that the agent changed.
         elif isinstance(event, Probe) and event.path is not None and event.phase == "post":
             target, kind = self._probed(event.path), "probe"
             is_answer = event.status in _ANSWERED
@@ -155,6 +157,7 @@ class RecordedAnswers:
         method = (event.method or "GET").upper()
         source = _Source(kind=kind, event=event, t=event.t, place=place)
         self._found.setdefault((method, _key(target)), []).append(source)
+        # Bounded: a data URL in a query may have megabytes.
         self._addresses[f"{method} {target}"[:_SHOWN]] = None
 
     def _probed(self, path: str) -> str | None:
@@ -211,6 +214,7 @@ class RecordedAnswers:
             return False
         digest = hashlib.sha256(body).hexdigest() if body else None
         post = exchange.post
+        # A body that was left out is compared by its digest, if it has one.
         return digest == (post.sha256 or "unknown" if isinstance(post, Omitted) else post)
 
     def _reply(self, source: _Source) -> HttpReply | str:
@@ -219,6 +223,7 @@ class RecordedAnswers:
             body = self._body(event.post)
             headers: tuple[tuple[str, str], ...] = (("Content-Type", "application/json"),)
             return body if isinstance(body, str) else HttpReply(status=200, headers=headers, body=body)
+        # These have no body by HTTP's rules, so none is missing.
         is_bare = event.status in (204, 205) or 300 <= event.status < 400 or event.method == "HEAD"
         body = b"" if is_bare and event.body is None else self._body(event.body)
         if isinstance(body, str):
@@ -252,6 +257,7 @@ class RecordedAnswers:
     def _miss(self, method: str, target: str, why: str) -> Miss:
         asked = f"{method} {target}"[:_COMPARED]
         known = [one[:_COMPARED] for one in list(self._addresses)[-_COMPARED:]]
+        # Costs the square of the length, for each known address.
         near = get_close_matches(asked, known, NEAR_MAX, 0.5)
         return Miss(
             method=method, target=_shown(target), why=why, near=tuple(map(_shown, dict.fromkeys(near)))
@@ -265,6 +271,7 @@ def _exchange(event: Exchange | Probe) -> Exchange | None:
 def _key(target: str) -> _Key:
     """Return path and query, the order of its fields left out."""
     path, _, query = target.partition("#")[0].partition("?")
+    # Programs write the fields of a query in an order of their own.
     return path or "/", tuple(sorted(parse_qsl(query, keep_blank_values=True)))
 
 

@@ -38,9 +38,11 @@ def recorded(exchange: Exchange, media_type: str) -> Iterator[tuple[str, str]]:
     """Yield the headers of a recorded reply that may be sent again, its content type among them."""
     headers = exchange.response_headers or ()
     types = [value for name, value in headers if name.lower() == "content-type"]
+    # Without a type, browsers guess it from the body, and may find HTML.
     yield "Content-Type", next((one for one in (*types, media_type) if one and is_clean(one)), "text/plain")
     for name, value in headers:
         lower = name.lower()
+        # Recorded CORS headers would let other sites read what is served here.
         is_kept = lower not in _DROPPED and not lower.startswith("access-control-")
         if is_kept and _NAME.fullmatch(name) and is_clean(value):
             yield name, value

@@ -49,6 +49,7 @@ def choose(run: Trajectory, wanted: str | None) -> Site:
 
 def origin(parts: SplitResult) -> str:
     """Return scheme, host and port; the port of the scheme where none is written."""
+    # `http://a` and `http://a:80` are one origin.
     port = parts.port or _PORTS.get(parts.scheme, 0)
     return f"{parts.scheme}://{parts.hostname}:{port}"
 
@@ -57,6 +58,7 @@ def split(url: str) -> SplitResult | None:
     """Take a URL apart; None for one that is malformed."""
     try:
         parts = urlsplit(url)
+        # Parsed when asked for: only this raises for a port that is no number.
         _ = parts.port
     except ValueError:
         return None
@@ -73,5 +75,6 @@ def _site(name: str, roots: tuple[str, ...]) -> Site:
 def _visited(run: Trajectory) -> dict[str, tuple[str, ...]]:
     """Return the origins of the agent's documents, for runs whose header names no site."""
     pages = (one.url for one in run.of_type(Exchange) if one.resource == "document" and one.actor != "probe")
+    # Pages such as `about:blank` have no server.
     found = [parts for parts in map(split, pages) if parts is not None and parts.scheme in _PORTS]
     return {name: (name,) for name in dict.fromkeys(map(origin, found))}

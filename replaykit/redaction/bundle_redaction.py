@@ -90,6 +90,7 @@ def _write(
     folder: Path,
     target: Path,
 ) -> Redaction:
+    # Written aside and scanned first: a bundle with a secret never gets its final name.
     written, replies = folder / "run.zst", folder / "replies.jsonl"
     _write_journal(source, rewriting, secrets, written)
     written.chmod(stat.S_IMODE(Path(source.name).stat().st_mode))
@@ -98,6 +99,7 @@ def _write(
         _tape(path, rewriting, redactor, sealed.digest) for path in tapes_beside(source.name)
     )
     tapes = list(zip(tapes_beside(target), (own[0], under_attack[0]), strict=True))
+    # Reads the file as it is on the disk, not what was meant to be written.
     left = tuple(_left(written, tapes, redactor, str(target)))
     for path, data in tapes:
         # What lies there belongs to the bundle that is replaced.
@@ -105,6 +107,7 @@ def _write(
         if data is not None:
             replies.write_bytes(data)
             replies.replace(path)
+    # The bundle comes last: with it in place, its tapes must be right.
     written.replace(target)
     return Redaction(
         path=str(target),
@@ -170,6 +173,7 @@ def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
 
 
 def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
+    # Links count too: the source must survive whatever name it has.
     if target.exists() and source.exists() and target.samefile(source):
         raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
     for path in (target, *tapes_beside(target)):
@@ -195,5 +199,6 @@ def _plain_texts(source: Bundle) -> tuple[str, ...]:
 
 
 def _kept_headers(source: Bundle) -> tuple[str, ...]:
+    # The recorder kept these headers on request; hiding them now would undo that.
     names = source.header.options.get("keep_headers")
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()

@@ -47,6 +47,7 @@ def scan(bundle: Bundle, redactor: Redactor) -> Iterator[Left]:
         yield from _search(_texts(value, "$", redactor.text), name, redactor)
     for id in bundle.blob_ids:
         media_type = bundle.blob_type(id)
+        # Three bytes of colour may spell anything.
         if media_type != PIXMAP:
             found = find(redactor, media_type, bundle.blob(id))
             yield from _left(f"blob {id[:12]} ({media_type})", found)
@@ -89,12 +90,14 @@ def is_cut(payload: bytes) -> bool:
     try:
         head = decode(payload.split(b"\n", 1)[0], dict[str, Any])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
+        # Of a snapshot that cannot be read, it is unknown whether it is whole.
         return True
     return "cut" in (head.get("flags") or ())
 
 
 def _search(texts: Iterable[tuple[str, str]], record: str, redactor: Redactor) -> Iterator[Left]:
     for path, text in texts:
+        # A hash has enough digits to look like a card number now and then.
         if not DIGEST.fullmatch(text):
             yield from _left(f"{record} at {path}", redactor.search(text))
 
@@ -117,6 +120,7 @@ def _texts(
 
     Names of a struct's fields, its words and ids are none: a secret of four letters may be part of one.
     """
+    # A hostile value may be nested deeper than Python may recurse.
     stack: list[tuple[str, Any]] = [(path, value)]
     while stack:
         at, part = stack.pop()

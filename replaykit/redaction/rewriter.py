@@ -42,12 +42,14 @@ class Rewriting:
         self._hidden: dict[Id, Hidden] = {}
         self.ids: dict[Id, Id | None] = {}
         """Old id to new; None: the payload is left out."""
+        # Pictures come last: they are painted by the boxes of snapshots that are clean by then.
         shown = {id for look in looks(bundle.trajectory) for id in pictures_of(look)}
         for id in bundle.blob_ids:
             if id not in shown:
                 self.ids[id] = self._renamed(id, self._text(id))
         self._paintings = Pictures(bundle, self._hidden_in, is_strict=is_strict).decide()
         for id in self._paintings:
+            # A picture may be named that the bundle never had, such as one that was cut off.
             if id in bundle:
                 self.ids[id] = self._renamed(id, self.payload(id))
 
@@ -70,8 +72,10 @@ class Rewriting:
 
     def header(self, secrets: Iterable[str]) -> Header:
         """Return the header, which says what the bundle was made from and which secrets were hidden."""
+        # The digest ties the derived bundle to its source, so that a reader can check both.
         header = self.line(self._bundle.header, -1)
         chain = (*header.derived_from, Derivation(digest=self._bundle.digest, by="redact"))
+        # Another redaction may have hidden others before.
         names = tuple(sorted({*header.secrets, *secrets}))
         return replace(header, derived_from=chain, secrets=names)
 
@@ -92,6 +96,7 @@ class Rewriting:
         """Return a payload, None where it still holds a secret: in a key, a tag, or what is no text."""
         media_type = self._bundle.blob_type(id)
         found = None if media_type == PIXMAP else find(self._redactor, media_type, payload)
+        # Only declared values are sure; a look may be a chance, and is reported instead.
         return None if found is not None and found.is_declared else payload
 
     def _renamed(self, id: Id, payload: bytes | None) -> Id | None:
@@ -100,6 +105,7 @@ class Rewriting:
     def _hidden_in(self, id: Id) -> Hidden:
         """Return the boxes of what is hidden in a snapshot, by whom and whenever."""
         if id not in self._hidden:
+            # Frames and looks share snapshots, and each costs a parse.
             self._hidden[id] = self._find_hidden(id)
         return self._hidden[id]
 
@@ -126,6 +132,7 @@ class Rewriting:
             return replace(
                 value, raw=DIGEST.sub(lambda found: self.ids.get(found[0], found[0]) or "", value.raw)
             )
+        # A node number means nothing without its snapshot.
         if isinstance(value, Element) and value.node and self.ids.get(value.node.snapshot, "") is None:
             value = replace(value, node=None)
         if isinstance(value, Struct):
@@ -155,6 +162,7 @@ class Rewriting:
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, str):
+            # Any text that is an id of the bundle is taken for a reference.
             new = self.ids.get(value, value)
             return "" if new is None else new if value in self.ids else self._redactor.text(value)
         if isinstance(value, list):

@@ -48,6 +48,7 @@ class ShownPage(NamedTuple):
 def looks(trajectory: Trajectory) -> Iterator[ShownPage]:
     """Yield every look at a page of the agent, by time where events have one."""
     found: list[tuple[int, int, ShownPage]] = []
+    # Imported runs may have no clock: there, the order of lines is all there is.
     is_timed = trajectory.header.clock != "none"
     for place, event in enumerate(trajectory.events):
         at = (event.t or 0) if is_timed and not isinstance(event, Unknown) else 0
@@ -91,6 +92,7 @@ class Pictures:
         return {id: _joined(found) for id, found in rulings.items()}
 
     def _rule(self, place: int, look: ShownPage, id: Id) -> Paintings:
+        # One set of boxes on all sides: nothing moved while the picture was taken.
         around = {self._hidden_in(one) for one in self._around(place, look)}
         boxes = around.pop()
         if around or boxes is None:
@@ -105,6 +107,7 @@ class Pictures:
         for later in self._looks[place + 1 :]:
             if later.page == look.page and later.seen.snapshot is not None:
                 yield later
+                # A snapshot from before the picture does not show how the page went on.
                 if shot is None or later.seen.t is None or later.seen.t >= shot:
                     return
 
@@ -118,6 +121,7 @@ class Pictures:
     def _hidden_part(self, snapshot: Blob | None) -> Hidden:
         if isinstance(snapshot, str):
             return self._hidden(snapshot)
+        # Without a snapshot, a declared secret may be anywhere in the picture.
         return None if self._is_strict else ()
 
     def _scale(self, look: ShownPage, id: Id) -> float | None:
@@ -140,4 +144,5 @@ def pictures_of(look: ShownPage) -> Iterator[Id]:
 
 def _joined(rulings: Iterable[Paintings]) -> Paintings:
     known = [ruling for ruling in rulings if ruling is not None]
+    # The same bytes may be shown twice: what one look hides, the other must hide too.
     return tuple(dict.fromkeys(layer for ruling in known for layer in ruling)) if known else None

@@ -37,6 +37,7 @@ def rewrite_tape(
     """
     tape = parse_tape(data, name)
     try:
+        # A judge's reply to a picture that is gone cannot be repeated.
         entries = [_rewritten(entry, redactor, ids) for entry in tape.entries if not _is_blind(entry, ids)]
     except RecursionError as error:
         raise TapeError(source=name, line=0, reason="nested too deeply to be redacted") from error
@@ -65,6 +66,7 @@ def _rewritten(entry: TapeEntry, redactor: Redactor, ids: Mapping[Id, Id | None]
     request = normal_request(_clean(entry.request, redactor, ids))
     return replace(
         entry,
+        # Requests are found by this key, and hiding a text changes the request.
         key=hashlib.sha256(KEY_PREFIX + canonical(request)).hexdigest(),
         request=request,
         reply=convert(_clean(msgspec.to_builtins(entry.reply), redactor, ids), type(entry.reply)),

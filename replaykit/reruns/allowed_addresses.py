@@ -62,6 +62,7 @@ def addresses(
             raise UsageError(what=f"--site: the recording has no site {name!r}; it has {known}")
         pairs += [(old, roots[0]) for old in recorded[name]]
     found = {_root(old): _root(new) for old, new in pairs}
+    # The longest root wins, as a site may lie within another.
     return Addresses(pairs=tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))))
 
 
@@ -79,9 +80,11 @@ def parse_url_map(said: Iterable[str]) -> list[tuple[str, str]]:
 def normal(url: str) -> str | None:
     """Return an http(s) URL as a browser writes it; None for any other text, and for one with a user name."""
     try:
+        # Browsers take `\` for `/` and drop tabs: Python's parser sees another host there.
         parsed = ada_url.URL(url)
     except ValueError:
         return None
+    # `http://shop.example@evil.example` reads like the first host and opens the second.
     if parsed.protocol not in _WEB or parsed.username or parsed.password:
         return None
     return str(parsed.href)
@@ -89,10 +92,12 @@ def normal(url: str) -> str | None:
 
 def _root(url: str) -> str:
     said = normal(url)
+    # A query belongs to one page; nothing lies under it.
     if said is None or "?" in said or "#" in said:
         raise UsageError(what=f"expected an http(s) root such as http://127.0.0.1:8000, got {url!r}")
     return said.rstrip("/")
 
 
 def _is_under(url: str, root: str) -> bool:
+    # `/shop` must not cover `/shopping`.
     return url.startswith(root) and url[len(root) : len(root) + 1] in ("", "/", "?", "#")

@@ -61,10 +61,12 @@ def look(page: Page, element: Element) -> FoundElement:
     scope = _scope(page, element)
     place = _place(scope, element.css) if element.css else None
     changed = None
+    # Of several matches, it is unknown which one was meant.
     if place is not None and place.count() == 1:
         changed = _difference(element, place.evaluate(_DESCRIBE))
         if changed is None:
             return FoundElement(state="found", locator=place)
+    # Layouts change more often than the words on a button.
     other = _namesake(scope, element)
     if other is not None:
         return FoundElement(state="moved", locator=other, before=element.css or "no place", after="elsewhere")
@@ -93,6 +95,7 @@ def _place(scope: Any, css: str) -> Locator | None:
 
 def _namesake(scope: Any, element: Element) -> Locator | None:
     """Return the one element of the same role and name; None where there is none, or several."""
+    # Nothing hidden is compared, and locators do not enter closed shadow roots.
     if not element.role or not element.name or element.masked or element.closed_shadow:
         return None
     found: Locator = scope.get_by_role(element.role, name=element.name, exact=True)
@@ -119,6 +122,7 @@ def _known(element: Element) -> dict[str, str]:
     if element.role in _WORDED:
         known |= {"text": element.text or "", "value": names.value or ""}
     known |= {"aria_label": names.aria_label or "", "placeholder": names.placeholder or ""}
+    # An empty label is a fact to compare; an empty tag is one that was not recorded.
     return {name: text for name, text in known.items() if text or name not in ("tag", "type")}
 
 

@@ -51,7 +51,9 @@ def rerun(
     called `rerun` unless `agent` says otherwise. Raises UsageError, BundleError, RecorderError, NoBrowser.
     """
     walk_type = _walk_type()
+    # Asked before the run, which may take minutes.
     _check_places(Path(bundle), Path(out), is_forced=bool(options.get("force")))
+    # Texts to enter are declared as secrets, so that the new bundle does not hold them.
     texts = {f"fill-{step}": text for step, text in (fill or {}).items()}
     with open_bundle(bundle) as opened:
         before = Replay(opened)
@@ -94,6 +96,7 @@ def _agent(digest: str) -> AgentInfo:
 
 def _walk_type() -> Any:
     try:
+        # Playwright is an extra, and the rest of this module works without it.
         from replaykit.reruns.rerun_agent import Walk
     except ModuleNotFoundError as error:
         raise MissingExtra(package="playwright", extra="browser", purpose="carrying out a run") from error

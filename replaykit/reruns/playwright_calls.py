@@ -39,12 +39,14 @@ def on_element(action: acts.Action, target: Locator, to: Locator | None, timeout
         case acts.Fill():
             target.fill(action.value, timeout=timeout)
         case acts.Type():
+            # `fill` sends no keys, and a page may listen for them.
             target.press_sequentially(action.value, timeout=timeout)
         case acts.SelectOption():
             target.select_option(value=list(action.values), timeout=timeout)
         case acts.Press():
             target.press(action.key, timeout=timeout)
         case acts.Scroll():
+            # The wheel turns whatever lies under the mouse.
             target.hover(timeout=timeout)
             target.page.mouse.wheel(action.dx, action.dy)
         case acts.DragAndDrop() if to is not None:
@@ -74,6 +76,7 @@ def _point(action: acts.Action) -> dict[str, Any]:
         return {}
     x, y = point[0] - element.box[0], point[1] - element.box[1]
     inside = 0 <= x < element.box[2] and 0 <= y < element.box[3]
+    # A click outside of the element would hit another one.
     return {"position": {"x": x, "y": y}} if inside else {}
 
 
@@ -102,6 +105,7 @@ def on_page(action: acts.Action, page: Page, timeout: float) -> bool:
 
 def _call(page: Page, name: str, timeout: float) -> None:
     if name == "close":
+        # It takes no timeout, unlike the others.
         page.close()
     else:
         getattr(page, name)(timeout=timeout)
@@ -129,6 +133,7 @@ def _mouse(action: Any, page: Page) -> bool:
         return False
     x, y = action.point
     button: Any = action.button
+    # `down` and `up` happen where the mouse is.
     page.mouse.move(x, y)
     match action:
         case acts.MouseMove():

@@ -69,6 +69,7 @@ class Walk:
 
     def __call__(self, page: Page, task: object, run: Any) -> None:
         """Do every step on the pages of the context, and stop where one cannot be done."""
+        # Kept here: Playwright's list loses closed tabs, and ordinals would move up.
         self._tabs = list(page.context.pages)
         page.context.on("page", self._opened)
         page.context.on("dialog", self._answer)
@@ -89,6 +90,7 @@ class Walk:
         except _Halt as halt:
             return replace(done, state=halt.state, why=halt.why, before=halt.before, after=halt.after)
         except Error as error:
+            # The lines below are Playwright's call log, which holds addresses and waits.
             return replace(done, state="failed", why=error.message.splitlines()[0][:300])
         return done if moved is None else replace(done, why="moved", before=moved.before, after=moved.after)
 
@@ -105,6 +107,7 @@ class Walk:
                 found = self._act(action, page, move.files)
                 moved = found if found is not None and found.state == "moved" else moved
             self._arrive(page, move.leads_to)
+            # A step may have opened a tab, whose first state is to be recorded too.
             for one in {page, self._tabs[-1]}:
                 self._rest(one)
         return moved
@@ -142,6 +145,7 @@ class Walk:
         """Return the tab of a step, once it is where the step was done."""
         page = self._tab(move.page)
         self._arrive(page, move.url)
+        # A live page may lead anywhere by itself; nothing is done there.
         if page.url != "about:blank" and not self._places.allows(page.url):
             raise _Halt("refused", f"the page is at {page.url[:200]!r}, which no root covers")
         return page
@@ -153,6 +157,7 @@ class Walk:
         try:
             page.wait_for_url(lambda now: same_url(now, url), timeout=self._patience * 1000)
         except Error:
+            # Each step on that page would wait as long.
             self._in_vain.add(url)  # told as a difference
 
     def _tab(self, ordinal: int | None) -> Page:
@@ -163,6 +168,7 @@ class Walk:
             open_ones = [page for page in self._tabs if not page.is_closed()]
             if not open_ones:
                 break
+            # `time.sleep` would stop Playwright's events, such as that of the new tab.
             open_ones[-1].wait_for_timeout(TURN_MS)
         if place >= len(self._tabs) or self._tabs[place].is_closed():
             raise _Halt("missing", f"its tab, number {place}, is not open")
@@ -181,6 +187,7 @@ class Walk:
         """Answer a dialog as it was answered; one that did not come up then is dismissed."""
         told = self._dialogs.pop(0) if self._dialogs else None
         if told is not None and told.kind == dialog.type and told.accepted:
+            # An unanswered dialog blocks the page for good.
             dialog.accept(told.input or "")
         else:
             dialog.dismiss()

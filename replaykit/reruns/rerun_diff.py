@@ -101,6 +101,7 @@ def compare_runs(
     orders = plan.tabs, tab_order(after)
     for move, state in zip(plan.moves, before, strict=True):
         outcome = by_step.get(move.step, StepOutcome(step=move.step, state="not_reached"))
+        # A step that was not done shows the page before it.
         now = again.get(move.step) if outcome.state == "done" else None
         sight = _sight(state, now, *orders) if now is not None else None
         rows.append(_row(move.line, sight, outcome, places))
@@ -126,10 +127,12 @@ def _states_again(replay: Replay) -> dict[int, State]:
 
 def _sight(then: State, now: State, order: Sequence[int], order_now: Sequence[int]) -> _Sight:
     """Pair the looks at tabs by the order in which those were opened."""
+    # One run may have opened more tabs than the other.
     ordinals = dict(zip(order, order_now, strict=False))
     looks = last_looks(now)
     own = then.step.page
     pairs = [(tab, page, looks.get(ordinals.get(tab, -1))) for tab, page in last_looks(then).items()]
+    # The step's own tab comes first: its URL is the one that is shown.
     pairs.sort(key=lambda pair: pair[0] != own)
     return _Sight(then=then, now=now, pairs=tuple((was, seen) for _, was, seen in pairs if seen is not None))
 
@@ -151,6 +154,7 @@ def _first(replay: Replay) -> Page | None:
     """Return the page on which the agent began: as the first act met it, else as it was when it came."""
     start = next((page for page in replay.pages if page.role == "start"), None)
     met = replay[0].before if len(replay) else None
+    # The first act sees the page once it has settled.
     is_same = met is not None and (start is None or start.tab == met.tab)
     return met if is_same else start
 
@@ -193,6 +197,7 @@ def _seen(sight: _Sight, places: Addresses) -> Iterator[Difference]:
 
 
 def _targets(then: Element | None, now: Element | None) -> Iterator[Difference]:
+    # A masked name would differ from any other.
     if then is None or now is None or then.masked or now.masked:
         return
     for name in ("role", "name"):

@@ -82,6 +82,7 @@ class RerunInputs(Struct, frozen=True, kw_only=True):
 
 def plan_rerun(replay: Replay, places: Addresses, given: RerunInputs) -> RerunPlan:
     """Return the plan. Raises UsageError where the run begins at an address that no root covers."""
+    # A bundle is somebody else's, and each step may take its whole patience.
     if len(replay.steps) > STEPS_MAX:
         raise UsageError(what=f"the run has {len(replay.steps)} steps, more than {STEPS_MAX}")
     unknown = sorted(set(given.texts) - {step.index for step in replay.steps if _entered(step)})
@@ -141,6 +142,7 @@ def _moves(replay: Replay, places: Addresses, given: RerunInputs) -> Iterator[Mo
 
 
 def _skipped(step: Step) -> str | None:
+    # It had no effect then, and would be an act of its own now.
     if not step.done:
         return "it did not succeed when it was recorded"
     if isinstance(step.action, _WORDS):
@@ -164,9 +166,11 @@ def _filled(move: Move, step: Step, places: Addresses, given: RerunInputs) -> Mo
 
 def _meant(step: Step) -> list[acts.Action]:
     """Return the acts of a step, without those that a page's own script made beside them."""
+    # A script of the live page makes its own events again.
     meant: list[acts.Action] = [
         act for act in step.acts if act.trusted and not isinstance(act, _WORDS + _PAUSES)
     ]
+    # Imported runs have no acts of the browser.
     return meant or [step.action]
 
 
@@ -189,6 +193,7 @@ def _live(action: acts.Action, step: int, places: Addresses, given: RerunInputs)
 def _entry(action: acts.Action, given: RerunInputs) -> acts.Action | str:
     """Return an act that enters text, with the values of declared secrets."""
     assert isinstance(action, _ENTRIES)
+    # Only marks of declared secrets have a name that somebody can give a value for.
     value = _HIDDEN.sub(lambda found: given.secrets.get(found[2] or "", found[0]), action.value)
     hidden = _HIDDEN.search(value)
     if hidden is None:

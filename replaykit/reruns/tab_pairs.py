@@ -12,6 +12,7 @@ def tab_order(replay: Replay) -> tuple[int, ...]:
     """Return the ordinals of a run's tabs: those of the start, then each as it was opened."""
     opened = (tab.page for tab in replay.trajectory.of_type(TabChange) if tab.state == "opened")
     found = [*start_urls(replay), *(page for page in opened if page is not None)]
+    # A tab of the start is also reported as opened.
     return tuple(dict.fromkeys(found))
 
 

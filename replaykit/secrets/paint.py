@@ -14,6 +14,7 @@ def blacken(pixmap: bytes, boxes: tuple[Box, ...], scale: float) -> bytes:
     """Return the pixmap with boxes (CSS px of the viewport, `scale` pixels each) painted black."""
     if not boxes:
         return pixmap
+    # `P6`, the size and the maximum have a line each: the pixels begin after the third.
     header = pixmap[: pixmap.index(b"\n", pixmap.index(b"\n", 3) + 1) + 1]
     width, height = map(int, header.split()[1:3])
     pixels = bytearray(pixmap)
@@ -27,5 +28,6 @@ def blacken(pixmap: bytes, boxes: tuple[Box, ...], scale: float) -> bytes:
 
 
 def _span(start: int, size: int, scale: float, limit: int) -> tuple[int, int]:
+    # Rounded outwards: half a pixel of a glyph may still be read.
     first = max(0, floor((start - MARGIN_PX) * scale))
     return first, max(first, min(limit, ceil((start + size + MARGIN_PX) * scale)))

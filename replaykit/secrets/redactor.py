@@ -104,6 +104,7 @@ class Redactor:
         self._fields = {name.lower() for name in fields}
         self._looks = LOOKS if has_patterns else ()
         self._given = given
+        # Pages repeat the same texts in each step, and patterns are slow.
         self._known = lru_cache(maxsize=4096)(self._clean)
 
     def hide_fields(self, names: Iterable[str]) -> None:
@@ -111,6 +112,7 @@ class Redactor:
         new = set(names) - self._fields
         if new:
             self._fields |= new
+            # Texts that were cleaned before may hold what the new fields mask.
             self._known.cache_clear()
 
     def event(self, event: _S) -> _S:
@@ -144,6 +146,7 @@ class Redactor:
         return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
 
     def _looking(self, text: str) -> str:
+        # Most texts of a page are shorter, and each pattern costs a pass.
         if len(text) >= LOOK_MIN:
             for name, look in self._looks:
                 text = look.sub(partial(self._looked, name), text)
@@ -158,6 +161,7 @@ class Redactor:
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
             rewritten = rewrite_snapshot(data, self.text, self._tells)
+            # A snapshot that cannot be read is still a text that may hold secrets.
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)
         return data if rewrite is None else self._payload(data, rewrite)
@@ -166,6 +170,7 @@ class Redactor:
         """Whether a text holds a secret, in letters of any case."""
         if self._any_case is not None and self._any_case.search(text):
             return True
+        # CSS may show a text in other letters, and patterns distinguish cases.
         return any(self.text(one) != one for one in (text, text.lower(), text.upper()) if one.strip())
 
     @cached_property
@@ -175,6 +180,7 @@ class Redactor:
 
     def scan(self, data: bytes) -> LeftSecret | None:
         """Return what a payload still holds: a declared secret first, else what looks like one."""
+        # Bytes that are no UTF-8 come back as they were.
         return self.search(data.decode("utf-8", "surrogateescape"))
 
     def search(self, text: str) -> LeftSecret | None:
@@ -190,11 +196,13 @@ class Redactor:
                 yield LeftSecret(id=name, is_declared=False, offset=start)
         for name, look in self._looks:
             for found in look.finditer(text):
+                # A match may be no secret by a second rule, such as a check digit.
                 if self._looked(name, found) != found.group():
                     yield LeftSecret(id=name, is_declared=False, offset=found.start())
 
     def _asked(self, text: str) -> str:
         """Hide what somebody asked for: declared values, then what matches a given pattern."""
+        # Declared values first: a pattern might take a part of one and leave the rest.
         text = self._declared(text)
         for name, look in self._given:
             text = _replaced(text, _matches(look, text), f"⟦pattern:{name}⟧")
@@ -228,6 +236,7 @@ class Redactor:
 
     def _header(self, name: str, value: str) -> str:
         is_hidden = is_secret_header(name) and name.lower() not in self._keep
+        # A header's name alone decides: session ids look like any other text.
         return HIDDEN_HEADER if is_hidden else self.text(value)
 
     def _struct(self, struct: _S, rewrite: Rewrite) -> _S:
@@ -237,6 +246,7 @@ class Redactor:
             new = self._any(value, rewrite, has_texts=has_texts)
             if new is not value:
                 changes[name] = new
+        # Headers are pairs of name and value, where the name decides about the value.
         if isinstance(struct, Exchange):
             for name in ("request_headers", "response_headers"):
                 headers = getattr(struct, name)
@@ -276,6 +286,7 @@ class Redactor:
     def _json(self, text: str) -> str:
         # String by string, so that numbers, order and white space of the source stay.
         hidden = _JSON_PART.sub(self._json_part, text)
+        # A broken or cut JSON text holds strings that the pattern misses.
         return hidden if _is_json(text) else self.text(hidden)
 
     def _json_part(self, match: re.Match[str]) -> str:
@@ -287,6 +298,7 @@ class Redactor:
         if value is None and number is None:
             return match.group()
         name = _unquoted(first)
+        # A secret's number needs its field's name; its digits look like any number.
         shown = self._json_string(value, name) if value else self._json_number(number, name)
         gap = rest[: len(rest) - len(value or number)]
         return f"{first}{gap}{shown}"
@@ -301,6 +313,7 @@ class Redactor:
         return _quoted(number, self._value(name, self._asked(number)))
 
     def _urlencoded(self, text: str) -> str:
+        # The pattern wants a sign before a field, and the first one has none.
         return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
 
     def _multipart(self, text: str) -> str:
@@ -312,6 +325,7 @@ def _without_user(match: re.Match[str]) -> str:
     """Return an address without user and password; a bare user name is kept where it asks for no page."""
     before, coded = match["before"], match["coded"]
     who = match["who"] or match["whom"]
+    # A declared secret keeps its name here, so that a reader can tell which one it was.
     shown = "".join(mark.group() for mark in _TOKEN.finditer(who)) or MASKED
     if before is None:
         return f"{coded}{shown}%40" if re.search(":|%3A", who, re.IGNORECASE) else match.group()
@@ -324,6 +338,7 @@ def _matches(look: Look, text: str) -> Iterator[tuple[int, int]]:
     at = 0
     for token in _TOKEN.finditer(text):
         yield from spans(look, text, at, token.start())
+        # A pattern such as `\w+` would match inside of a mark and destroy it.
         at = token.end()
     yield from spans(look, text, at, len(text))
 
@@ -339,6 +354,7 @@ def _replaced(text: str, places: Iterable[tuple[int, int]], token: str) -> str:
 def _unquoted(literal: str) -> str:
     try:
         return decode(literal.encode("utf-8", "surrogateescape"), str)
+    # A lone surrogate is valid in JavaScript's JSON, but not here.
     except (msgspec.DecodeError, UnicodeError):
         return literal[1:-1]
 

@@ -118,6 +118,7 @@ def spans(look: Look, text: str, first: int, last: int) -> Iterator[tuple[int, i
         end = min(last, at + WINDOW)
         limit = end if end == last else end - SPAN_MAX
         for start, stop in _in_window(look, text, at, end):
+            # A match this near the window's end may be longer: the next window begins there.
             if start >= limit:
                 break
             if stop > start:
@@ -136,6 +137,7 @@ def _in_window(look: Look, text: str, first: int, last: int) -> Iterator[tuple[i
             yield at, stop
             at = stop
     except RegexRefused:
+        # A pattern that gives up may have missed a secret, so the rest counts as one.
         yield at, last
 
 
@@ -148,14 +150,17 @@ def is_secret_header(name: str) -> bool:
 def is_secret_field(name: str) -> bool:
     """Whether a form, query or JSON field is named like a password."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    # `showPassword` and `max_tokens` are settings, not secrets.
     if not words or words[0] in ASKS:
         return False
     places = [at for at in range(len(words)) if _is_secret_word(words, at)]
+    # Only words after the last secret word tell what the field is about.
     return bool(places) and not any(word in ABOUT for word in words[places[-1] + 1 :])
 
 
 def is_secret_value(name: str, value: str) -> bool:
     """Whether a value under the bare name `key` looks like one that opens something, not like a word."""
+    # Many APIs call anything `key`, and only long random values open something.
     if name.lower() != "key" or not _RANDOM.fullmatch(value):
         return False
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
@@ -167,6 +172,7 @@ def sent_names(*called: str | None) -> Iterator[str]:
     The last part of `user[pw]` too, as JSON has it. No single letters: half of all queries have some.
     """
     for name in called:
+        # Rails and PHP send `user[password]`; a server's log or JSON calls it `password`.
         parts = (name, *re.findall(r"\[([^\[\]]+)\]\Z", name)) if name else ()
         yield from (part.lower() for part in parts if len(part) > 1)
 
@@ -174,10 +180,12 @@ def sent_names(*called: str | None) -> Iterator[str]:
 def is_secret_look(name: str, match: re.Match[str]) -> bool:
     """Whether a match of a built-in pattern is what it looks like."""
     before = match.string[max(0, match.start() - 1) : match.start()]
+    # Checked here: a lookbehind would make each pattern begin with no literal.
     if before.isalnum() or before in ("_", "-", "."):
         return False
     if name != "card":
         return True
+    # One number in ten passes the check digit by chance, so the issuer must fit too.
     return _ISSUERS.match(match.group()) is not None and passes_luhn(match.group())
 
 
@@ -202,6 +210,7 @@ def _given(pattern: str) -> Matcher:
     if fault is not None:
         raise UsageError(what=f"pattern {pattern!r:.80}: {fault[1]}")
     look = matcher(pattern)
+    # Such a pattern would put its mark between all characters.
     if look.search(""):
         raise UsageError(what=f"pattern {pattern!r:.80}: it matches the empty text")
     return look

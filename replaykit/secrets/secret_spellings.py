@@ -36,6 +36,7 @@ def ordered(secrets: Mapping[str, str]) -> list[tuple[str, str]]:
                 what=f"secret {name!r} has {len(value)} characters, {SECRET_MIN} are needed to find it; "
                 "hide its field with --mask SELECTOR instead"
             )
+    # Equal lengths go by name, so that two runs write the same marks.
     return sorted(secrets.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
@@ -47,19 +48,24 @@ def secret_pattern(value: str) -> str:
 
 def _forms(char: str) -> list[str]:
     code = ord(char)
+    # Values in a redirect's query are encoded once for each level: `%2525`.
     percent = "".join(f"%(?:25)*{_hex(f'{byte:02x}')}" for byte in char.encode("utf-8", "surrogatepass"))
+    # JSON escapes characters above U+FFFF as two halves.
     units = char.encode("utf-16-be", "surrogatepass")
     escaped = "".join(rf"\\+u{_hex(units[at : at + 2].hex())}" for at in range(0, len(units), 2))
     forms = [re.escape(char), percent, escaped]
+    # HTML within HTML, such as `srcdoc`, escapes the ampersand again.
     forms += [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
     if char in _ENTITIES:
         forms.append(f"&(?:amp;)*{_ENTITIES[char]};")
     if char in _ESCAPES:
         forms.append(rf"\\+{_ESCAPES[char]}")
+    # PHP and others escape slashes in JSON.
     if char in '"/':
         forms.append(rf"\\+{char}")
     if char == "\\":
         forms.append(r"\\+")
+    # Forms send a blank as `+`.
     if char == " ":
         forms.append(r"\+")
     return forms
@@ -73,6 +79,7 @@ def _base64_parts(value: str) -> list[str]:
     # Of each alignment, the characters that hold bits of the value alone: its surroundings change the others.
     raw = value.encode("utf-8", "surrogatepass")
     parts = []
+    # Base64 packs three bytes at a time: the value may begin at each of them.
     for shift in range(3):
         encoded = base64.b64encode(bytes(shift) + raw).decode()
         first, last = -(-8 * shift // 6), 8 * (shift + len(raw)) // 6

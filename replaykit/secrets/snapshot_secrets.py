@@ -30,6 +30,7 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells) -> bytes | Non
     Rows of texts that no longer fit, or would tell a secret, say only that the text is unknown.
     """
     try:
+        # Only the first two lines hold texts; layout and boxes are numbers.
         lines = data.split(b"\n")
         head, tokens = msgspec.json.decode(lines[0]), msgspec.json.decode(lines[1])
         if not isinstance(tokens, list) or not isinstance(head, dict):
@@ -38,6 +39,7 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells) -> bytes | Non
         new_head = _rewrite_head(head, rewrite)
         if isinstance(head.get("texts"), list):
             changed = _around_changes(tokens, new_tokens) if new_tokens != tokens else set()
+            # An edit of a row may hold a part of a secret that its text no longer shows.
             new_head["texts"] = _safe_rows(head["texts"], changed, tells)
         # What holds no secret keeps its bytes: equal pages stay one blob.
         lines[0] = lines[0] if new_head == head else msgspec.json.encode(new_head)
@@ -63,6 +65,7 @@ def hidden_boxes(data: bytes) -> tuple[Box, ...] | None:
         hidden = sorted(_hidden(tokens))
     except (msgspec.DecodeError, IndexError, RecursionError):
         return None
+    # Without layout it is unknown where on the screen the secret stood.
     if not boxes:
         return None
     left, top = _scrolled(tokens)
@@ -104,6 +107,7 @@ def _paths(tokens: list[Any]) -> Iterator[list[int]]:
             count += 1
         elif isinstance(token, str) and token in _INNER:
             path.append(_TREE)
+        # The number after `~` counts what was left out; others close levels.
         elif isinstance(token, int) and not is_omission:
             del path[max(0, len(path) - token) :]
         is_omission = token == "~"
@@ -148,6 +152,7 @@ def _is_marked(token: Any) -> bool:
 
 def _scrolled(tokens: list[Any]) -> tuple[int, int]:
     """Return how far the root element is scrolled: left, top in CSS px."""
+    # The root's state follows its tag, before or after its attributes.
     for token in tokens[1:3]:
         scroll = token.get("scroll") if isinstance(token, dict) else None
         if isinstance(scroll, list) and len(scroll) == 2:
