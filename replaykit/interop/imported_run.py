@@ -109,6 +109,7 @@ class Run:
         self.source = source
         self.name = name
         self.options = options
+        # The longest first, as one may be a part of another.
         known = sorted(secrets, key=lambda one: (-len(one), one))
         looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
         self.redactor = Redactor(options.secrets, given=looks)
@@ -176,10 +177,12 @@ class Run:
             try:
                 value = self.source.decode(line, f"{name} line {number}")
             except MalformedSource as fault:
+                # Bounded: a large file that is no JSON has a fault in each line.
                 faults += [fault] if len(faults) <= FAULTS_MAX else []
                 continue
             read += 1
             yield number, value
+        # A file of faults alone is of another kind; it is not a damaged one.
         if faults and (not read or len(faults) > FAULTS_MAX):
             raise faults[0]
         for one in faults:

@@ -73,6 +73,7 @@ def import_run(
     try:
         return _import(one, found[0], Path(target), options, force=force)
     finally:
+        # Also files that another process left when it was killed.
         remove_unfinished(Path(target).parent)
 
 
@@ -131,13 +132,16 @@ def _carried_out(
     found: list[PlannedImport | ImportResult], options: Options, *, force: bool, jobs: int
 ) -> Iterator[ImportResult]:
     carry_out = partial(_carry_out, options=options, force=force)
+    # A worker costs more to start than most runs to import.
     if jobs < 2 or len(found) < 2:
         yield from map(carry_out, found)
         return
     workers = ProcessPoolExecutor(min(jobs, len(found)), mp_context=_context(found))
     try:
+        # Four chunks a worker: large runs are spread, and few messages are sent.
         yield from workers.map(carry_out, found, chunksize=max(1, min(CHUNK, len(found) // (4 * jobs))))
     finally:
+        # Ctrl-C must not wait for every run that was planned.
         workers.shutdown(cancel_futures=True)
 
 
@@ -146,6 +150,7 @@ def _context(found: list[PlannedImport | ImportResult]) -> BaseContext:
 
     Copies of this process might inherit threads and locks of others.
     """
+    # Windows has none. A plain fork copies the caller's threads and locks.
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
@@ -168,6 +173,7 @@ def _import(
 ) -> ImportResult:
     if os.path.lexists(target) and not force:
         return ImportResult(source=_shown(candidate), path=str(target), state="kept")
+    # `rename` would fail on it after the whole import.
     if target.is_dir():
         raise BundleWriteError(source=str(target), operation="write the bundle", reason="it is a folder")
     source = open_source(one.name, candidate.root, options.limits)
@@ -191,6 +197,7 @@ def _written(
         with Run(source, candidate.name, options, passwords) as run:
             one.read(run, candidate)
             _count_unread(run, candidate)
+            # A password is known once its field was read, and its text may stand before that.
             if options.keeps_secrets or run.passwords == passwords:
                 return run, write_run(run, target)
             passwords = run.passwords
@@ -289,8 +296,10 @@ def _shown(candidate: Candidate) -> str:
 
 def _name(wanted: str, taken: set[str]) -> str:
     """Return a file name for a run; runs of one name are told apart by a number, in the order found."""
+    # A leading dot would hide the file.
     plain = _UNFIT.sub("-", wanted).strip("-.")[:NAME_MAX] or "run"
     name, number = plain, 1
+    # Some file systems take names that differ only in case for one.
     while name.lower() in taken:
         number += 1
         name = f"{plain}-{number}"

@@ -102,6 +102,7 @@ class SourceFiles:
             self._read += len(data)
             self.check("source", self._read, name, "bytes")
             self.files[name] = sha256(data).hexdigest()
+        # The header vouches for one digest of each file.
         elif self.files[name] != sha256(data).hexdigest():
             self.malformed(name, "another file than a moment ago", "a source at rest")
         return data
@@ -135,12 +136,14 @@ class SourceFiles:
         if is_pointer(data):
             self.malformed(name, f"a pointer of Git LFS; {FETCH}", "text")
         try:
+            # Windows tools begin text with a byte order mark.
             return data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeError as error:
             self.malformed(name, "not UTF-8", "text in UTF-8", error)
 
     def ending(self, path: str) -> str | None:
         """Return the file that a path of another machine means: the longest end of it that is here."""
+        # Paths were written on another machine, perhaps with Windows.
         parts = PurePosixPath(path.replace("\\", "/")).parts[-LEVELS_MAX:]
         ends = ("/".join(parts[at:]) for at in range(len(parts)))
         return next((end for end in ends if end in self), None)
@@ -155,6 +158,7 @@ class SourceFiles:
         data = self.read(name)
         if is_pointer(data):
             self.malformed(name, f"a pointer of Git LFS; {FETCH}", "JSON lines")
+        # Counted before any line is decoded.
         self.check("lines", data.count(b"\n"), name, "lines")
         for number, line in enumerate(data.split(b"\n"), 1):
             self.check("line", len(line), f"{name} line {number}", "bytes")
@@ -216,6 +220,7 @@ class Folder(SourceFiles):
         folders = [self.root]
         while folders:
             for entry in self._entries(folders.pop()):
+                # A link to a folder above would be walked without end.
                 if entry.is_dir() and not entry.is_symlink():
                     folders += [] if is_litter(entry.name) else [entry]
                 elif not is_litter(entry.name):
@@ -234,6 +239,7 @@ class Folder(SourceFiles):
 
     def _is_inside(self, file: Path, name: str) -> bool:
         try:
+            # Resolved first: a link inside of the folder may point anywhere.
             return file.resolve().is_relative_to(self._real)
         except (OSError, RuntimeError) as error:  # a link to itself
             self.malformed(name, "unreadable (a link that leads nowhere)", "a file", error)
@@ -247,9 +253,11 @@ class Folder(SourceFiles):
     def _bytes(self, name: str, limit: int) -> bytes:
         file = self.path(name)
         try:
+            # Reading a pipe or a device might never end.
             if not stat.S_ISREG(file.stat().st_mode):
                 self.malformed(name, "no regular file", "a file")
             with file.open("rb") as stream:
+                # One byte more than allowed, so that the check sees it.
                 return stream.read(limit + 1)
         except OSError as error:
             self.malformed(name, "missing" if isinstance(error, FileNotFoundError) else
@@ -307,6 +315,7 @@ class Archive(SourceFiles):
                 tail = stream.read(_END_SEARCH)
         except OSError as error:
             self.malformed("the file", f"unreadable ({error.strerror})", "a zip archive", error)
+        # The last one counts: a member or a comment may hold the same bytes.
         at = tail.rfind(_END)
         if at < 0 or len(tail) < at + _END_SIZE:
             self.malformed("the file", "no zip archive, or a cut one", "a zip archive with its directory")
@@ -318,6 +327,7 @@ class Archive(SourceFiles):
         member = self._members.get(name)
         if member is None:
             self.malformed(name, "missing", "a member of the archive")
+        # Refused by its claim, before anything is unpacked.
         if member.file_size > limit:
             self.check("member", member.file_size, name, "bytes")
         if member.compress_type not in (*_METHODS, ZSTANDARD):
@@ -342,9 +352,11 @@ def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
         head = stream.read(_LOCAL_SIZE)
         if len(head) < _LOCAL_SIZE or not head.startswith(_LOCAL):
             raise ValueError("no local header")
+        # Name and extra field may be longer here than in the directory.
         stream.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1)
         packed = stream.read(min(member.compress_size, limit))
     data = unpacked(packed, limit + 1)
+    # `zipfile` checks this for members that it unpacks itself.
     if len(data) <= limit and (len(data) != member.file_size or zlib.crc32(data) != member.CRC):
         raise ValueError("another size or checksum than the directory says")
     return data
@@ -376,6 +388,7 @@ def numbered(name: str) -> int:
             digits += char
         elif digits:
             break
+    # Python refuses to parse very long numbers.
     return int(digits[:18]) if digits else -1
 
 

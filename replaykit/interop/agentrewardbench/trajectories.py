@@ -65,6 +65,7 @@ def read(run: Run, candidate: Candidate) -> None:
     seen = [_seen(entry) for entry in found.steps]
     for at, entry in enumerate(found.steps):
         if entry.action is not None:
+            # The layout notes an error with the step that follows it.
             after = found.steps[at + 1].last_action_error if at + 1 < len(found.steps) else None
             add_turn(run, at, entry.action, seen[at], thought=entry.reasoning, error=after)
         else:

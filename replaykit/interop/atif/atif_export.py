@@ -67,11 +67,14 @@ class _Writer:
         intent = (run.header.task or {}).get("intent")
         said = _said(run)
         first = said[0][1] if said else None
+        # A recorded conversation may begin with the task already.
         if intent and (first is None or (first.role, first.text) != ("user", intent)):
             self._add("user", str(intent), None, extra={EXTRA: {"kind": "task"}})
+        # The answer has a turn of its own in ATIF.
         acts = [
             step for step in run.steps if not isinstance(step.action, Answer) or step is not run.steps[-1]
         ]
+        # A step without a turn stands alone: its negative key equals no other.
         groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
         turns = [list(group) for _, group in groups]
         starts = [turn[0].index for turn in turns]

@@ -227,6 +227,7 @@ class AtifResults:
 
     def of(self, turn: AtifStep, call: AtifToolCall) -> list[AtifResult]:
         """Return what a call gave; the last call of a turn has what names no call."""
+        # After the last call, the page shows the effect of them all.
         is_last = turn.tool_calls is not None and call is turn.tool_calls[-1]
         loose = self._loose.pop(turn.step_id, []) if is_last else []
         return [*self._given.pop((turn.step_id, call.tool_call_id), []), *loose]
@@ -391,6 +392,7 @@ def _is_one(plain: Any) -> bool:
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the trajectory files under a path."""
     for file in json_files(path, _is_one, b'"schema_version"', b"ATIF-"):
+        # Runs of one benchmark all have this file name.
         name = file.stem if file.stem != "trajectory" else file.resolve().parent.name
         yield Candidate(name=name, root=file.parent, file=file.name)
 

@@ -163,6 +163,7 @@ def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
     actions = said.action if said is not None else []
     run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
     if not actions:
+        # A turn without an action: no step follows this look.
         run.add(replace(look, role="unaligned"))
         if said is not None and _thought(said):
             run.keep("", {f"{place}.thought": _thought(said)})
@@ -174,6 +175,7 @@ def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
         run.step(
             t=t,
             action=_action(run, named, _element(run, item.state, at)),
+            # Only the first action of a turn met the page that was looked at.
             before=look if at == 0 else None,
             seen=given is not None,  # fewer results than actions: the others were not carried out
             thought=_thought(said) if said is not None else None,
@@ -192,6 +194,7 @@ def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
 def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
     """Return what an action gave, but for its error and for verdicts, which have places of their own."""
     said = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
+    # The layout writes out its flags, and false ones say nothing.
     return {key: value for key, value in said.items() if value is not False} or None
 
 

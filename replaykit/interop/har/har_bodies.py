@@ -71,6 +71,7 @@ def status_of(value: Any) -> int | None:
 
     Some tools write it as `200.0` or `"200"`.
     """
+    # Some tools write numbers as text.
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
         value = int(value)
     is_status = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
@@ -90,6 +91,7 @@ def _kept(run: Run, content: Mapping[str, Any], kind: str) -> Blob | None:
     payload = _decoded(content) if file is None else None
     if payload is not None:
         return run.put(kind, payload)
+    # A body that is named and cannot be read was there all the same.
     is_lost = file is not None or isinstance(content.get("text"), str)
     return Omitted(why="failed", n=size(content.get("size"))) if is_lost else None
 
@@ -106,8 +108,10 @@ def _decoded(content: Mapping[str, Any]) -> bytes | None:
     if not isinstance(text, str):
         return None
     if not isinstance(encoding, str) or encoding.lower() != "base64":
+        # JSON can spell half of a surrogate pair, and no bytes stand for it.
         return text.encode("utf-8", "replace")
     try:
+        # Some writers break base64 into lines.
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return None
@@ -120,4 +124,5 @@ def _form(said: Mapping[str, Any]) -> bytes | None:
         return None
     found = [(one.get("name"), one.get("value", "")) for one in params if isinstance(one, dict)]
     pairs = [(name, value) for name, value in found if isinstance(name, str) and isinstance(value, str)]
+    # A form with a part missing would be another request.
     return urlencode(pairs).encode() if len(pairs) == len(params) else None

@@ -61,6 +61,7 @@ def moment(text: Any) -> datetime | None:
     except ValueError:
         return None
     try:
+        # Without a zone, it would be the time of the machine that imports.
         return found.astimezone(UTC) if found.tzinfo is not None else None
     except (OverflowError, ValueError):
         return None
@@ -126,6 +127,7 @@ def _frames(run: Run, messages: Any, side: str) -> Blob | None:
 def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:
     """Return the exchanges with redirects joined; `targets`: exchange id to the URL it redirects to."""
     found = list(exchanges)
+    # A URL may be asked for often; each request is the target of one redirect at most.
     waiting: dict[str, deque[int]] = {}
     for place, one in enumerate(found):
         waiting.setdefault(one.url, deque()).append(place)
@@ -161,6 +163,7 @@ def entry_of(
     times = _timings(exchange)
     entry: dict[str, Any] = {
         "startedDateTime": stamp(began),
+        # HAR defines -1 as a phase that does not apply.
         "time": sum(value for value in times.values() if value > 0),
         "request": _request(exchange, load, attach),
         "response": _response(exchange, load, to, attach),
@@ -168,6 +171,7 @@ def entry_of(
         "timings": times,
     }
     if exchange.remote is not None:
+        # An IPv6 address has colons of its own.
         address, colon, port = exchange.remote.rpartition(":")
         entry["serverIPAddress"] = address.strip("[]") if colon else exchange.remote
         if colon and port.isdecimal():
@@ -258,6 +262,7 @@ def _times(entry: Mapping[str, Any], t: int | None) -> dict[str, Any]:
         spans = [_number(timings.get(name)) for name in names]
         if t is None or spans[-1] is None:
             break
+        # A request over an open connection has no `dns` and no `connect`.
         t += round(sum(span for span in spans if span is not None))
         marks[mark] = t
     return marks

@@ -62,6 +62,7 @@ def entries_of(run: Run, name: str) -> list[Any]:
     plain = run.source.json(name)
     log = plain.get("log") if isinstance(plain, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
+    # Entries are the file: without them, nothing could be imported.
     if not isinstance(log, dict) or not isinstance(entries, list):
         run.source.malformed(f"{name} log.entries", kind_of(entries), "array")
     for path, value in _unread(log, {"entries": {}, "version": {}, "creator": {"name": {}, "version": {}}}):
@@ -91,6 +92,7 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
             targets[one.id] = target
     if bad:
         run.warn(f"{name}: {bad} entries without method or URL: left out")
+    # A recorder that was never attached writes an empty list too.
     elif not entries:
         run.warn(f"{name} holds no entries: whether there were requests is not known")
     for one in linked(found, targets):
@@ -140,6 +142,7 @@ def _unread(value: Any, read: dict[str, Any], path: str = "") -> Iterator[tuple[
 
 def _base(entries: list[Any]) -> Base:
     starts = (moment(entry.get("startedDateTime")) for entry in entries if isinstance(entry, dict))
+    # Not every tool sorts its entries by time.
     return Base(start=min((start for start in starts if start is not None), default=None))
 
 
@@ -169,7 +172,9 @@ def har_of(bundle: Bundle, attach: Attach | None = None) -> bytes:
 
     Bodies are embedded; `attach` takes each instead and returns the name of its file.
     """
+    # Probes are requests of the recorder, not of the run.
     found = [one for one in bundle.trajectory.of_type(Exchange) if one.actor != "probe"]
+    # The layout demands a date, and a bundle may have none.
     start = moment(bundle.header.created) or datetime(1970, 1, 1, tzinfo=UTC)
     urls = {one.id: one.url for one in found}
     entries = [

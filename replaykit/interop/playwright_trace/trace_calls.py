@@ -91,6 +91,7 @@ def action_of(call: Mapping[str, Any], element: Element | None) -> Action | None
         return _unknown(call)
     try:
         return make(params if isinstance(params, dict) else {}, element)
+    # Parameters are foreign: a call that cannot be read did something all the same.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return _unknown(call)
 
@@ -115,6 +116,7 @@ def _unknown(call: Mapping[str, Any]) -> Unknown:
 
 def _click(params: dict[str, Any], element: Element | None) -> Action:
     count, fields = params.get("clickCount", 1), _pointing(params, element)
+    # Some callers double-click by `click(click_count=2)`.
     return DblClick(element=element, **fields) if count == 2 else Click(element=element, **fields)
 
 
@@ -135,12 +137,14 @@ def _upload(params: dict[str, Any], element: Element | None) -> Action:
     names = [str(path) for path in params.get("localPaths") or ()]
     held = [*(params.get("payloads") or ()), *(params.get("files") or ())]  # `files`: up to Playwright 1.37
     names += [str(one.get("name", "")) for one in held if isinstance(one, dict)]
+    # Only the name: folders tell about the machine that recorded.
     bases = (name.replace("\\", "/").rpartition("/")[2] for name in names)
     return UploadFile(element=element, files=tuple(FileInfo(name=name) for name in bases))
 
 
 def _drag(params: dict[str, Any], element: Element | None) -> Action:
     target = params.get("target")
+    # The layout's selector is named `source` here, not `selector`.
     start = element or Element(ref=str(params.get("source", "")))
     return DragAndDrop(element=start, to=Element(ref=str(target)) if target else None)
 

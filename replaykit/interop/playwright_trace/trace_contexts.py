@@ -128,12 +128,14 @@ class Trace:
         self.frames = FrameSnapshots()
         for context in contexts:
             _Reading(self, context).read()
+        # Where times are equal or missing, the order of lines decides.
         self.calls.sort(key=lambda call: (call.start or 0.0, call.order))
         self.others.sort(key=lambda one: one[0])
 
     @property
     def start(self) -> float:
         """Wall time of the first moment, ms."""
+        # The first context opened is time zero; the runner starts before any browser does.
         walls = [context.wall for context in self.contexts if context.is_library and context.wall > 0]
         return min(walls, default=0.0)
 
@@ -150,6 +152,7 @@ class _Reading:
             handler = getattr(self, "_" + str(event.get("type")).replace("-", "_"), None)
             if handler is None:
                 self._trace.unread[f"*.trace {event.get('type')!s:.64}"] += 1
+            # The runner's calls repeat the library's, but only its `after` names attachments.
             elif self._context.is_library or event.get("type") == "after":
                 handler(event)
             else:
@@ -219,6 +222,7 @@ def load(run: Run, file: str = "") -> Trace:
     """Read all contexts of a trace, or the one of that file. Raises InteropError."""
     if file:
         return Trace([_context(run, file)])
+    # Archivers often wrap everything in one folder.
     run.source.enter(_folder([name for name in run.source.names() if name.endswith(TRACE)]))
     names = [name for name in run.source.names() if name.endswith(TRACE)]
     if not names:

@@ -49,6 +49,7 @@ class _Writer:
     def pages(self) -> list[TraceDocument]:
         """Return all documents, the outermost first."""
         rows = self._snapshot
+        # No recursion: a page may be nested deeper than Python allows.
         open_nodes: list[tuple[list[Any], int]] = [(self._document(0), rows.end[0])]
         row = 1
         while row < len(rows.kind):
@@ -63,6 +64,7 @@ class _Writer:
                 node = ["template", {OWN + "shadow_root_": rows.name[row] or "open"}]
                 open_nodes[-1][0].append(node)
                 open_nodes.append((node, rows.end[row]))
+            # A viewer must show the page as it was, and a script would change it.
             elif kind <= OTHER and rows.name[row] == "script":
                 row = rows.end[row]
                 continue
@@ -72,6 +74,7 @@ class _Writer:
                 open_nodes.append((node, rows.end[row]))
             row += 1
         for page in self._pages:
+            # A trace holds one element; a doctype or a comment may stand before it.
             page.html = next((node for node in page.html if isinstance(node, list)), ["HTML", {}])
         return self._pages
 
@@ -93,6 +96,7 @@ class _Writer:
         said = {
             serialized(key, rows.kind[row]): value
             for key, value in zip(flat[::2], flat[1::2], strict=True)
+            # Handlers are scripts too.
             if key[:2].lower() != "on"
         }
         state = rows.state.get(row, ElementState())

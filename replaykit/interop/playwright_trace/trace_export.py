@@ -88,6 +88,7 @@ class _Writer:
             "browserName": environment.browser or "chromium",
             "platform": environment.os or "unknown",
             "wallTime": 0 if start is None else round(start.timestamp() * 1000),
+            # Our times count from the start already.
             "monotonicTime": 0,
             "title": str(task.get("id", "")),
             "options": {"viewport": {"width": width, "height": height}},
@@ -118,6 +119,7 @@ class _Writer:
         for line in [*(step.thought or "").splitlines(), *step.log]:
             self._lines.append({"type": "log", "callId": call, "time": start, "message": line})
         after = self._after(step)
+        # Viewers order calls by time: none may begin before another has ended.
         self._last = max(start + 1, step.end or 0)
         ended: dict[str, Any] = {"type": "after", "callId": call, "endTime": self._last}
         ended["afterSnapshot"] = f"after@{call}"
