@@ -82,12 +82,14 @@ def _fitted(value: Any) -> Any:
         return {key: _fitted(part) for key, part in value.items()}
     if isinstance(value, list):
         return [_fitted(part) for part in value]
+    # Readers that use doubles round larger ones.
     return str(value) if isinstance(value, int) and abs(value) > INT_MAX else value
 
 
 def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> Any:
     if key.lower() in SENSITIVE:
         return _all_masked(value, found)
+    # Any cookie may be a session's: its name does not tell.
     if key.lower() == "cookies" and isinstance(value, list):
         return [_masked_cookie(one, found) for one in value]
     is_secret = is_secret_field(key) or key.lower() in HEADERS or (key in _TYPED and _names_password(of))
@@ -119,10 +121,12 @@ def _all_masked(value: Any, found: Found) -> Any:
         return {key: _all_masked(part, found) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_all_masked(part, found) for part in value]
+    # True and false tell nothing, and would be found in every text.
     return value if value is None or isinstance(value, bool) else _mask(str(value), found)
 
 
 def _mask(text: str, found: Found) -> str:
+    # A mark would be taken for a password and looked for everywhere.
     if not text or _PLACEHOLDER.fullmatch(text):
         return text
     found(text)
@@ -189,6 +193,7 @@ def said_without(said: str, passwords: list[str]) -> str:
 
 def _masked_text(raw: str, found: Found) -> str:
     """Return a text that is JSON, such as the arguments of a call, masked; others as they are."""
+    # Most texts are no JSON, and decoding each one costs time.
     if not raw.startswith(("{", "[")) or len(raw) > JSON_MAX:
         return raw
     try:
@@ -201,6 +206,7 @@ def _masked_text(raw: str, found: Found) -> str:
 
 def without(step: Step, typed: str) -> Step:
     """Return a step whose texts do not hold what was typed in it."""
+    # Two characters stand in nearly any text, so only whole values are compared.
     if len(typed) < SHORT:
         return replace(step, raw=_exactly_without(step.raw, typed))
     error = step.error
@@ -243,6 +249,7 @@ def takes_password(element: Element) -> bool:
 
 def names_password(text: str) -> bool:
     """Whether the name of a field, or the way to find it, says that it takes passwords."""
+    # A long text that mentions a password is no field's name.
     return len(text) < 512 and (
         _PASSWORD.search(text) is not None or text.lower() in ("password", "pwd", "otp")
     )
@@ -281,6 +288,7 @@ _AUTHORIZED = re.compile(
 
 def without_secrets(text: str, found: Callable[[str], None]) -> str:
     """Return a text with a mask for each value that it says is a secret; `found` is told each variable's."""
+    # Cheap tests first: the patterns are slow on long texts.
     if "=" in text and any(end in text for end in _SECRET_ENDS):
         text = _ASSIGNED.sub(lambda m: _assigned(m, found), text)
     lower = text.lower() if ":" in text or "=" in text else ""
@@ -293,6 +301,7 @@ def without_secrets(text: str, found: Callable[[str], None]) -> str:
 
 def _assigned(said: re.Match[str], found: Callable[[str], None]) -> str:
     value = said[3].strip("\"'")
+    # These refer to the value, or stand for it.
     is_named = value.startswith(("$", "<", "{", "⟦", "***")) or not value
     if is_named or not said[1].endswith(_SECRET_ENDS):
         return said[0]
@@ -305,5 +314,6 @@ def _cookies(said: re.Match[str]) -> str:
 
 
 def _cookie(said: re.Match[str]) -> str:
+    # Attributes of a cookie look like cookies themselves.
     is_about = said[1][:-1].lower() in _ATTRIBUTES
     return said[0] if is_about else f"{said[1]}{MASKED}"

@@ -28,6 +28,7 @@ def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
     An item of a list and an optional field are left out alone; without a required field the object is, and
     without any item the list. A number in a text is that number, one text in a list is that text.
     """
+    # Nearly all values fit, and this one call sees it.
     if _fits(value, kind):
         return value
     for one in _choices(kind):
@@ -64,9 +65,11 @@ def _as_number(plain: str, kind: Any) -> int | float | None:
     if not _NUMBER.fullmatch(plain):
         return None
     number = float(plain)
+    # `1.0` is the integer 1 in JavaScript; `1.5` would lose its half.
     return number if kind is float else int(number) if number.is_integer() else None
 
 
+# Fifteen digits are what a double holds without rounding.
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
@@ -97,6 +100,7 @@ def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: 
         try:
             found[key] = mended(part, known[key].type, lose, inner)
         except Unfit:
+            # Without this key, the whole object is lost, and reported as one.
             if known[key].required:
                 raise
             lose(inner, part)
@@ -113,6 +117,7 @@ def _mended_list(value: list[Any], kind: Any, lose: Lose, path: str) -> list[Any
             found.append(mended(part, kind, lose, f"{path}[{at}]"))
         except Unfit:
             lost.append((f"{path}[{at}]", part))
+    # A list of faults alone is of another kind.
     if lost and not found:
         raise Unfit
     for place, part in lost:

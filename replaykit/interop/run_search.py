@@ -45,10 +45,12 @@ def folders(path: Path, is_one: Callable[[Listing], bool]) -> Iterator[Path]:
     while left:
         listing = _listing(left.pop())
         seen += len(listing.files) + len(listing.folders)
+        # Somebody may name `/` by mistake.
         if seen > ENTRIES_MAX:
             return
         if is_one(listing):
             yield listing.path
+        # Bounded, as mounts may contain themselves.
         elif len(listing.path.parts) - start < LEVELS_MAX:
             left += [listing.path / name for name in reversed(listing.folders)]
 
@@ -65,6 +67,7 @@ def _files_under(path: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     left, start, seen = [path], len(path.parts), 0
     while left:
         entry = left.pop()
+        # The path itself may be a link: the user named it.
         if entry.is_dir() and (entry == path or not entry.is_symlink()):
             listing = _listing(entry) if len(entry.parts) - start <= LEVELS_MAX else Listing(entry, (), ())
             inner = sorted((*listing.files, *listing.folders), reverse=True)
@@ -83,6 +86,7 @@ def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iter
     """
     for file in files(path, ".json"):
         plain = peek(file)
+        # A damaged file of the layout is reported, not skipped as another one.
         if is_one(plain) or (plain is None and is_marked(file, *marks)):
             yield file
 
@@ -109,6 +113,7 @@ def is_marked(file: Path, *marks: bytes) -> bool:
     """Whether all marks stand at the beginning of a file, be it in UTF-8 or in UTF-16."""
     try:
         with file.open("rb") as stream:
+            # UTF-16 has a zero byte beside each ASCII letter.
             head = stream.read(HEAD).replace(b"\0", b"")
     except OSError:
         return False
@@ -132,6 +137,7 @@ def relative(found: Path, path: Path) -> str:
 def _listing(folder: Path) -> Listing:
     try:
         with os.scandir(folder) as entries:
+            # macOS and Windows add such files, also to archives.
             seen = [entry for entry in entries if not is_litter(entry.name)]
             found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in seen)
     except OSError:

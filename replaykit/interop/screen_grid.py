@@ -47,6 +47,7 @@ def is_on_grid(name: str, arguments: Any, model: str | None) -> bool:
     if not isinstance(arguments, dict):
         return False
     plain = name.rpartition(".")[2].lower()
+    # Other tools have an `intent` too.
     is_newer = "gemini" in (model or "").lower() and "intent" in arguments
     return plain in NAMES or arguments.keys() >= _ENDS or is_newer
 
@@ -57,11 +58,13 @@ def on_screen(events: list[Event], steps: set[int], size_of: Callable[[Blob | No
     `size_of`: size of a screenshot, None for what is none. A place out of the grid says that all are px.
     """
     at = [n for n, event in enumerate(events) if isinstance(event, Step) and event.index in steps]
+    # No grid has such a place: the agent's tool gave px all along.
     if any(max(point) > GRID for n in at for point in _points(_step(events[n]).action)):
         return True
     sizes = _sizes(events, size_of)
     for n in at:
         step = _step(events[n])
+        # The screen rarely changes its size, so the nearest earlier picture serves.
         seen = next((size for size in (*sizes[: n + 1][::-1], *sizes[n + 1 :]) if size is not None), None)
         action = _without_places(step.action) if seen is None else _in_pixels(step.action, seen)
         events[n] = replace(step, action=action)
@@ -89,6 +92,7 @@ def _in_pixels(action: Action, size: Size) -> Action:
 def _without_places(action: Action) -> Action:
     """Return an action whose places are not known: what was done stays, where is in the record."""
     element = action.element and replace(action.element, point=None)
+    # An element without any field says nothing.
     element = None if element == Element() else element
     match action:
         case MouseDown() | MouseUp():

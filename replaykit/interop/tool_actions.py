@@ -65,7 +65,9 @@ _KEYS = {
 
 def key_name(said: str) -> str:
     """Return a key or a chord by Playwright's names: `ctrl + a` is `Control+a`."""
+    # `+` alone is a key.
     parts = [part.strip() for part in said.split("+")] if len(said.strip()) > 1 else [said.strip()]
+    # xdotool joins keys by `+`, other tools by `-`; a lone `-` is a key.
     if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
         parts = parts[0].split("-")
     apart = parts[0].split() if len(parts) == 1 else []
@@ -80,18 +82,21 @@ def tool_arguments(name: str, text: str, of: str | None = None) -> dict[str, Any
     `of`: what the function is called of: `page` for Playwright, `pyautogui`.
     """
     try:
+        # Parsed and never run: the text is a model's.
         call = ast.parse(f"f({text})", mode="eval").body
         assert isinstance(call, ast.Call)
         given = [ast.literal_eval(one) for one in call.args]
         named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, AssertionError):
         return None
+    # pyautogui counts notches, and positive ones go up.
     if of == "pyautogui" and name == "scroll" and len(given) == 1 and isinstance(given[0], int | float):
         return {"direction": "up" if given[0] > 0 else "down", "amount": abs(given[0])}
     in_page = (
         _IN_PAGE.get(name) if of == "page" and isinstance(given[:1], list) and _is_text(given[:1]) else None
     )
     places = in_page or _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
+    # One argument too many: the function is another one than its name suggests.
     if len(given) > len(places):
         return None
     return {**dict(zip(places, given, strict=False)), **named}
@@ -119,6 +124,7 @@ _PLACES = {
 
 def computer_action(name: str, said: Arguments) -> Action | None:
     """Return the action of a tool call, None where its name or its arguments are not known."""
+    # MCP clients put the server's name before the tool's: `mcp__playwright__browser_click`.
     plain = name.strip().lower().replace("-", "_").rpartition("__")[2].removeprefix("functions.")
     plain = _DATED.sub("", plain)
     inner = said.get("action")
@@ -139,6 +145,7 @@ _DATED = re.compile(r"_\d{8}$")
 
 
 def _number(value: Any) -> int:
+    # Models write numbers as text.
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError
     return round(float(value))
@@ -150,6 +157,7 @@ def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
     if isinstance(both, dict):
         both = both.get("coordinate", [both.get("x"), both.get("y")] if "x" in both else None)
     if isinstance(both, str):
+        # Models write pairs as text.
         both = both.strip("[]() ").split(",")
     if isinstance(both, list | tuple) and len(both) == 2:
         return _place(both[0], both[1])
@@ -160,6 +168,7 @@ def _place(x: Any, y: Any) -> tuple[int, int]:
     """Return a place in px; parts of the width and height of a screen that nobody tells are none."""
     place = (_number(x), _number(y))
     parts = [float(x), float(y)]
+    # Fractions of the screen; (0, 1) may be a place in px all the same.
     if all(0 <= part <= 1 for part in parts) and not all(part.is_integer() for part in parts):
         raise ValueError
     return place
@@ -203,6 +212,7 @@ def _click(said: Arguments, **fields: Any) -> Action | None:
         if is_double:
             return MouseDblClick(point=point, button=button, modifiers=held)
         return MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
+    # `text` holds the keys that are held, for Anthropic's tool.
     if element is None and isinstance(said.get("text"), str) and not held:
         element = Element(text=said["text"])
     if element is None and not _is_at_pointer(said):
@@ -258,6 +268,7 @@ def _type(said: Arguments) -> Action | None:
     if element is None and (point := _point(said)) is not None:
         element = Element(point=point)
     is_sent = any(said.get(key) is True for key in ("submit", "press_enter", "enter"))
+    # Text without a field goes to whatever has the focus.
     if element is None and not is_sent:
         return KeyboardType(value=value)
     return Type(element=element, value=value, submit=is_sent)
@@ -265,6 +276,7 @@ def _type(said: Arguments) -> Action | None:
 
 def _fill(said: Arguments) -> Action | None:
     typed = _type(said)
+    # Gemini's tool clears the field unless it is asked not to.
     if isinstance(typed, Type) and typed.element is not None and said.get("clear_before_typing") is not False:
         return Fill(element=typed.element, value=typed.value, submit=typed.submit)
     return typed
@@ -310,6 +322,7 @@ def _scroll_to(said: Arguments) -> Action:
 
 def _form_input(said: Arguments) -> Action | None:
     value = said.get("value")
+    # Anthropic's browser fills check boxes by true and false.
     if isinstance(value, bool):
         return (Check if value else Uncheck)(element=_element(said) or _refuse())
     return _fill({**said, "value": str(value)}) if value is not None else None
@@ -335,9 +348,11 @@ def _drag(said: Arguments) -> Action:
     if isinstance(path, list) and len(path) > 1:
         ends = [_point({"point": path[at]}) for at in (0, -1)]
         return DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
+    # These two name the end of a drag.
     first_said = {key: value for key, value in said.items() if key not in ("target", "coordinate")}
     start = _point(first_said, "x", "y", "start_coordinate")
     for names in (("startX", "startY", "start"), ("start_x", "start_y", "from")):
+        # Each tool has names of its own for the ends.
         start = start if start is not None else _point(first_said, *names)
     over = _point({k: v for k, v in said.items() if k != "point"}, "to_x", "to_y", "coordinate")
     for names in (
@@ -380,12 +395,14 @@ def _tabs(said: Arguments) -> Action:
 def _option(said: Arguments) -> Action:
     values = said.get("values", said.get("options", said.get("value", said.get("option"))))
     chosen = [values] if isinstance(values, str) else list(values) if isinstance(values, list) else _refuse()
+    # Models choose by what they see, and those are labels.
     return SelectOption(element=_element(said), values=(), labels=tuple(str(one) for one in chosen))
 
 
 def _upload(said: Arguments) -> Action:
     paths = said.get("paths", said.get("files", said.get("path", said.get("file"))))
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
+    # Only the name: folders tell about the agent's machine.
     bases = tuple(FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
     return UploadFile(element=_element(said), files=bases)
 

@@ -114,6 +114,7 @@ class Stub:
         state, items = self.__dict__.get("state"), self.__dict__.get("items", {})
         dicts = [part for part in (state if isinstance(state, tuple) else (state,)) if isinstance(part, dict)]
         held = {key: value for part in (*dicts, items) for key, value in part.items()}
+        # Classes without state, such as enums, keep their value in the arguments.
         return held or list(self.__dict__.get("arguments", ()))
 
 
@@ -138,6 +139,7 @@ class Array(Stub):
 
 def read_pickle(data: bytes) -> Any:
     """Return what a pickle holds, foreign objects as stubs. Raises Forbidden, Undecodable."""
+    # Before `load`: by then, memory may be gone already.
     _look(data)
     try:
         return _Reader(io.BytesIO(data)).load()
@@ -148,6 +150,7 @@ def read_pickle(data: bytes) -> Any:
 def _look(data: bytes) -> None:
     try:
         for opcode, argument, _ in pickletools.genops(data):
+            # These name objects outside of the file, whatever they are here.
             if opcode.name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID"):
                 raise Forbidden(opcode.name)
             # A place in the memo makes the reader reserve room for all places before it.
@@ -179,6 +182,7 @@ class _Plain:
         if value is None or isinstance(value, str | bool | int):
             return value
         if isinstance(value, float):
+            # JSON has neither NaN nor infinity.
             return value if math.isfinite(value) else None
         if isinstance(value, datetime.date):
             return value.isoformat()
@@ -186,6 +190,7 @@ class _Plain:
         if isinstance(value, dict):
             return {str(key): self.of(part, _inner(path, str(key)), depth + 1) for key, part in value.items()}
         if isinstance(value, set | frozenset):
+            # Sets have no order, and two imports must write the same bytes.
             value = sorted(value, key=repr)
         if isinstance(value, list | tuple):
             return [self.of(part, f"{path}[]", depth + 1) for part in value]
@@ -209,6 +214,7 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a stub or one of a few plain classes. Raises Forbidden."""
+        # Python 2 wrote other module names, and the rules know the new ones.
         module = OLD.get(module, module)
         if (module, name) in _ALLOWED:
             return _ALLOWED[module, name]
@@ -233,6 +239,7 @@ def _is_data(module: str, name: str) -> bool:
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names or package in REMOVED:
         return name in DATA.get("pathlib" if package == "pathlib" else module, ())
+    # Dotted names reach attributes, and those lead to Python's inside.
     return not name.startswith("__") and ".__" not in name
 
 
@@ -241,6 +248,7 @@ def _scalar(kind: Any = None, data: Any = None) -> Any:
     form = _form(kind)
     if form is None or not isinstance(data, bytes | str):
         return None
+    # Python 2 wrote bytes as text, one character a byte.
     raw = data.encode("latin-1") if isinstance(data, str) else data
     return struct.unpack(form, raw)[0]
 

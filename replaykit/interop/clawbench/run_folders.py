@@ -55,6 +55,7 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one run folder."""
     meta = _object(run, META)
     if not meta:
+        # A run that was killed has no such file, and the rest may still be read.
         run.warn(f"no {META} that can be read: the task is not known")
     _head(run, candidate, meta)
     told = _object(run, INTERCEPTION)
@@ -128,6 +129,7 @@ def _clock(run: Run, events: list[float | None], requests: list[Any]) -> Base:
     """Return where times count from: events have ms, requests seconds, of the machines' clocks."""
     seconds = [at / 1000 for at in events if at is not None]
     seconds += [float(at) for at in requests if isinstance(at, int | float) and not isinstance(at, bool)]
+    # A time of 0 is one that was never set.
     known = [at for at in seconds if 0 < at < 2**33]
     if not known:
         return Base()
@@ -173,6 +175,7 @@ def _add_shots(run: Run, names: list[tuple[str, bool]], of: int | None) -> None:
     """Add pictures: the last one shows what followed a step, the others hang on the run."""
     for at, (name, is_exact) in enumerate(names):
         shot = run.picture(name)
+        # Of several pictures, the last shows the settled page.
         is_after = of is not None and at == len(names) - 1
         if shot is not None:
             run.add(
@@ -187,6 +190,7 @@ class _Shots:
     def __init__(self, run: Run, times: set[int]) -> None:
         names = [name for name in run.source.names() if name.startswith(SHOTS)]
         timed = [(int(match[1]), name) for name in names if (match := _SHOT.fullmatch(name[len(SHOTS) :]))]
+        # By time: a folder lists its names as text.
         self._names = dict(sorted(timed))
         self._loose = [at for at in self._names if at not in times]
 
@@ -194,6 +198,7 @@ class _Shots:
         """Return the pictures of a gesture, each with whether it is keyed, in the order of time."""
         exact = [at for at in dict.fromkeys(one.times) if at in self._names]
         last = one.times[-1] if one.times else None
+        # A picture with the event's own time needs no guess.
         near = [] if exact or last is None else self._after(last)
         return [(self._names.pop(at), bool(exact)) for at in [*exact, *near]]
 
@@ -218,6 +223,7 @@ def _exchanges(
     for id, (number, row) in enumerate(requests):
         exchange = _exchange(run, id, number, row, base)
         if exchange is not None:
+            # The file shows it like the others, but it never left the browser.
             run.add(replace(exchange, error=BLOCKED) if number == blocked else exchange)
     run.fills(network="partial")
 
@@ -228,6 +234,7 @@ def _exchange(run: Run, id: int, number: int, row: dict[str, Any], base: Base) -
         run.flaw("a request without method or URL: kept beside", place)
         run.keep(place, row)
         return None
+    # Later releases write fields that are unknown here.
     run.keep(place, {key: value for key, value in row.items() if key not in _READ and says(value)})
     run.leave_out(f"{REQUESTS} query_params", int(says(row.get("query_params"))))  # a copy of the URL's
     kind = str(row.get("resource_type", "")).lower()
@@ -256,6 +263,7 @@ def _post(run: Run, row: dict[str, Any]) -> Any:
         if isinstance(headers, dict)
         else ""
     )
+    # A text is as it was sent; other values were parsed.
     if isinstance(body, str):
         return run.put(
             kind.partition(";")[0].strip().lower() or "text/plain", body.encode("utf-8", "replace")
@@ -273,6 +281,7 @@ def _blocked(told: dict[str, Any], requests: list[tuple[int, dict[str, Any]]]) -
     same = [
         n for n, row in requests if all(row.get(key) == found.get(key) for key in ("url", "method", "body"))
     ]
+    # A request may be tried again: the last one was stopped.
     return same[-1] if same else None
 
 
@@ -284,6 +293,7 @@ def _verdicts(run: Run, told: dict[str, Any], meta: dict[str, Any]) -> None:
     """Add what the benchmark and its judges said; the request that it waits for is shown to no judge."""
     schema = run.beside(SCHEMA)
     for name, value in ((INTERCEPTION, told.get("schema")), (SCHEMA, schema)):
+        # Kept where no judge looks: it is the expected request.
         run.keep(name, {"schema": value} if says(value) else {})
     outcome = {key: value for key, value in told.items() if key != "schema"}
     if outcome:
@@ -313,6 +323,7 @@ def _talk(run: Run) -> list[Any]:
 def _end(run: Run, told: dict[str, Any], meta: dict[str, Any], answer: str | None) -> None:
     """End the run; one that the benchmark leaves out of its rate, such as for lack of credit, is invalid."""
     reason = str(told.get("stop_reason") or "")
+    # Asked first: such a run may also have a reason of its own.
     if meta.get("adjusted_eligible") is False or meta.get("infra_failure") is True:
         why = meta.get("failure_reason") or meta.get("failure_category") or reason
         error = Threw(name="Error", message=str(why)) if why else None
@@ -321,6 +332,7 @@ def _end(run: Run, told: dict[str, Any], meta: dict[str, Any], answer: str | Non
         run.end("stopped", cause="harness", answer=answer)
     elif reason in _TIMED_OUT:
         run.end("timeout", answer=answer)
+    # The harness failed here, and the agent is not to blame.
     elif reason.endswith(_BROKEN):
         run.end("crashed", cause="harness", validity="other", answer=answer)
     else:
@@ -328,6 +340,7 @@ def _end(run: Run, told: dict[str, Any], meta: dict[str, Any], answer: str | Non
 
 
 def _is_one(listing: Listing) -> bool:
+    # The folder alone is too common a name.
     has_data = DATA.rstrip("/") in listing.folders
     if has_data:
         return listing.holds(META) or _has_events(listing.path)

@@ -111,6 +111,7 @@ def first_steps(run: Run, actions: Sequence[str], thoughts: Sequence[str]) -> li
     """Return the fields of each step; thoughts are paired up to the shorter list."""
     if thoughts and len(thoughts) != len(actions):
         run.warn(f"{len(thoughts)} thoughts for {len(actions)} actions: paired up to the shorter")
+    # Thoughts without an action have no step to stand in.
     run.keep("thoughts", {f"[{at}]": text for at, text in enumerate(thoughts) if at >= len(actions)})
     return [
         {
@@ -129,6 +130,7 @@ def place_shots(run: Run, acts: Sequence[Mapping[str, Any]], shots: Sequence[str
     One picture more than acts: the first shows the start. As many: each shows what followed. Any other
     number: nobody knows, so they hang on the run.
     """
+    # Some agents take a picture before the first action, others do not.
     starts = len(shots) == len(acts) + 1
     is_aligned = bool(shots) and (starts or len(shots) == len(acts))
     if starts and (shot := run.picture(shots[0])):
@@ -138,6 +140,7 @@ def place_shots(run: Run, acts: Sequence[Mapping[str, Any]], shots: Sequence[str
         shot = run.picture(shots[at + starts]) if is_aligned else None
         if shot is not None:
             run.add(Observation(role="after", of=step.index, screenshot=shot))
+    # With other numbers, any pairing would be a guess.
     if not is_aligned:
         run.unaligned(list(shots))
         return "unaligned"
@@ -156,6 +159,7 @@ def _sorted_shots(run: Run) -> list[str]:
     for name in names:
         if numbered(name) < 0:
             run.source.malformed(name, "a picture without a number", "an integer in its name")
+    # By number: as text, `10` comes before `2`.
     return sorted(names, key=lambda name: (numbered(name), name))
 
 
@@ -190,6 +194,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
 
 
 def _add_entry(run: Run, entry: Mind2WebAction) -> None:
+    # Either place may say it, and `_check` holds that they agree.
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
         action=read_action(entry.action, run.wordings),
@@ -198,6 +203,7 @@ def _add_entry(run: Run, entry: Mind2WebAction) -> None:
         thought=None if entry.thought is UNSET else entry.thought,
         error=Threw(name="Failed") if is_failed else None,
     )
+    # The bytes decide: an agent may name a picture of its own like that.
     is_gap = GAP_NAME in entry.screenshot and run.source.read(SHOTS + entry.screenshot) == GAP
     if is_gap:
         run.flaw("a grey picture in the place of a screenshot: left out", SHOTS + entry.screenshot)
@@ -220,6 +226,7 @@ def _check(run: Run, result: Second) -> None:
     if not last.startswith(ANSWER):
         malformed(where, repr(last)[:80], f"the final answer, as {ANSWER}...")
     said = last.removeprefix(ANSWER).removesuffix(SUCCESS).removesuffix(FAILED)
+    # By words: white space differs between the two places.
     if said.split() != (result.agent_final_answer or "").split():
         malformed(where, repr(said)[:80], "the text of agent_final_answer")
 

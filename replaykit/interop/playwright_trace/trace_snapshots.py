@@ -75,6 +75,7 @@ class FrameSnapshots:
             return None
         key = (frame, place)
         if key not in self._nodes:
+            # Numbered once: each later snapshot may refer to it often.
             self._nodes[key] = list(_post_order(self._raw[frame][place]))
         nodes = self._nodes[key]
         return nodes[number] if 0 <= number < len(nodes) else None
@@ -118,6 +119,7 @@ def build(
     lines: tuple[Any, ...] = (head, maker.tokens, [], [])
     data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
     try:
+        # Read back at once: nothing unreadable may get into a bundle.
         decode(data)
     except SnapshotInvalid as error:
         raise BrokenSnapshot(str(error)) from error
@@ -161,6 +163,7 @@ class _Maker:
                 self._leave(context)
                 continue
             if isinstance(node, list) and len(node) == 1 and isinstance(node[0], list):
+                # A node's own references count from the snapshot that holds it.
                 node, at = self._resolved(node[0], at)
             self.nodes += 1
             if self.nodes > NODES_MAX:
@@ -190,6 +193,7 @@ class _Maker:
     def _enter(self, node: list[Any], context: str, *, is_root: bool) -> str:
         said = node[1] if len(node) > 1 and isinstance(node[1], dict) else {}
         attributes = {str(name): value for name, value in said.items() if isinstance(value, str)}
+        # The tracer writes a shadow root as an element with this attribute.
         if _OWN + "shadow_root_" in attributes and not is_root:
             closed = attributes[_OWN + "shadow_root_"] == "closed"
             self.tokens.append("#closed" if closed else "#open")
@@ -232,6 +236,7 @@ class _Maker:
         if kind == "password" and name == "input":
             self._mask(plain, state)
         checked = said.get(_OWN + "checked_")
+        # Only what differs from the markup is live state.
         if checked is not None and (checked == "true") != ("checked" in plain):
             state["checked"] = checked == "true"
         self._option(name, plain, said)
@@ -278,6 +283,7 @@ class _Maker:
         mark = said.get(_OWN + "target__")
         # Version 3 marks it by the name of the snapshot: `action@` and the call id.
         is_aim = mark is not None and (mark in ("", self._call) or mark.partition("@")[2] == self._call)
+        # Only the first: a reference may show a marked node again.
         if is_aim and self._target is None:
             value = said.get(_OWN + "value_")
             if plain.get("type", "").lower() == "password" and value and not self._keeps:

@@ -32,7 +32,9 @@ def _calls(events: list[Event]) -> Iterator[Event]:
         about = _part(event, "metadata")
         if event.get("type") == "context-options":
             # Releases before 1.17 tell no wall time: the run begins with its first event.
+            # A time that the event has itself wins.
             yield {"monotonicTime": zero, **event}
+        # The tracer's own calls are no act of the run.
         elif event.get("type") == "action" and str(about.get("method")).startswith("tracing"):
             yield {"type": "call of the tracer"}
         elif event.get("type") == "action":
@@ -149,6 +151,7 @@ def _titles(events: list[Event]) -> Iterator[Event]:
     """7 to 8: `apiName` was what became the title."""
     for event in events:
         if event.get("type") == "before":
+            # Some releases wrote the new fields before the version was raised: those win.
             event = {"title": event.get("apiName"), "stepId": event.get("callId"), **event}
         yield event
 
@@ -185,6 +188,7 @@ def _snapshot(snapshot: Event) -> Event:
     if "phase" in snapshot or not isinstance(name, str):
         return snapshot
     phase, _, call = name.partition("@")
+    # A phase that is unknown shows some later state, as `after` does.
     return {"callId": call, **snapshot, "phase": _PHASES.get(phase, "after")}
 
 

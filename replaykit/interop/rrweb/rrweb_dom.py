@@ -65,6 +65,7 @@ class RrwebNode(Struct, kw_only=True, eq=False):
         """Whether it takes passwords, by its type or by its names."""
         if self.name not in ("input", "textarea"):
             return False
+        # A page may show a password as text; rrweb remembers what it was.
         if self.kind == "password" or "data-rr-is-password" in self.attributes:
             return True
         return any(names_password(str(self.attributes.get(name) or "")) for name in NAMING)
@@ -118,6 +119,7 @@ class RrwebTree:
             if len(self.nodes) >= NODES_MAX:
                 raise BrokenTree(f"more than {NODES_MAX} nodes")
             if node.id in self.nodes:
+                # A first page with one id twice is broken; in later events, a node may have moved.
                 if strict:
                     raise BrokenTree(f"node {node.id} twice")
                 self.remove(node.id)
@@ -138,6 +140,7 @@ class RrwebTree:
             return False
         if node.parent is not None:
             for group in (node.parent.children, node.parent.shadow or []):
+                # By identity: equal nodes are common.
                 group[:] = [one for one in group if one is not node]
         for one in _all(node):
             self.nodes.pop(one.id, None)
@@ -153,11 +156,13 @@ class RrwebTree:
         if after is not None and (follower is None or follower.parent is not parent):
             return False
         known = self.nodes.get(_id(plain.get("id")))
+        # A node inside of itself would have no end.
         if known is not None and _holds(known, parent):
             return False
         node = self._made(plain)
         node.parent = parent
         group = _siblings(parent, plain)
+        # A frame that loads again replaces its document.
         if node.type == DOCUMENT:
             group.clear()
         at = next((at for at, one in enumerate(group) if one is follower), len(group))
@@ -170,6 +175,7 @@ class RrwebTree:
 
 
 def _id(value: Any) -> int:
+    # `True` equals 1 in Python, and would name the document.
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 

@@ -58,6 +58,7 @@ _CONSOLE = ("log", "info", "warning", "error", "debug")
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one stream."""
+    # Sorted as a whole: browsers send their parts as the network lets them.
     found = list(_ordered(run, read_events(run, candidate.file), candidate.file))
     if not found:
         run.source.malformed(
@@ -85,6 +86,7 @@ def _ordered(run: Run, events: Iterator[Any], name: str) -> Iterator[Event]:
     same: list[tuple[int, Event]] = []
     for batch, event in sorted(whole, key=lambda one: one[1]["timestamp"]):
         same = [one for one in same if one[1]["timestamp"] == event["timestamp"]]
+        # Only events of one moment are compared: all pairs would take the square.
         if any(event == other and _is_again(event, batch != before) for before, other in same):
             run.flaw("an event that is there twice: read once", f"{name} at {event['timestamp']}")
         else:
@@ -130,11 +132,13 @@ class _Stream:
                 f"{self._name} event {place}", {"data": event["data"]} if says(event["data"]) else {}
             )
         else:
+            # The next address after a load is a new document, even if it is equal.
             page.is_loaded = page.is_loaded or kind == LOADED
             self._run.leave_out("DomContentLoaded" if kind == DOM_LOADED else "Load")
 
     def _page(self, event: Event) -> RrwebPage:
         """Return the page of an event: of streams of several tabs, that of its window."""
+        # Session recorders add the window by names of their own.
         window = next((event[key] for key in ("windowId", "window_id", "tabId") if key in event), "")
         key = str(window)
         if key not in self._pages:
@@ -147,6 +151,7 @@ class _Stream:
     def _meta(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         url = data.get("href")
         page.resize(data)
+        # rrweb writes one with each checkpoint.
         if not isinstance(url, str) or (url == page.url and not page.is_loaded):
             return  # a full snapshot in between has one of its own
         is_new = page.url is None or url != page.url or page.is_loaded
