@@ -66,3 +66,14 @@ def test_the_lowest_playwright_that_is_admitted_is_tested_with_the_newest() -> N
     named = re.findall(r"tests/live/\w+\.py", (ROOT / ".ci" / "lowest").read_text("utf-8"))
     assert named
     assert [path for path in named if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.parametrize(("package", "extra"), [("anthropic", "judge"), ("mcp", "mcp"), ("rich", None)])
+def test_other_lowest_releases_are_tested_without_a_browser(package: str, extra: str | None) -> None:
+    needs = PROJECT["dependencies"] if extra is None else PROJECT["optional-dependencies"][extra]
+    (floor,) = [found[1] for need in needs if (found := re.fullmatch(rf"{package}>=([\d.]+)", need))]
+    lock = (ROOT / "tests" / "lowest-offline.lock").read_text("utf-8")
+    tested = re.search(rf"^{package}==([\d.]+)", lock, flags=re.M)
+    assert tested is not None
+    assert tested[1].removesuffix(".0").removesuffix(".0") == floor
+    assert re.search(rf"for package in .*\b{package}\b", (ROOT / ".ci" / "lowest").read_text("utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -380,7 +381,8 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def served(root: Path) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-m", "replaykit", "mcp", "--root", str(root)])
+    argv = ["-m", "replaykit", "mcp", "--root", str(root)]
+    return StdioServerParameters(command=sys.executable, args=argv, env=dict(os.environ))
 
 
 def test_the_official_client_uses_every_tool_over_stdio_and_no_file_changes(runs: Path) -> None:
