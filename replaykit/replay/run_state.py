@@ -100,7 +100,7 @@ class Page:
         return None if found is None else self._doms.picture(found)
 
     def screenshot_within(self, width: int) -> bytes | None:
-        """Return the picture as an image file of at most `width` px; a wider one is made smaller.
+        """Return the screenshot as an image file of at most `width` px; a wider one is made smaller.
 
         None where none was taken or kept, and for a wider one of another format than the recorder's own.
         Raises BundleError.
@@ -197,9 +197,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> Page | None:
-        """The last look with a picture at the page acted on; it may be older than `before`.
+        """The last observation with a screenshot of the page acted on; it may be older than `before`.
 
-        None where there is no picture of that address. Raises, where no URL is told, as `dom` does.
+        None where there is no screenshot of that address. Raises, where no URL is told, as `dom` does.
         """
         seen, before = self.pictured, self.before
         is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
@@ -207,7 +207,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def screenshot(self) -> bytes | None:
-        """The picture of `shown` as an image file; None where there is none.
+        """The screenshot of `shown` as an image file; None where there is none.
 
         Raises BundleError, and as `shown`.
         """
