@@ -21,7 +21,7 @@ LONGEST = 35
 """No sentence has more words."""
 
 WORDS = {
-    r"\b(?:acts?|deeds?)\b": "action",
+    r"(?<![-\w])(?:acts?|deeds?)(?![-\w])": "action",
     r"\bpictures?\b": "screenshot, image",
     r"\balone\b": "only",
     r"\bbesides\b|, too\b(?! \w)|^too\b": "also, in addition",

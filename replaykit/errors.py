@@ -181,7 +181,7 @@ class BundleWriteError(BundleError):
     """Writing failed. Fields: source, operation, reason."""
 
     template = "{source}: cannot {operation}: {reason}"
-    hint = "See to the file's place and space. What was committed is kept; `replaykit seal` completes it."
+    hint = "Check the path and the free space. Committed steps are kept; `replaykit seal` completes the file."
 
 
 class BundleBusy(BundleWriteError):
@@ -189,7 +189,7 @@ class BundleBusy(BundleWriteError):
 
     template = "{source}: cannot {operation}: it is still being recorded"
     hint = (
-        "Let its recording end, or end that process; what is recorded so far can be read and graded as it is."
+        "Wait until the recording ends, or end that process. The part recorded so far can be read and graded."
     )
 
 
@@ -223,7 +223,7 @@ class NoBrowser(RecorderError):
     template = "no browser found (tried {tried})"
     hint = (
         "Run `replaykit install-browser`, or name one with --browser PATH or REPLAYKIT_BROWSER. "
-        "One that is named has to be there."
+        "A named browser must exist."
     )
 
 
@@ -259,7 +259,9 @@ class SecretLeft(RecorderError):
     """A declared secret cannot be taken out of a bundle. Fields: source, id, place."""
 
     template = "{source}: the value of secret {id!r} is still in {place}; nothing was written"
-    hint = "It stands where nothing is replaced, such as the name of a field: record again without it."
+    hint = (
+        "Nothing is replaced there, as in the name of a field. Record again without the secret in that place."
+    )
 
 
 class ReplayError(ReplaykitError):
@@ -294,7 +296,7 @@ class PageNotRecorded(ReplayError):
     """A page that the run holds no sight of that still holds. Fields: url."""
 
     template = "page not recorded: {url}"
-    hint = "Record the run with --evidence FILE, where FILE names this address."
+    hint = "Record the run with --evidence FILE, where FILE names this URL."
 
 
 class PageInert(ReplayError):
@@ -362,7 +364,7 @@ class UnknownLayout(InteropError):
     """The path is not of the format. Fields: format, source, found, expected."""
 
     template = "cannot import {format} from {source}: it is {found}; expected {expected}"
-    hint = "`replaykit import --list` names the formats; FORMAT `auto` tells them by their files."
+    hint = "`replaykit import --list` lists the formats; FORMAT `auto` recognises them by their files."
 
 
 class UnsupportedVersion(InteropError):

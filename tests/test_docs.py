@@ -60,11 +60,11 @@ def generated_cli() -> str:
     parts = [
         "# Command line",
         "",
-        "Data goes to stdout, progress and messages to stderr. `--quiet`, `--verbose` and `--debug` stand before the",
+        "Data goes to stdout. Progress and messages go to stderr. `--quiet`, `--verbose` and `--debug` stand before the",
         "command's name or after it. Every option has an environment variable `REPLAYKIT_<COMMAND>_<OPTION>`, such as",
         "`REPLAYKIT_GRADE_JOBS=2`; `REPLAYKIT_BROWSER` names the browser everywhere.",
         "",
-        "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it anew.",
+        "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it again.",
     ]
     for command in ("", *PATHS):
         level = "###" if " " in command else "##"
@@ -99,7 +99,7 @@ def generated_library() -> str:
         "The names that `import replaykit` offers; everything else is private. Types are complete (`py.typed`). Errors and",
         "their fields: [errors](errors.md).",
         "",
-        "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it anew.",
+        "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it again.",
     ]
     for name in replaykit.__all__:
         value = getattr(replaykit, name)

@@ -30,7 +30,7 @@ def generated_table() -> str:
         "# Errors",
         "",
         "Every exception that replaykit raises on purpose, with its fields and the exit code of the",
-        "command line. Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_errors.py` writes it anew.",
+        "command line. Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_errors.py` writes it again.",
         "",
         "| class | under | exit | message | what to do |",
         "| --- | --- | --- | --- | --- |",

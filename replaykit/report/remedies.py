@@ -13,7 +13,7 @@ _WHOLE = "record again with `replaykit record`, which watches the run until the 
 _WATCH = "record again with `replaykit record` (--agent or -- COMMAND), and attach before the agent starts"
 _BODIES = "record with --network bodies"
 _REPLAY = "grade with --replay auto, so that an offline browser reads the page"
-_SPEECH = "record with --user FILE or --harness-events FILE, which say what the user replied"
+_SPEECH = "record with --user FILE or --harness-events FILE, which hold the user's replies"
 _API = "record with --task FILE#ID and --evidence task, so that the site's API is asked after the run"
 _SCRIPT = "record with --task FILE#ID, so that the check's script runs after the agent"
 _HEADER = "record with --network bodies and --keep-header NAME for the header"
@@ -45,12 +45,12 @@ REMEDIES: dict[str, str] = {
     "message.channel": _SPEECH,
     "messages": _SPEECH,
     "names": _NAMES,
-    "names.covered": "another text showed over the target: say in the policy by which selector it is meant",
-    "names.confusable": "a name holds letters that look alike: say in the policy which name is meant",
+    "names.covered": "another text covered the target: name the target by a selector in the policy",
+    "names.confusable": "a name holds letters that look alike: state in the policy which name is meant",
     "netlog": "record again with `replaykit record`, and let it close the browser",
     "network": _BODIES,
     "page": _TASK,
-    "page_image_query": "checks of pictures are not supported: ask a judge with --judge NAME",
+    "page_image_query": "checks of images are not supported: ask a judge with --judge NAME",
     "plugin": "a plugin names this evidence: see its own documentation",
     "probe": _REPLAY,
     "probes": _TASK,
@@ -69,7 +69,7 @@ REMEDIES: dict[str, str] = {
     "snapshot.before": _PAGES,
     "snapshot.final": _PAGES,
     "snapshots": _PAGES,
-    "state": "record with --network bodies, so that the response that tells the state is kept",
+    "state": "record with --network bodies, so that the response with the state is kept",
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
     "scripts.disabled": "the agent turned off scripts, by which its actions are heard: let it leave them on",
@@ -81,7 +81,7 @@ REMEDIES: dict[str, str] = {
     "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
     "trajectory.end": _WHOLE,
     "trajectory.gap": _WATCH,
-    "unanswered": "nobody heard how this request ended: let the agent wait for the app, or read the path"
+    "unanswered": "it is unknown how this request ended: let the agent wait for the app, or read the path"
     " after the run (`phase: post`)",
     "unheard": _WATCH,
     "unordered": "two requests were under way at once: read the path after the run (`phase: post`)",

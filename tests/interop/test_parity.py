@@ -41,16 +41,16 @@ def document() -> str:
     lines = [
         "# Parity",
         "",
-        "Whose results and layouts are reproduced, what agrees, which test says so, and where the results differ on",
-        "purpose. *Beside*: what of the peer takes part in these tests.",
+        "This page lists the benchmarks and tools whose results or layouts are reproduced, what agrees, the tests that prove it,",
+        "and where results differ on purpose. *Tested with*: which code or files of the original take part in these tests.",
         "",
-        "Made from `tests/interop/parity.toml`: `REPLAYKIT_UPDATE=1 pytest tests/interop/test_parity.py` writes it anew.",
+        "Made from `tests/interop/parity.toml`: `REPLAYKIT_UPDATE=1 pytest tests/interop/test_parity.py` writes it again.",
     ]
     for peer in peers():
         names = ", ".join(f"`{name}`" for name in peer.names)
         lines += ["", f"## {peer.name}", "", "| | |", "| --- | --- |", f"| kind | {peer.kind} |"]
         lines += [f"| revision | {peer.revision} |", f"| here | {names} |", f"| agrees | {peer.agrees} |"]
-        lines += [f"| beside | {peer.beside} |", *(f"| test | `tests/{test}` |" for test in peer.tests)]
+        lines += [f"| tested with | {peer.beside} |", *(f"| test | `tests/{test}` |" for test in peer.tests)]
         lines += [f"| differs | {what}: {why} |" for what, why in peer.deviations]
     return "\n".join(lines) + "\n"
 

@@ -135,7 +135,7 @@ def page() -> str:
         "",
         "What the words in reports mean: the reason of each result, and the evidence that an undecided result lacks.",
         "`replaykit explain WORD` prints the same. Made from the code: `REPLAYKIT_UPDATE=1 pytest",
-        "tests/report/test_reasons.py` writes this page anew.",
+        "tests/report/test_reasons.py` writes this page again.",
     ]
     for kind, part in SECTIONS.items():
         lines += ["", f"## {HEADINGS[kind]}", "", "| reason | means |", "| --- | --- |"]

@@ -78,8 +78,8 @@ def response_of(bundle: Bundle, task_type: str | None = None, status: str | None
         raise CannotExport(
             format="webarena-verified",
             source=bundle.name,
-            missing="the answer is no JSON object with `task_type` and `status`",
-            advice="Say both: --task-type RETRIEVE|MUTATE|NAVIGATE and --status SUCCESS|...",
+            missing="the answer is not a JSON object with `task_type` and `status`",
+            advice="Give both: --task-type RETRIEVE|MUTATE|NAVIGATE and --status SUCCESS|...",
         )
     value = found or {"retrieved_data": None if answer is None else [answer], "error_details": None}
     said = {name: word for name, word in (("task_type", task_type), ("status", status)) if word}
