@@ -217,7 +217,9 @@ def _detail(verdict: Verdict) -> list[str]:
 
 
 def _heard(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
-    """Yield what a judge found, in its own words only where it has neither criteria nor claims."""
+    """Yield what a judge found, in its own words only where it has neither members, criteria nor claims."""
+    if judgement.members is not UNSET:
+        return
     if judgement.criteria is not UNSET:
         yield from criteria_lines(judgement, failed)
         yield from effect_lines(judgement, "nothing explains")

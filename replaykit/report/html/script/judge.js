@@ -67,10 +67,11 @@ function criterion_rows(judgement, jump) {
   if (!rows.length) return null;
   const process = judgement.process || {};
   const score = typeof process.score === "number" ? process.score.toFixed(3) : "unknown";
+  const most = process.upper > process.score ? `, at most ${process.upper.toFixed(3)}` : "";
   return el(
     "div",
     {},
-    el("p", { class: "reason" }, `process ${score}`),
+    el("p", { class: "reason" }, `process ${score}${most}`),
     rows.map((one) =>
       el(
         "div",
@@ -120,7 +121,7 @@ function claim_rows(judgement, jump) {
       ),
     ),
     changes.map((one) =>
-      el("p", {}, `no need explains: ${one.note || `${one.method} ${one.url}: ${one.status}`}`),
+      el("p", {}, `${claims.length ? "no need" : "nothing"} explains: ${one.note || `${one.method} ${one.url}: ${one.status}`}`),
     ),
   );
 }
