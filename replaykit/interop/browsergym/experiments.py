@@ -79,6 +79,7 @@ def read(run: Run, candidate: Candidate) -> None:
     base = _clock(run, steps)
     for place, step in enumerate(steps):
         after = next((one.obs for one in steps[place + 1 :][:1] if one.number == step.number + 1), {})
+        # An observation names the error of the action that came before it.
         error = after.get("last_action_error")
         t = _acted(base, step, steps[place + 1 : place + 2])
         error = error if isinstance(error, str) else None
@@ -93,6 +94,7 @@ def read(run: Run, candidate: Candidate) -> None:
 def _steps(run: Run) -> list[Gym]:
     """Return the steps in order; where a step is there in both forms, its JSON is read."""
     plain = {int(m[1]): n for n in run.source.names() if (m := _JSON_STEP.fullmatch(n))}
+    # JSON first: reading it needs no trust in stubs.
     pickled = {
         int(m[1]): n for n in run.source.names() if (m := _STEP.fullmatch(n)) and int(m[1]) not in plain
     }
@@ -106,6 +108,7 @@ def _steps(run: Run) -> list[Gym]:
             faults.append(fault)
             run.cut("a step that cannot be read: left out, what was done there is not known", name)
             run.leave_out(name)
+    # With no step at all, the folder is unreadable, not merely damaged.
     if faults and not found:
         raise faults[0]
     return found
@@ -117,6 +120,7 @@ def _end_unstarted(run: Run, candidate: Candidate, summary: dict[str, Any]) -> N
     run.task(named[2] if named else candidate.name, intent="")
     error = summary.get("err_msg")
     what = "crashed" if isinstance(error, str) and error else "never begun, or its steps are lost"
+    # A crash before the first step is a result, and a rate must count it.
     run.warn(f"an experiment without steps: {what}; it counts as a failed run")
     run.fills(actions="partial")
     _end(run, {**summary, "err_msg": error or what}, is_whole=True)
@@ -133,6 +137,7 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
         run.source.malformed(f"{name} obs", kind_of(obs), "object")
     seen = dict(obs or {})
     active = seen.get("active_page_index")
+    # AgentLab writes a number as an array with one element.
     seen["active_page_index"] = active[0] if isinstance(active, list) and active else active
     said, action = plain.get("action"), None
     thought = _field(plain.get("agent_info"), "think")
@@ -149,6 +154,7 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
 
 def _keep(run: Run, name: str, said: dict[str, Any]) -> None:
     """Keep what a step says; what is large is left out and counted."""
+    # Text and files hold the same, and these parts have megabytes a step.
     for key in [key for key in said if key.removeprefix("obs.") in _LARGE]:
         run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(says(said.pop(key))))
     run.keep(name, {key: value for key, value in said.items() if says(value)})
@@ -172,6 +178,7 @@ def split_thought(said: str) -> tuple[str | None, str]:
     thinking = _THINK.match(said)
     thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
     left = said if thinking is None else said[thinking.end() :]
+    # Tags first: an action may hold a fence, such as the text to type.
     inner = _TAGGED.search(left) or _FENCE.search(left)
     if inner is None:
         return thought or None, left.strip()
@@ -182,6 +189,7 @@ def split_thought(said: str) -> tuple[str | None, str]:
 def _missing(steps: list[Gym], summary: Any) -> list[int]:
     """Return the numbers of the steps with an action that there were and that are no more."""
     said = summary.get("n_steps") if isinstance(summary, dict) else None
+    # The summary is foreign, and a set of that size is built.
     count = min(said, STEPS_MAX) if isinstance(said, int) else 0
     return sorted(set(range(max(count, steps[-1].number))) - {step.number for step in steps})
 
@@ -226,6 +234,7 @@ def _unpacked(run: Run, name: str) -> bytes:
     limit = run.source.limits.member
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(run.source.read(name))) as stream:
+            # Bounded: a small gzip file may unpack to any size.
             data = stream.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         run.source.malformed(name, f"no gzip file ({error})", "a gzip file", error)
@@ -258,6 +267,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def _acted(base: Base, step: Gym, after: list[Gym]) -> int | None:
     """Return when an action was done: the step after it tells, else when the agent had said it."""
     follows = after[0].clock if after and after[0].number == step.number + 1 else {}
+    # The moment of the action is noted with the observation that follows.
     return base.ms(_when(follows.get("env_start") or step.clock.get("agent_stop")))
 
 

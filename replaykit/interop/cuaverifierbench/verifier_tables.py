@@ -94,7 +94,9 @@ def read(run: Run, candidate: Candidate) -> None:
     name, _, number = candidate.file.rpartition(_AT)
     plain = row_at(run.source, name, int(number))
     place = f"{name} row {number}"
+    # Taken out first: pictures are bytes, which JSON cannot hold.
     shots = plain.pop("screenshots", None)
+    # Verdicts must not stand where a judge of ours could read them.
     judged = {
         column: plain.pop(column, None) for column in (*HUMAN, *(c for own in VERDICTS.values() for c in own))
     }
@@ -133,6 +135,7 @@ def _entries(run: Run, log: str, place: str) -> Iterator[dict[str, Any]]:
             run.keep(where, {"line": line})
             continue
         said = _told(entry)
+        # An entry with an action is kept whole in its step.
         if said.get("action") is None:
             run.keep(where, {key: value for key, value in entry.items() if says(value)})
         yield said
@@ -174,6 +177,7 @@ def _time(text: Any) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
+        # Only differences count here: any zone gives the same ones.
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -206,6 +210,7 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
 
 def _fill(run: Run, acts: list[dict[str, Any]], shots: list[Blob | None], base: Base) -> None:
     """Add the steps: the first picture shows the start, each other one what followed a step."""
+    # One picture more than steps: the start has one too.
     is_aligned = len(shots) == len(acts) + 1
     if is_aligned and shots[0] is not None:
         run.add(Observation(role="start", screenshot=shots[0]))
@@ -240,6 +245,7 @@ def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: B
 
 
 def _action(run: Run, name: str, said: dict[str, Any]) -> Action:
+    # Computer tools name the act in their arguments.
     own = said.get("action")
     name = own if isinstance(own, str) and own else name
     arguments = {key: value for key, value in said.items() if key != "action"}
@@ -247,6 +253,7 @@ def _action(run: Run, name: str, said: dict[str, Any]) -> Action:
         found = _MAKERS[name](arguments) if name in _MAKERS else None
     except (KeyError, TypeError, ValueError, OverflowError, msgspec.ValidationError):
         found = None
+    # Fara's own names go first: some equal those of other tools, with other meanings.
     found = found or own_action(run, name, arguments) or computer_action(name, arguments)
     return found or Unknown(name=name[:64] or "action", raw=msgspec.json.encode(arguments).decode())
 
@@ -258,6 +265,7 @@ def _visit(said: Mapping[str, Any]) -> Action:
         raise ValueError
     if url.startswith(_PROTOCOLS):
         return Goto(url=url)
+    # As Fara itself does with words in its address bar.
     return _search({"query": url}) if " " in url else Goto(url="https://" + url)
 
 
@@ -343,6 +351,7 @@ def _annotations(run: Run, name: str, task: str) -> None:
 
 def _majority(votes: Counter[str]) -> dict[str, Any]:
     right, wrong = votes["Correct"], votes["Incorrect"]
+    # A tie shows that people disagree, so it decides nothing.
     outcome = "success" if right > wrong else "failure" if wrong > right else "unsure"
     return {"outcome": outcome, "votes": dict(sorted(votes.items()))}
 
@@ -380,6 +389,7 @@ def _end(run: Run, row: VerifierRow) -> None:
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the rows of the tables of runs under a path."""
     for file in tables(path, *COLUMNS):
+        # From there, the annotations lie inside of the source.
         root = file.parent.parent if file.parent.name == TRAJECTORIES else file.parent
         name = file.relative_to(root).as_posix()
         for number, key in enumerate(keys(file, "task_id")):

@@ -103,6 +103,7 @@ def generate(file: Path, target: Path, wanted: HarborOptions) -> tuple[list[Path
         raise UsageError(what=f"--limit {wanted.limit}: expected 0 or more")
     written, kept = [], []
     tasks = chosen(read_tasks(file, is_unpinned=wanted.is_unpinned), wanted, file)
+    # Before anything is written: half a set of folders helps nobody.
     _check_folders(tasks, file)
     own = {f"tests/{NAME}": verifier()} if wanted.has_verifier else {}  # built once
     for task in tasks:
@@ -119,6 +120,7 @@ def read_tasks(file: Path, *, is_unpinned: bool = False) -> list[WebTask]:
     """Return the tasks of WebVoyager's or GAIA's file, with the references that lie beside it."""
     data = _bytes(file)
     digest = hashlib.sha256(data).hexdigest()
+    # Results on a changed file cannot be compared with published ones.
     if digest not in PINNED and not is_unpinned:
         reason = (
             f"sha256 {digest} is none of the pinned files of commit {COMMIT[:7]}: take it with --unpinned"
@@ -140,6 +142,7 @@ def chosen(tasks: list[WebTask], wanted: HarborOptions, file: Path) -> list[WebT
 
 def _named(tasks: list[WebTask], name: str, file: Path) -> list[WebTask]:
     """Return the tasks of a raw id; of a slug or folder name where no task has that id."""
+    # A raw id may equal the slug of another task.
     exact = [task for task in tasks if task.id == name]
     found = exact or [task for task in tasks if name in (task.slug, task.folder)]
     if not found:
@@ -164,6 +167,7 @@ def files_of(task: WebTask, *, has_kernel: bool = False) -> dict[str, bytes]:
     found = {
         "instruction.md": _instruction(task),
         "task.toml": _toml(task),
+        # Without the reference answer: a judge must not see it.
         "tests/ground_truth.json": json.dumps({"id": task.id, "task": task.question}, ensure_ascii=False)
         + "\n",
         "tests/test.sh": TEST,
@@ -217,6 +221,7 @@ def _toml(task: WebTask) -> str:
     ]
     lines += ["", "[metadata]", *(f"{name} = {toml_text(value)}" for name, value in told.items())]
     lines += ["", "[verifier]", "timeout_sec = 600.0", "", "[verifier.env]"]
+    # Harbor fills these in from its own environment: no key is in a file.
     lines += [f'{name} = "${{{name}}}"' for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")]
     lines += ['JUDGE_MODEL = "${WEBVOYAGER_JUDGE_MODEL:-claude-sonnet-5-5}"']
     lines += ['MAX_IMAGES = "${WEBVOYAGER_MAX_IMAGES:-15}"']
@@ -291,13 +296,16 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write a folder whole or not at all."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the target: a rename works only within one file system.
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
             made = Path(place) / "task"
             for name, data in files.items():
                 file = made / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(data)
+                # Independent of the umask, so that equal tasks have equal folders.
                 file.chmod(0o755 if name.endswith((".sh", ".pyz")) else 0o644)
+            # `rmtree` refuses links, and must not empty what they lead to.
             if folder.is_symlink() or folder.is_file():
                 folder.unlink()
             elif folder.exists():

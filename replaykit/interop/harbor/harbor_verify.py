@@ -91,6 +91,7 @@ def verify_trial(order: Order, client: Callable[[], Client]) -> VerifierResult:
 
     Raises UsageError where nothing can be written at all.
     """
+    # Before anything can fail: Harbor counts a missing reward as an error of its own.
     _begin(order.out)
     found = _judged(order, client)
     _finish(order.out, found)
@@ -102,11 +103,13 @@ def _begin(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name in (NUMBERS, TEXT, DETAILS, BUNDLE, TAPE):
+            # A second try must not be taken for the first one's result.
             (out / name).unlink(missing_ok=True)
         _replace(out / TEXT, b"0.0\n")
         _replace(out / NUMBERS, b'{"reward": 0.0}\n')
     except OSError as error:
         raise UsageError(what=f"cannot write the reward to {out}: {error.strerror}") from error
+    # Details are for people, and a full disk must not cost the reward.
     with contextlib.suppress(OSError):
         _replace(out / DETAILS, b'{"state": "unfinished", "reward": 0.0, "error": null}\n')
 
@@ -117,6 +120,7 @@ def _finish(out: Path, found: VerifierResult) -> None:
     state = "error" if found.error is not None else "graded"
     told = {"state": state, "reward": found.reward, **dict.fromkeys(TOLD), **details, "error": found.error}
     try:
+        # Harbor prefers this file, so it comes first.
         _replace(out / NUMBERS, msgspec.json.encode(numbers) + b"\n")
         _replace(out / TEXT, f"{found.reward}\n".encode())
     except OSError as error:
@@ -141,6 +145,7 @@ def _verdict(order: Order, client: Callable[[], Client]) -> VerifierResult:
     task = _task(order, settings)
     answer, count = _recorded(order, task)
     told = {"answer": answer, "model": settings.model, "n_available": count}
+    # No model is paid to judge nothing.
     if not answer and not count:
         return VerifierResult(
             details={**told, "outcome": "FAILURE", "reason": "no_evidence", "n_images": 0, **_NOTHING}
@@ -187,6 +192,7 @@ def _settings(order: Order) -> JudgeSettings:
     images = _whole(order.max_images)
     said = named_judge(order.judge)
     changes: dict[str, Any] = {"shots": "all"}
+    # Upstream looks at the last pictures; a judge's own choice wins.
     changes["images"] = said.images or f"last:{images}"
     if said.protocol != "webvoyager":
         changes["images"] = said.images
@@ -200,6 +206,7 @@ def _settings(order: Order) -> JudgeSettings:
 
 
 def _whole(text: str) -> int:
+    # `int` takes digits of any script, and very long ones raise.
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     if number < 1:
         raise JudgeError(what=f"max images is {text!r}; expected a whole number from 1")
@@ -260,4 +267,5 @@ def _shots(source: Folder) -> Iterator[str]:
 def _replace(file: Path, data: bytes) -> None:
     part = file.with_name(f".{file.name}.{os.getpid()}")
     part.write_bytes(data)
+    # Harbor may read at any moment, and must not see half a file.
     part.replace(file)

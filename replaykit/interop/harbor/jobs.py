@@ -67,6 +67,7 @@ def cause_of(info: Any) -> str | None:
     name = info.get("exception_type") if isinstance(info, dict) else None
     if not isinstance(name, str):
         return None
+    # By parts of the name: releases of Harbor rename their exceptions.
     return next((cause for cause, words in _CAUSES if any(word in name for word in words)), "unclassified")
 
 
@@ -91,6 +92,7 @@ def _by(cause: str | None) -> str:
 def _trajectory(run: Run, prefix: str) -> None:
     """Read the first of ATIF, log, answer and pictures."""
     folder = prefix + AGENT
+    # A damaged trajectory still has an answer and pictures beside it.
     if not any(_has_read(run, folder + name, reader) for name, reader in _TRAJECTORIES):
         _answer_and_shots(run, folder)
     if folder + "answer.txt" in run.source and run.header.get("answer") is None:
@@ -129,6 +131,7 @@ def _rewards(run: Run, prefix: str) -> None:
     value = run.beside(folder + "reward.json")
     if value is not None:
         run.add(Imported(kind="reward", name="harbor", value=value, file=folder + "reward.json"))
+    # Harbor prefers the JSON file too.
     elif folder + "reward.txt" in run.source:
         text = run.source.read(folder + "reward.txt").decode("utf-8-sig", "replace").strip()
         number = _finite(text)
@@ -143,6 +146,7 @@ def _finite(text: str) -> float | None:
         number = float(text[:64])
     except ValueError:
         return None
+    # JSON has no infinity, and no rate can count one.
     return number if math.isfinite(number) else None
 
 

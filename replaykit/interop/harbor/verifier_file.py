@@ -62,15 +62,18 @@ def verifier() -> bytes:
     built = (sys.version_info[:2], sysconfig.get_platform())
     members = dict(_members())
     target = io.BytesIO()
+    # A zip file is found from its end, so a line may stand before it.
     target.write(b"#!/usr/bin/env python3\n")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, "__main__.py", MAIN.format(built=built).encode())
+        # Sorted, so that two builds are equal.
         for name, file in sorted(members.items()):
             _add(archive, f"packages/{name}", file.read_bytes())
     return target.getvalue()
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    # One date for all, so that equal packages give equal bytes.
     one = zipfile.ZipInfo(name, MEMBER_DATE)
     one.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(one, data)
@@ -111,6 +114,7 @@ def _required(name: str) -> list[str]:
 def _files(name: str) -> Iterator[tuple[str, Path]]:
     for path in metadata.files(name) or ():
         file = Path(str(path.locate()))
+        # Scripts of a package lie outside of its folder, in `bin`.
         inside = ".." not in path.parts and not set(path.parts) & set(_LEFT_OUT)
         if inside and file.suffix != ".pyc" and file.is_file():
             yield path.as_posix(), file

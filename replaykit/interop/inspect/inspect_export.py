@@ -46,6 +46,7 @@ def file_of(bundle: Bundle, choices: Choices) -> Files:
     head = _header(bundle, id, scores)
     summary = {name: sample[name] for name in ("id", "epoch", "input", "target", "scores", "uuid")}
     members = {
+        # Inspect's own reader looks for the journal where a log was broken off.
         "_journal/start.json": {name: head[name] for name in ("version", "eval", "plan")},
         f"samples/{_plain(id)}_epoch_1.json": sample,
         "_journal/summaries/1.json": [summary],
@@ -119,6 +120,7 @@ class _Sample:
         ending = run.ending
         fields: dict[str, Any] = {"started_at": stamp(self._start)} if self._start is not None else {}
         if ending is not None and ending.kind in LIMITS:
+            # Inspect demands a number, and none was recorded.
             fields["limit"] = {"type": LIMITS[ending.kind], "limit": 0}
         if ending is not None and ending.kind == "crashed":
             said = ending.error.message if ending.error is not None else "the run crashed"
@@ -139,6 +141,7 @@ class _Sample:
         said = [one for one in run.of_type(Message) if one.kind != "answer"]
         acts = [one for one in run.steps if not (isinstance(one.action, Answer) and one is run.steps[-1])]
         groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
+        # A model may call several tools in one message.
         turns = [list(group) for _, group in groups]
         starts = [turn[0].index for turn in turns]
         self._between(said, -1, starts[0] if starts else None)
@@ -153,6 +156,7 @@ class _Sample:
     def _between(self, said: list[Message], start: int, end: int | None) -> None:
         for one in said:
             at = -1 if one.step is None else one.step
+            # The task is the first message already.
             intent = self._messages[0]["content"]
             if start <= at and (end is None or at < end) and (one.role, one.text) != ("user", intent):
                 self._say("user" if one.role == "user" else "assistant", one.text)
@@ -192,6 +196,7 @@ class _Sample:
         kind = None if data is None or not self._choices.has_images else picture_type(data)
         if data is None or kind is None:
             return None
+        # By content: a picture that is shown twice is kept once.
         key = sha256(data).hexdigest()[:32]
         self._attached[key] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
         return {"type": "image", "image": REFERENCE + key, "detail": "auto"}
@@ -215,6 +220,7 @@ def _call(step: Step) -> dict[str, Any]:
 def _scores(verdict: Verdict) -> dict[str, dict[str, Any]]:
     """Return the scores of a verdict, those that are decided; nothing is made of what is not."""
     found: dict[str, Any] = {"success": _letter(verdict.success), "cup": _cup(verdict)}
+    # Apart from `success`, so that a judge is never taken for a check.
     found |= {f"judge_{one.judge}": _letter(one.outcome) for one in verdict.judgements}
     return {name: {"value": value} for name, value in found.items() if value is not None}
 
@@ -227,6 +233,7 @@ def _cup(verdict: Verdict) -> int | None:
     """Return completion under policy; None where a check or a policy that it depends on is undecided."""
     is_broken = any(one.outcome == PolicyOutcome.VIOLATED for one in verdict.policies)
     is_failed = verdict.completion is not None and verdict.completion.outcome == Outcome.FAIL
+    # A failed check decides, whatever is still open beside it.
     return 0 if is_broken or is_failed else verdict.cup or None
 
 

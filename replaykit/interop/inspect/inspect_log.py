@@ -76,6 +76,7 @@ def read(run: Run, candidate: Candidate) -> None:
         run.source.malformed("the archive", "no sample", "members samples/<id>_epoch_<n>.json")
     _read_header(run)
     sample: Sample = run.converted(run.source.json(name), Sample, name)
+    # Inspect moves long texts and pictures out of the messages.
     used = whole(sample.input, sample.attachments).used
     for at, one in enumerate(sample.messages):
         used |= _resolve(run, sample, one, f"{name} messages[{at}]")
@@ -107,6 +108,7 @@ def _read_header(run: Run) -> None:
     )
     run.header["agent"] = AgentInfo(harness="inspect_ai", model=model if isinstance(model, str) else None)
     run.keep(name, {key: value for key, value in plain.items() if key not in OF_THE_LOG and says(value)})
+    # They are about other samples as well.
     for key in OF_THE_LOG:
         run.leave_out(key, int(says(plain.get(key))))
     samples = {*_samples(run.source.names()), name}
@@ -117,6 +119,7 @@ def _read_header(run: Run) -> None:
 def _check_version(run: Run, name: str, found: Any) -> None:
     if found is None:
         run.source.malformed(f"{name} version", "missing", str(VERSION))
+    # `True` equals 1 in Python.
     if found != VERSION or isinstance(found, bool):
         raise UnsupportedVersion(
             format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
@@ -157,6 +160,7 @@ def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None
     asked, last = _asked(sample), _last(sample)
     began: dict[str, list[int | None]] = {}
     for id, event in _tool_events(sample):
+        # Models repeat ids: the first call has the first time.
         began.setdefault(id, []).append(base.ms(moment(event.get("timestamp"))))
     for number, one in enumerate(sample.messages):
         if one.role == "assistant":
@@ -167,6 +171,7 @@ def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None
             run.keep(f"messages[{number}]", {"role": one.role, "content": one.content})
     for id, times in began.items():
         for _ in times:
+            # Events tell of calls that were cut out of the messages, as by compaction.
             run.flaw("a call that no message holds: it is left out, actions are partial", f"call {id!r:.80}")
             run.fills(actions="partial")
 
@@ -196,6 +201,7 @@ def _add_turn(
     worded = None if calls else run.wordings.told(words)
     if worded is not None:
         run.step(action=worded, thought=thought, turn=number, raw=words)
+    # The last words are the answer.
     elif words and not is_last:
         _say(run, "agent", words)
     for call in calls:
@@ -214,6 +220,7 @@ def _add_turn(
         run.keep(f"messages[{number}]", {"tool_calls": one.tool_calls})
         run.fills(actions="partial")
     if thought and not calls and not is_last and worded is None:
+        # No step and no answer has a place for this thought.
         run.keep(f"messages[{number}]", {"reasoning": thought})
     _keep_parts(run, f"messages[{number}]", one)
 
@@ -273,6 +280,7 @@ def _answer(run: Run, sample: Sample) -> str | None:
     submitted = any(isinstance(one, Step) and isinstance(one.action, Answer) for one in run.events)
     if last is None and not submitted:
         return None
+    # What was scored, which need not be the last message.
     said = whole(sample.output.completion if sample.output else "", sample.attachments).value
     return said or (text_of(last.content) if last else run.said_answer()) or None
 
@@ -293,6 +301,7 @@ def find(path: Path) -> Iterator[Candidate]:
             names = _samples(archive.names())
             archive.close()
         except InteropError:
+            # Reading it later says why it is broken.
             names = []
         for name in names:
             yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)

@@ -80,6 +80,7 @@ class CallResults:
 
     def __init__(self, run: Run, name: str, messages: list[InspectMessage]) -> None:
         self._results: dict[str, list[InspectResult]] = {}
+        # Ids may repeat, and each call has one result.
         open_calls = Counter(call.id for one in messages for call in one.calls())
         for at, one in enumerate(messages):
             if one.role != "tool":
@@ -130,10 +131,12 @@ def _result(run: Run, one: InspectMessage) -> InspectResult:
 
 def _picture(run: Run, part: Any) -> Blob | None:
     data = part.get("image") if isinstance(part, dict) and part.get("type") == "image" else None
+    # A reference that is still here leads to nothing, and was reported.
     if not isinstance(data, str) or data.startswith(REFERENCE):
         return None
     if data.startswith(_PICTURE):
         return run.picture_in(data)
+    # An import opens no connection: the address is a stranger's.
     run.flaw("a picture at an address: it is not fetched", data[:80])
     return None
 
@@ -186,6 +189,7 @@ def parts(content: Any, kind: Part) -> Any:
 
 def _said(part: dict[str, Any], key: str) -> str:
     text = part.get(key)
+    # Providers encrypt what a model thought, and send a summary.
     if key == Part.THOUGHT.value and (part.get("redacted") is True or not text):
         text = part.get("summary")
     return text if isinstance(text, str) else ""

@@ -70,9 +70,11 @@ def write_tables(
         raise OutputExists(source=str(taken[0]), operation="export")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Written aside: a reader must not meet half a table.
         with tempfile.TemporaryDirectory(prefix=".parquet-", dir=folder) as place:
             made = _written(dict(zip(names, bundles, strict=True)), Path(place), verdicts)
             for path in taken:
+                # Fewer files may be new than old: a stale one would be read as data.
                 path.unlink()
             return [path.replace(folder / path.name) for path in made]
     except OSError as error:

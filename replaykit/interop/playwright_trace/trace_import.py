@@ -89,6 +89,7 @@ def read(run: Run, candidate: Candidate) -> None:
     _messages(run, sidecar)
     run.fills(**_told(trace), **steps.channels())
     run.fills(network=_network(run, trace, is_told=is_told, is_whole=is_whole))
+    # Last, as an export knows better what its bundle lacked.
     run.fills(**_lowered(trace))
     run.fills(thoughts="partial" if sidecar.thoughts else "absent")
     run.origin["alignment"] = "exact"
@@ -141,6 +142,7 @@ def _sidecar(run: Run, trace: Trace) -> Sidecar:
             run.source.malformed(given.name, f"unreadable ({error.strerror})", "a JSON file", error)
         return run.source.convert(run.source.decode(data, given.name), Sidecar, given.name)  # type: ignore[no-any-return]
     name = trace.attachments.get(SIDECAR, "")
+    # Not every trace of the test runner has one.
     if name not in run.source:
         return Sidecar()
     return run.source.convert(run.source.json(name), Sidecar, SIDECAR)  # type: ignore[no-any-return]
@@ -176,6 +178,7 @@ def _dialogs(trace: Trace, steps: TraceSteps) -> Iterator[Dialog]:
         call for call in trace.calls if call.begin.get("class") == "Dialog" and call.method in _DONE
     )
     for at, _, event, params in _others(trace, "event", "dialog"):
+        # Answers name no dialog, so time has to pair them.
         while answers and (answers[0].start or 0) < at:
             answers.popleft()
         yield _dialog(steps, at, event, params, answers.popleft() if answers else None)
@@ -214,6 +217,7 @@ def _consoles(trace: Trace, steps: TraceSteps) -> Iterator[Console]:
         )
     for at, _, event, params in _others(trace, "event", "pageError"):
         error = params.get("error")
+        # Errors of pages are wrapped, those of the library are not.
         said = error.get("error", error) if isinstance(error, dict) else {}
         words = text(said.get("message")) if isinstance(said, dict) else ""
         page = page_id(event)
@@ -251,11 +255,13 @@ def _exchanges(run: Run, trace: Trace, steps: TraceSteps) -> tuple[list[Exchange
             continue
         at = base.ms(moment(entry.get("startedDateTime")))
         if at is None:
+            # Old traces have `{}` for the date.
             wall = context.at(entry.get("_monotonicTime"))
             at = None if wall is None else steps.ms(wall)
         timed.append((at or 0, order, entry))
     found: list[Exchange] = []
     targets: dict[int, str] = {}
+    # Each context has a file of its own, and ids count through all of them.
     for at, _, entry in sorted(timed, key=lambda one: one[:2]):
         try:
             one = exchange_of(run, entry, len(found), base, at=at)
@@ -278,6 +284,7 @@ def find(path: Path) -> Iterator[Candidate]:
     """Yield archives with a trace in them, then folders that hold one."""
     for file in files(path, ".zip"):
         if _holds_trace(file):
+            # Every test of a suite has a `trace.zip`; its folder is named after the test.
             name = file.stem if file.stem != "trace" else file.resolve().parent.name
             yield Candidate(name=name, root=file)
     if path.is_file() and path.name.endswith(TRACE):
@@ -293,6 +300,7 @@ _WHOLE = ("trace.trace", "[0-9]*-trace.trace", "test.trace")
 def _of_folder(folder: Path) -> Iterator[Candidate]:
     """Yield the run of a folder; of sessions that a server wrote side by side each one, oldest first."""
     names = sorted(one.name for one in folder.glob("*" + TRACE) if not is_litter(one.name) and one.is_file())
+    # One run may have several traces: one for each context.
     if any(fnmatchcase(name, pattern) for name in names for pattern in _WHOLE):
         yield Candidate(name=folder.resolve().name, root=folder)
         return
@@ -321,6 +329,7 @@ def _holds_trace(file: Path) -> bool:
         with zipfile.ZipFile(file) as archive:
             return any(name.endswith(TRACE) for name in archive.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        # The names of members stand at their beginnings too, even where the directory is cut off.
         return is_marked(file, b"PK\x03\x04", TRACE.encode())
 
 

@@ -65,6 +65,7 @@ class TraceSteps:
         self._has_trees = False
         self._closed, self._asked = self._events("pageClosed"), self._events("dialog")
         self._mouse: dict[str, tuple[int, int]] = {}
+        # By the time they were shown: page ids are random, and ordinals must not be.
         self._order_tabs()
 
     def told(self) -> list[Event]:
@@ -155,7 +156,9 @@ class TraceSteps:
             self._state["snapshots"] = "partial"
         if not keeps:
             self._passwords.update(made.passwords)
+            # Requests send the same fields by name.
             self._run.redactor.hide_fields(made.fields)
+        # Kept without its bytes: a trace has thousands of snapshots.
         blob = self._run.put(MEDIA_TYPE, made.data)
         return blob, replace(made, data=b"")
 
@@ -183,6 +186,7 @@ class TraceSteps:
         )
         if after is not None:
             yield self._look(after, "after", call, of=index)
+        # A tab that was closed has no page afterwards.
         elif self._trace.shown and call.end is not None and not isinstance(action, CloseTab):
             self._state["snapshots"] = "partial"
 
@@ -195,15 +199,18 @@ class TraceSteps:
         if method == "close":
             at = bisect_left(self._closed, start, key=_at)
             return next((page_id(one) for time, one in self._closed[at : at + 1] if time <= over), "")
+        # The last dialog before the answer is the one that is open.
         at = bisect_right(self._asked, start, key=_at)
         return page_id(self._asked[at - 1][1]) if at else ""
 
     def _moused(self, action: Action, call: TraceCall, page: str) -> Action:
         """Return an action of the mouse where the mouse was: buttons go down and up where it moved last."""
+        # The protocol sends no place with them.
         if isinstance(action, MouseDown | MouseUp):
             return replace(action, point=self._mouse.get(page, action.point))
         point = action.point if isinstance(action, MouseMove | MouseClick) else None
         if isinstance(action, Click | DblClick | Hover | Check | Uncheck):
+            # Clicks move the mouse too.
             point = _numbers(call.input.get("point"), "x", "y")
         if point is not None:
             self._mouse[page] = point
@@ -249,6 +256,7 @@ class TraceSteps:
             return self._run.picture(keyed), True
         cast = self._trace.screencast.get(one.page, [])
         at = bisect_left(cast, (one.at, ""))
+        # The screencast has frames of its own times; the nearest shows the page.
         near = sorted(cast[max(0, at - 1) : at + 1], key=lambda shot: abs(shot[0] - one.at))
         name = next((name for _, name in near if name in self._run.source), None)
         if name is None:
@@ -284,6 +292,7 @@ class TraceSteps:
         found: list[int] = []
         shown = self._trace.shown.get((one.call, one.phase), [])
         frame = one.frame
+        # Bounded: a damaged trace may have frames that hold each other.
         for _ in range(8):
             holder = next(
                 ((other, at) for other in shown for at, id in self._inner(other) if id == frame), None
@@ -317,6 +326,7 @@ class TraceSteps:
         element = action.element
         if element is not None and (element.type or "").lower() == "password":
             return True
+        # A password may be typed in parts, a key at a time.
         return value in self._passwords or (
             len(value) >= SHORT and any(value in one for one in self._passwords)
         )
@@ -337,9 +347,11 @@ class TraceSteps:
         if raw is None or value is None or self._masked(action) is action:
             return raw
         params = raw.get("params") or {}
+        # The record holds the same text as the action.
         return {**raw, "params": {k: MASKED if v == value else v for k, v in params.items()}}
 
     def _without(self, line: str) -> str:
+        # Longer ones first, as one may be a part of another.
         for one in sorted(self._passwords, key=len, reverse=True):
             line = line.replace(one, MASKED) if len(one) >= SHORT else line
         return line
@@ -357,6 +369,7 @@ class TraceSteps:
             if phase == "after" and one.is_main and one.page not in closed
         ]
         found = max(afters, key=lambda one: one.at, default=None)
+        # An older page is not what the run ended with.
         is_late = found is not None and (found.at >= last or isinstance(_action(acting), CloseTab))
         return self._look(found, "final", None) if found is not None and is_late else None
 
