@@ -223,7 +223,7 @@ class RecordedAnswers:
             body = self._body(event.post)
             headers: tuple[tuple[str, str], ...] = (("Content-Type", "application/json"),)
             return body if isinstance(body, str) else HttpReply(status=200, headers=headers, body=body)
-        # These have no body by HTTP's rules, so none is missing.
+        # These may go without a body, so none is missing.
         is_bare = event.status in (204, 205) or 300 <= event.status < 400 or event.method == "HEAD"
         body = b"" if is_bare and event.body is None else self._body(event.body)
         if isinstance(body, str):

@@ -153,7 +153,7 @@ class _Telling:
         self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
         self.blind = history.misses_steps
         self.said = history.of_kinds(rule.to)
-        #: When the agent said its last word, ms; None where it did something after it, or nobody knows.
+        #: When the agent said its last word, ms; None where it did something after it, or it is unknown.
         self.last_at = window.known(("last word", rule.to), lambda: _last_word(history, frozenset(rule.to)))
 
     def told(self, error: _Shown, *, perhaps: bool = False) -> bool:

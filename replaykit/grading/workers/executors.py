@@ -143,7 +143,7 @@ class Processes:
     def _try(self, item: WorkItem) -> Result:
         if self._single is None:
             self._single = _started()
-        # No watchdog inside: the time is kept here, so that too slow is told from dead.
+        # No watchdog inside: the time is kept here, so that a slow worker is not taken for a dead one.
         future = self._single.submit(self._work, msgspec.json.encode([item]), self._options, None)
         return results_of(future.result(self._limit))[0]
 

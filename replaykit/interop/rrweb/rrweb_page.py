@@ -47,6 +47,8 @@ class RrwebPage:
         self.unread: Counter[str] = Counter()
         #: How often anything changed or was done on it, among all pages.
         self.touched = 0
+        # Writing a page is slow, and several looks may see the same one.
+        # Writing a page is slow, and several looks may see the same one.
         self._taken: tuple[Blob, RrwebSnapshot | None] | None = None
 
     def resize(self, data: dict[str, Any]) -> None:
@@ -139,6 +141,8 @@ class RrwebPage:
         """Scroll an element, or the page itself; return how far: right, down, px."""
         tree = self.tree
         node = None if tree is None else tree.nodes.get(_int(id))
+        # rrweb names the document; our snapshots keep this scroll at the root element.
+        # rrweb names the document; our snapshots keep this scroll at the root element.
         if tree is not None and node is tree.root:
             node = next((one for one in tree.root.children if one.type == ELEMENT), None)
         to = tuple(round(one) if isinstance(one, int | float) and abs(one) < 1e9 else 0 for one in (y, x))
@@ -188,6 +192,8 @@ class RrwebPage:
         text = " ".join(text_of(node, TEXT_MAX).split())
         value = node.attributes.get("value") if node.name == "input" else None
         live = node.value if node.value is not None else value
+        # rrweb hides values itself where it was asked to: stars are no value.
+        # rrweb hides values itself where it was asked to: stars are no value.
         is_hidden = isinstance(live, str) and (node.is_secret or is_masked(live))
         return Element(
             tag=node.name, type=said.get("type") if node.name in ("input", "button") else None,
@@ -210,6 +216,8 @@ class RrwebPage:
         """Return the text of the labels of a field."""
         if node.name not in ("input", "select", "textarea", "button") or self.tree is None:
             return ""
+        # A label may hold its field, or name it by `for`, or both.
+        # A label may hold its field, or name it by `for`, or both.
         around: RrwebNode | None = node.parent
         while around is not None and around.name != "label":
             around = around.parent

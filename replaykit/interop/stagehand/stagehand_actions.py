@@ -40,6 +40,7 @@ READING = frozenset({
 def actions_of(run: Run, name: str, args: Any, result: Any) -> list[Action]:
     """Return what a tool did: of `act` and of forms what the result says, else what their words say."""
     said = args if isinstance(args, dict) else {}
+    # What was resolved has a selector; words have to be understood.
     resolved = _resolved(result) or _resolved(said)
     if resolved:
         return [resolved_action(one) for one in resolved]

@@ -135,6 +135,7 @@ def _actions(run: Run, plain: dict[str, Any], place: str) -> None:
         thought, url = _text(one.get("reasoning")), _text(one.get("pageUrl"))
         thoughts += thought is not None
         before = None if url is None else Observation(role="before", url=url)
+        # Otherwise each field of the form would be filled twice.
         done = [ToolCall(name=one["type"], arguments=args)] if _is_outline(plain["actions"], turn) else None
         for at, action in enumerate(done or actions_of(run, one["type"], args, one)):
             run.step(action=action, turn=turn, raw=one, thought=thought, before=before if at == 0 else None)

@@ -67,7 +67,7 @@ def _painted(tab: CdpTab) -> Carried:
 
 
 def _still(tab: CdpTab, document: int) -> Carried:
-    # The browser's answer comes after all that it told of documents before.
+    # The browser answers after it has reported all documents before.
     yield from ask(tab, "Page.getFrameTree", {}, COMMAND_MAX_MS)
     if tab.document != document:
         raise CommandRefused("gone")

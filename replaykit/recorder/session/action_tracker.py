@@ -116,7 +116,7 @@ class Acting:
         """
         for other in self._tabs.all:
             since = other.recogniser.since
-            # An act that is told of late ends nothing that began after it.
+            # An act that is reported late ends nothing that began after it.
             if other is not tab and since is not None and since <= at:
                 # Expire first: `interrupt` drops stray scrolling, also scrolling whose time was already over.
                 self._tell(other, other.recogniser.expire(at))
