@@ -128,8 +128,8 @@ def doubled_stems(modules: Mapping[str, Module]) -> dict[str, list[str]]:
 
 
 def folders(package: Path) -> list[tuple[str, int]]:
-    """Return each folder with the number of its files of Python and JavaScript, the fullest first."""
-    files = [path for path in package.rglob("*") if path.suffix in (".py", ".js")]
+    """Return each folder with the number of its files of Python and JavaScript, empty ones left out."""
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".js") and path.stat().st_size]
     counts = Counter(path.parent.relative_to(package.parent).as_posix() for path in files)
     return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
 

@@ -26,7 +26,7 @@ from bench.acts import SITES
 from bench.figure import Figure, report
 from bench.record import recorded
 from replaykit.browser import find_browser
-from replaykit.recorder.browser.command_log import DriverLog
+from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.page import page_script
 
 GOAL_MS = 1.0

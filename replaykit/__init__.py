@@ -36,12 +36,12 @@ if TYPE_CHECKING:
         TaskError,
         UsageError,
     )
-    from replaykit.grading.calibration import agree
+    from replaykit.grading.agreement.calibration import agree
     from replaykit.grading.checks.check_plugins import Check
     from replaykit.grading.checks.requirement import Ruling
     from replaykit.grading.engine import build_report, grade_many, iter_grades
     from replaykit.grading.grader import grade, grade_async
-    from replaykit.grading.judge_run import plan_judges, run_judges
+    from replaykit.grading.judge_runs.judge_run import plan_judges, run_judges
     from replaykit.grading.judges.judge import Judge
     from replaykit.grading.judges.tape.packed_tape import pack
     from replaykit.grading.metrics import summarize
@@ -172,7 +172,7 @@ _HOMES = {
     "TaskError": _ERRORS,
     "UsageError": _ERRORS,
     "Verdict": "replaykit.grading.verdict",
-    "agree": "replaykit.grading.calibration",
+    "agree": "replaykit.grading.agreement.calibration",
     "build_report": "replaykit.grading.engine",
     "diff": "replaykit.report.report_diff",
     "explain": "replaykit.report.explanation",
@@ -191,12 +191,12 @@ _HOMES = {
     "merge": "replaykit.grading.workers.stored_verdicts",
     "open_bundle": "replaykit.bundle.reader",
     "pack": "replaykit.grading.judges.tape.packed_tape",
-    "plan_judges": "replaykit.grading.judge_run",
+    "plan_judges": "replaykit.grading.judge_runs.judge_run",
     "read_rows": "replaykit.grading.workers.shards",
     "redact": "replaykit.redaction.bundle_redaction",
     "render": "replaykit.report.write",
     "rerun": "replaykit.reruns.live_rerun",
-    "run_judges": "replaykit.grading.judge_run",
+    "run_judges": "replaykit.grading.judge_runs.judge_run",
     "salvage": "replaykit.bundle.writer",
     "seal": "replaykit.bundle.writer",
     "serve": "replaykit.http_replay.http_server",

@@ -13,8 +13,8 @@ import replaykit
 from replaykit.grading.judges.judge import Replies, Round, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
 from replaykit.grading.judges.screenshot_choice import image_policy
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Witness
-from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.testing import trajectory
 

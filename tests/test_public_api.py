@@ -71,7 +71,7 @@ def test_a_worker_that_reads_the_main_module_again_loads_nothing_for_it() -> Non
 
 
 def test_options_are_offered_before_anything_that_grades_is_loaded() -> None:
-    assert loaded_by("import replaykit.cli.grade", (*HEAVY, "msgspec", "zstandard")) == set()
+    assert loaded_by("import replaykit.cli.grade.grade", (*HEAVY, "msgspec", "zstandard")) == set()
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -91,7 +91,7 @@ def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> N
     code = f"from replaykit.cli.main import run; assert run(['grade', {str(bundle)!r}]) == 0"
     readers = ("yaml", "tomllib", "importlib.metadata", "html.parser", "xml.sax.saxutils")
     others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
-    graders = ("replaykit.grading.judges.tape.tape_player", "replaykit.grading.checks.network_check")
+    graders = ("replaykit.grading.judges.tape.tape_player", "replaykit.grading.checks.requests.network_check")
     assert loaded_by(code, (*HEAVY, *readers, *others, *graders)) == set()
 
 

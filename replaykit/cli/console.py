@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from replaykit.report.table import safe
+from replaykit.report.text.table import safe
 
 format_option = click.option(
     "--format",

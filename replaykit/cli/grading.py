@@ -31,8 +31,8 @@ from replaykit.report.github import write_github
 from replaykit.report.report_formats import SUMMARY_FROM
 from replaykit.report.reward import write_reward
 from replaykit.report.rule_lines import task_file
-from replaykit.report.text_report import side_effects
-from replaykit.report.timings import write_timings
+from replaykit.report.text.text_report import side_effects
+from replaykit.report.text.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _calibrated(file: Path | None, minimum: str) -> dict[str, Calibrated] | None
         raise UsageError(what="--calibration-min: name the calibration with --require-calibration FILE")
     if file is None:
         return None
-    from replaykit.grading.calibration_gate import read_calibration, read_minimum
+    from replaykit.grading.agreement.calibration_gate import read_calibration, read_minimum
 
     return read_calibration(file, read_minimum(minimum))
 
@@ -232,7 +232,7 @@ def _calibrated(file: Path | None, minimum: str) -> dict[str, Calibrated] | None
 def _chosen(file: Path | None) -> ThresholdFile | None:
     if file is None:
         return None
-    from replaykit.grading.calibration_gate import read_thresholds
+    from replaykit.grading.agreement.calibration_gate import read_thresholds
 
     return read_thresholds(file)
 

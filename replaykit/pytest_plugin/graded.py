@@ -12,7 +12,7 @@ from replaykit.grading.gate import GateOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.verdict import Verdict
-from replaykit.report.text_report import describe
+from replaykit.report.text.text_report import describe
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task
 

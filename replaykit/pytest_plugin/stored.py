@@ -12,8 +12,8 @@ import msgspec
 from replaykit.decoders import decode
 from replaykit.grading.verdict import Gate, Report, Verdict
 from replaykit.report.comparison import compare
-from replaykit.report.table import safe, short
-from replaykit.report.text_report import describe
+from replaykit.report.text.table import safe, short
+from replaykit.report.text.text_report import describe
 
 PLACES_MAX = 10
 """Places named where two verdicts differ in more."""

@@ -37,7 +37,7 @@ from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.agent_command import AgentCommand, refuse_named, without_secrets
 from replaykit.recorder.agent_limits import alarm, failing, interrupts, within
 from replaykit.recorder.agent_traceback import place_of, trace_of
-from replaykit.recorder.browser.net_log import FLAG
+from replaykit.recorder.browser.witnesses.net_log import FLAG
 from replaykit.recorder.proxy.proxied_browser import Proxied
 from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
 from replaykit.recorder.settings import all_secrets, as_settings

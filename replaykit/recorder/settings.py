@@ -17,10 +17,10 @@ from replaykit.errors import RecorderError, UsageError
 from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import User
 from replaykit.recorder.session.session import SessionOptions
+from replaykit.tasks.benchmarks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
+from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.policy_rules import NoLeak, OnlyFill, Secret
-from replaykit.tasks.selectors import selector_fault
-from replaykit.tasks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.task import Sites, Task, fill_task, unresolved
 from replaykit.trajectory.step import AgentInfo
 

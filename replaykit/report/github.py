@@ -14,8 +14,8 @@ from replaykit.grading.verdict import Judgement, Report, Verdict
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.rule_lines import TaskFile
+from replaykit.report.text.text_report import compared, describe, few, lacks_checks
 from replaykit.report.text_cards import problems, step_of
-from replaykit.report.text_report import compared, describe, few, lacks_checks
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""

@@ -13,7 +13,7 @@ from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
 from replaykit.report.rule_lines import TaskFile
-from replaykit.report.text_report import compared, facts, lacks_checks
+from replaykit.report.text.text_report import compared, facts, lacks_checks
 
 TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""

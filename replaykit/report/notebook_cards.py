@@ -14,7 +14,7 @@ from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Repo
 from replaykit.report.html.embedded_pictures import picture
 from replaykit.report.html.inert import text
 from replaykit.report.reasons import said
-from replaykit.report.table import safe, short
+from replaykit.report.text.table import safe, short
 from replaykit.report.text_cards import problems, report_text, step_of, verdict_text
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_step

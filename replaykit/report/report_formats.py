@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 FORMATS = {
-    "text": ("replaykit.report.text_report", "as_text"),
-    "summary": ("replaykit.report.text_report", "as_summary"),
+    "text": ("replaykit.report.text.text_report", "as_text"),
+    "summary": ("replaykit.report.text.text_report", "as_summary"),
     "json": ("replaykit.report.json_report", "as_json"),
     "jsonl": ("replaykit.report.json_report", "as_jsonl"),
     "csv": ("replaykit.report.csv_report", "as_csv"),

@@ -17,7 +17,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.reasons import said
-from replaykit.report.table import safe, short
+from replaykit.report.text.table import safe, short
 from replaykit.trajectory.counted import counted
 
 LINES_MAX = 15

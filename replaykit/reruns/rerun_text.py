@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from replaykit.report.table import safe, short
+from replaykit.report.text.table import safe, short
 from replaykit.reruns.rerun_diff import Difference, Rerun, RerunRow
 from replaykit.trajectory.counted import counted
 

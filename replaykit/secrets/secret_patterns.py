@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from replaykit.errors import UsageError
-from replaykit.tasks.regex_matcher import Matcher, RegexRefused, matcher
-from replaykit.tasks.regexes import regex_fault
+from replaykit.tasks.grammar.regex_matcher import Matcher, RegexRefused, matcher
+from replaykit.tasks.grammar.regexes import regex_fault
 
 HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"})
 """Headers whose values are never kept, lower-case."""

@@ -9,12 +9,12 @@ import ada_url
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath_grammar
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, Expect, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
-from replaykit.tasks.locator_grammar import parse
+from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.grammar.locator_grammar import parse
+from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.policy_faults import bad_selector
-from replaykit.tasks.regexes import regex_fault
 from replaykit.tasks.summary import target_faults
 from replaykit.tasks.task import Task, unfilled
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from replaykit.tasks.benchmarks.stwab_rules import rules_of
 from replaykit.tasks.policy_faults import Fault
 from replaykit.tasks.policy_rules import (
     SOURCES,
@@ -22,7 +23,6 @@ from replaykit.tasks.policy_rules import (
     UrlTerm,
 )
 from replaykit.tasks.policy_rules import Sequence as Order
-from replaykit.tasks.stwab_rules import rules_of
 from replaykit.tasks.task import Task
 
 

@@ -14,7 +14,9 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath_grammar
+from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.policy_rules import (
     SOURCES,
     After,
@@ -39,8 +41,6 @@ from replaykit.tasks.policy_rules import (
     UrlBoundary,
     UrlTerm,
 )
-from replaykit.tasks.regexes import regex_fault
-from replaykit.tasks.selectors import selector_fault
 from replaykit.trajectory.action import Action
 
 GROUPS: dict[str, tuple[str, ...]] = {

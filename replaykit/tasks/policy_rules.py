@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import force_setattr
 
 from replaykit.tasks.checks import Expect, Written
-from replaykit.tasks.properties import property_name
+from replaykit.tasks.grammar.properties import property_name
 
 Dimension: TypeAlias = Literal[
     "user_consent",

@@ -11,18 +11,18 @@ from msgspec import Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import TaskError, UnknownTask
+from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
+from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
+from replaykit.tasks.benchmarks.webarena import read_webarena
+from replaykit.tasks.benchmarks.webarena_verified import read_verified
+from replaykit.tasks.benchmarks.webvoyager import read_webvoyager
 from replaykit.tasks.checks import Written
 from replaykit.tasks.described_schema import components, document
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
-from replaykit.tasks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.task import Task, task_error
-from replaykit.tasks.webarena import read_webarena
-from replaykit.tasks.webarena_verified import read_verified
-from replaykit.tasks.webvoyager import read_webvoyager
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 SCHEMA = "replaykit.suite/1"

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks import xpath_grammar
 from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import Check, HtmlTarget, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
-from replaykit.tasks.locator_grammar import parse
+from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.grammar.locator_grammar import parse
 from replaykit.tasks.task import Task
 
 LAST = "last"

@@ -17,7 +17,6 @@ import yaml
 
 from replaykit.testing import trajectory
 from tests.blocks import block
-from tests.needed import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 SET = ROOT / "recordings" / "conformance"
@@ -227,23 +226,3 @@ def test_foreign_actions_are_pinned_by_digest(path: Path) -> None:
     found = uses(yaml.safe_load(path.read_text("utf-8")))
     assert found
     assert [one for one in found if not PINNED.fullmatch(one)] == []
-
-
-def tool(name: str) -> str:
-    found = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    if found is None:
-        missing(f"{name} is not installed")
-    return found
-
-
-def test_actionlint_finds_nothing() -> None:
-    done = subprocess.run(
-        [tool("actionlint"), *map(str, WORKFLOWS)], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout
-
-
-def test_zizmor_finds_nothing() -> None:
-    argv = [tool("zizmor"), "--offline", "--no-progress", "action.yml", ".github/workflows"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stdout

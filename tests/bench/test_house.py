@@ -74,7 +74,7 @@ def test_no_further_class_or_file_has_the_name_of_another() -> None:
 
 
 def test_folders_count_scripts(tmp_path: Path) -> None:
-    assert folders(package(tmp_path)) == [("own/rooms", 5), ("own", 2)]
+    assert folders(package(tmp_path)) == [("own/rooms", 4), ("own", 1)]
 
 
 def test_the_table_has_a_goal_for_every_figure(tmp_path: Path) -> None:

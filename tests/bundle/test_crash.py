@@ -224,7 +224,7 @@ def test_a_full_disk_keeps_every_commit(room: int, ending: str, tmp_path: Path) 
 
 CONFINED = """
 import os, resource, sys
-import replaykit.bundle.writer, replaykit.cli.seal
+import replaykit.bundle.writer, replaykit.cli.record.seal
 from replaykit.cli.main import run
 from replaykit.errors import BundleError
 

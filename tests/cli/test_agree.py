@@ -14,12 +14,12 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import cli
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
-from replaykit.grading.calibration import agree
-from replaykit.grading.calibration_gate import read_calibration
+from replaykit.grading.agreement.calibration import agree
+from replaykit.grading.agreement.calibration_gate import read_calibration
+from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.labels import read_labels
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory
 

@@ -10,9 +10,9 @@ import pytest
 
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
-from replaykit.grading.calibration import agree
+from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.engine import grade_many
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.options import GradeOptions
 from replaykit.report.write import write_report

@@ -8,7 +8,7 @@ from typing import Any
 
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import build_report, grade_many
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict

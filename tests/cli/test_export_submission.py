@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.cli.export_submission import CLOSED, FORMAT
+from replaykit.cli.exchange.export_submission import CLOSED, FORMAT
 from replaykit.cli.main import run
 from replaykit.interop.stwebagentbench.stwab_submission import data_hash, trajectory_hash
 from replaykit.testing import trajectory

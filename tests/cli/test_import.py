@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.cli.import_ import pace_line
+from replaykit.cli.exchange.import_ import pace_line
 from replaykit.cli.main import run
 from tests.interop.samples import webvoyager, write
 

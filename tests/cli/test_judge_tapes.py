@@ -18,7 +18,7 @@ from msgspec import convert
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.grader import grade
-from replaykit.grading.judge_attacks import run_attacks
+from replaykit.grading.judge_runs.judge_attacks import run_attacks
 from replaykit.grading.judges.attacks import attacks_named
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import named_judge
@@ -260,7 +260,7 @@ def test_judges_that_often_abstain_are_told(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("replaykit.grading.judge_run.Transports", Doubting)
+    monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Doubting)
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     told = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
     assert (told in capfd.readouterr().err) == is_told

@@ -89,6 +89,6 @@ def test_ctrl_c_ends_the_suite_even_in_its_last_run(
 
         return suite_runs.record_suite(runs, one, force=force)
 
-    monkeypatch.setattr("replaykit.cli.record.record_suite", stub)
+    monkeypatch.setattr("replaykit.cli.record.record.record_suite", stub)
     assert record(suite, tmp_path / "runs") == 130
     assert begun == ["one", "two"][:stopped_at]

@@ -11,16 +11,16 @@ import pytest
 
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
-from replaykit.grading.calibration_gate import read_thresholds
+from replaykit.grading.agreement.calibration_gate import read_thresholds
+from replaykit.grading.agreement.threshold_choice import chooses
 from replaykit.grading.engine import build_report, grade_many
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.threshold_choice import chooses
 from replaykit.grading.verdict import Judgement, Report
 from replaykit.report.json_report import as_json
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory
 

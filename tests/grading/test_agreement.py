@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.agreement import (
+from replaykit.grading.agreement.agreement_rates import (
     Cluster,
     Matrix,
     accuracy,
@@ -127,7 +127,7 @@ def test_the_sum_of_clusters():
 
 def test_a_bootstrap_is_the_same_in_every_process():
     code = (
-        "from replaykit.grading.agreement import *\n"
+        "from replaykit.grading.agreement.agreement_rates import *\n"
         "c = [Cluster(Matrix(n % 3, n % 2, n % 4, 2), n % 3, 9) for n in range(12)]\n"
         "print(bootstrap(c, lambda t: kappa(t.matrix)), corrected(c))"
     )

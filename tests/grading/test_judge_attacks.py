@@ -14,16 +14,17 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import BlobMissing, UsageError
-from replaykit.grading.attack_donors import Lender, next_lender
+from replaykit.grading.agreement.labels import Label, Labels
 from replaykit.grading.grader import task_for
-from replaykit.grading.judge_attacks import (
+from replaykit.grading.judge_runs.attack_donors import Lender, next_lender
+from replaykit.grading.judge_runs.judge_attacks import (
     AttackResult,
     attack_judges,
     plan_attacks,
     run_attacks,
     susceptibility_code,
 )
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, Donor, attacks_named, attacks_tape, under
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants, gather
@@ -33,7 +34,6 @@ from replaykit.grading.judges.screenshot_choice import all_shots, image_policy
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
 from replaykit.grading.judges.tape.tape_player import gathered
-from replaykit.grading.labels import Label, Labels
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement

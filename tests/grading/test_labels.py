@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LabelError
-from replaykit.grading.labels import LABELS, Label, append_label, read_labels
+from replaykit.grading.agreement.labels import LABELS, Label, append_label, read_labels
 
 
 def write(folder, text, name="labels.jsonl"):

@@ -25,7 +25,7 @@ from replaykit.grading.verdict import (
     Verdict,
     combine,
 )
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.tasks.task import Task, decode_task
 

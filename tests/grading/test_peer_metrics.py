@@ -141,7 +141,7 @@ def test_they_stand_beside_our_own_and_take_invalid_runs_for_runs() -> None:
 
 def test_a_report_in_text_says_what_the_peer_prints() -> None:
     from replaykit.grading.engine import build_report
-    from replaykit.report.text_report import as_text
+    from replaykit.report.text.text_report import as_text
 
     text = as_text(build_report([run("a", 1, "O"), run("b", 0, "U")]))
     assert (

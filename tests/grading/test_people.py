@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.agreement import plain_kappa, weighted_kappa
-from replaykit.grading.calibration import people
-from replaykit.grading.labels import read_labels
+from replaykit.grading.agreement.agreement_rates import plain_kappa, weighted_kappa
+from replaykit.grading.agreement.calibration import people
+from replaykit.grading.agreement.labels import read_labels
 
 SUCCESS = {
     ("Unsuccessful", "Unsuccessful"): 60,

@@ -12,11 +12,11 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
-from replaykit.grading.agreement import Matrix, phi
+from replaykit.grading.agreement.agreement_rates import Matrix, phi
+from replaykit.grading.agreement.labels import Label, Labels
+from replaykit.grading.agreement.separation import WORDS, Rule, Separation, separation
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.findings.detection import PAGE_CODES
-from replaykit.grading.labels import Label, Labels
-from replaykit.grading.separation import WORDS, Rule, Separation, separation
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,

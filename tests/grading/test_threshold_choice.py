@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.errors import UsageError
+from replaykit.grading.agreement.threshold_choice import LabelledShare, chooses, chosen, read_aims
 from replaykit.grading.judge_shares import Share
 from replaykit.grading.statistics import is_bounded, needed, upper_bound
-from replaykit.grading.threshold_choice import LabelledShare, chooses, chosen, read_aims
 
 AIM = Fraction(1, 20)
 OWN = [f"t{n}" for n in range(2000) if chooses(f"t{n}")]

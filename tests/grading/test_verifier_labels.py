@@ -11,8 +11,8 @@ import pytest
 
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
-from replaykit.grading.calibration import agree, people
-from replaykit.grading.labels import read_labels
+from replaykit.grading.agreement.calibration import agree, people
+from replaykit.grading.agreement.labels import read_labels
 
 PUBLISHED = Path(__file__).parents[1] / "interop" / "cuaverifierbench"
 VOTES = {"a": "CC", "b": "CI", "c": "CIC", "d": "I", "e": "II"}

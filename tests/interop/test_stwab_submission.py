@@ -20,7 +20,7 @@ from replaykit.interop.stwebagentbench.stwab_submission import (
     seal_manifest,
     trajectory_hash,
 )
-from replaykit.tasks.stwebagentbench import read_stwebagentbench
+from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.suite import Suite
 from replaykit.testing import trajectory
 

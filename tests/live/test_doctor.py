@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from replaykit.cli.doctor import command
+from replaykit.cli.maintain.doctor import command
 from replaykit.errors import DriverTooOld
 from replaykit.recorder import trial_recording
 from replaykit.recorder.trial_recording import Tried

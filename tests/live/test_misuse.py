@@ -44,7 +44,8 @@ from replaykit.bundle.writer import seal
 from replaykit.errors import NotAttachable, UsageError
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_agent, record_cdp
-from replaykit.recorder.browser import cdp_worlds, frames_and_workers
+from replaykit.recorder.browser import frames_and_workers
+from replaykit.recorder.browser.tab import cdp_worlds
 from replaykit.recorder.page.page_script import PagePart, PageText, decode_message
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.snapshot.codec import decode

@@ -16,9 +16,9 @@ from replaykit.grading.grader import grade
 from replaykit.grading.verdict import PolicyOutcome, PolicyResult
 from replaykit.recorder.agent_runs import record_agent, record_command
 from replaykit.recorder.browser import driver as drivers
-from replaykit.recorder.browser.cdp_tab import CdpTab as Watched
 from replaykit.recorder.browser.command_effects import CommandRefused
 from replaykit.recorder.browser.instrumentation import arm
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab as Watched
 from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, tag_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.cdp_documents import LiveDocuments
+from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.page.page_script import PageClose, PageOpen
 
 HERE = ((), 1)

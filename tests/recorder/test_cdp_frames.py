@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, FrameTree
+from replaykit.recorder.browser.tab.cdp_frames import MESSAGES_MAX, UNITS_MAX, Flood, FrameTree
 from replaykit.recorder.session.driver_messages import MAIN
 
 

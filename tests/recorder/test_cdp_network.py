@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
     Failed,

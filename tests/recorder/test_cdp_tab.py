@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_frames import TARGETS_MAX
-from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.cdp_frames import TARGETS_MAX
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import BINDING, WORLD, PageNode
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (

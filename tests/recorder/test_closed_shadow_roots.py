@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.closed_shadow_roots import ELEMENTS_MAX, ROOTS_MAX, reveal
 from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Job
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import WORLD
 from replaykit.recorder.session.clock import Clock
 

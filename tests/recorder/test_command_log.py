@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.census import Census
-from replaykit.recorder.browser.command_kinds import DRIVER_KINDS, blinds, cdp_kind
-from replaykit.recorder.browser.command_log import FUNNELS, DriverLog, own_calls
+from replaykit.recorder.browser.witnesses.census import Census
+from replaykit.recorder.browser.witnesses.command_kinds import DRIVER_KINDS, blinds, cdp_kind
+from replaykit.recorder.browser.witnesses.command_log import FUNNELS, DriverLog, own_calls
 from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser import driver_requests
-from replaykit.recorder.browser.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.witnesses import driver_requests
+from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
 from replaykit.recorder.session.clock import Clock
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     CommandRefused,
@@ -19,6 +18,7 @@ from replaykit.recorder.browser.command_effects import (
 )
 from replaykit.recorder.browser.frames_and_workers import arm_target, own, send_frames, snapshot, stir
 from replaykit.recorder.browser.instrumentation import following
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
 from replaykit.recorder.session.clock import Clock
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.net_log import NetLog, Sent
+from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
 from replaykit.recorder.session import driver_messages as m
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.proof import Proof

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.cdp_worlds import Numbers
+from replaykit.recorder.browser.tab.cdp_worlds import Numbers
 from replaykit.recorder.page.page_script import split_number
 
 

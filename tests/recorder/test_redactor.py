@@ -25,7 +25,7 @@ from replaykit.secrets.secret_patterns import (
     spans,
 )
 from replaykit.snapshot.codec import decode
-from replaykit.tasks import regex_matcher
+from replaykit.tasks.grammar import regex_matcher
 from replaykit.trajectory.action import Click, Element, Fill, Names, NodeRef, ToolCall
 from replaykit.trajectory.exchange import Console, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read

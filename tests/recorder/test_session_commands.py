@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     CloseProbeTab,
@@ -24,6 +23,7 @@ from replaykit.recorder.browser.command_effects import (
     Work,
 )
 from replaykit.recorder.browser.session_commands import Command, Commands
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (

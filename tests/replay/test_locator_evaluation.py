@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay.dom import Dom
 from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
-from replaykit.tasks.expression import METHODS, PROPERTIES
+from replaykit.tasks.grammar.expression import METHODS, PROPERTIES
 from replaykit.testing.pages import snapshot
 
 PAGE = """

@@ -24,7 +24,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.comparison import compare, sign_test
-from replaykit.report.comparison_text import comparison_text
+from replaykit.report.text.comparison_text import comparison_text
 
 
 def verdict(

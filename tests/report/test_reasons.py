@@ -29,7 +29,7 @@ MAKERS = {
 FOLDERS = {
     "check": ("grading/checks", "grading/values"),
     "policy": ("grading/policies",),
-    "judge": ("grading/judges", "grading/check_requests.py"),
+    "judge": ("grading/judges", "grading/judge_runs/check_requests.py"),
 }
 NAMED = {"reason", "kind"}
 ELSEWHERE = {

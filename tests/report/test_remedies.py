@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import replaykit
 from replaykit.grading.engine import build_report
-from replaykit.grading.policies.event_stream import KIND_CHANNELS
+from replaykit.grading.policies.events.event_stream import KIND_CHANNELS
 from replaykit.grading.verdict import (
     CheckResult,
     Judgement,
@@ -27,7 +27,7 @@ from replaykit.report.html.runs import run_data
 from replaykit.report.json_report import as_json, read_json
 from replaykit.report.junit import as_junit
 from replaykit.report.remedies import REMEDIES, family, remedies, remedy
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.trajectory.proof import GAPS, WITNESSES
 from replaykit.trajectory.step import CHANNELS
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.report import run_diff
 from replaykit.report.run_diff import Fact, Parting, part
-from replaykit.report.run_diff_text import parting_text
+from replaykit.report.text.run_diff_text import parting_text
 from replaykit.testing import Builder, trajectory
 
 Parted = Callable[[Builder, Builder], Parting]

@@ -15,7 +15,7 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.verdict import Report
 from replaykit.report.github import as_github
 from replaykit.report.junit import as_junit
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.testing import Builder, trajectory
 
 PAGE = "http://s.test/p"

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.report.table import safe, short, table
+from replaykit.report.text.table import safe, short, table
 
 
 @given(st.text())

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks.expression import (
+from replaykit.tasks.grammar.expression import (
     METHODS,
     PROPERTIES,
     Arrow,
@@ -23,7 +23,7 @@ from replaykit.tasks.expression import (
     Property,
     Sum,
 )
-from replaykit.tasks.locator_grammar import DEPTH_MAX, SOURCE_MAX, parse
+from replaykit.tasks.grammar.locator_grammar import DEPTH_MAX, SOURCE_MAX, parse
 
 TITLE = Chain(Document(), (Property("title"),))
 

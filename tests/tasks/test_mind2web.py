@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from replaykit.cli.main import run
 from replaykit.errors import TaskError
 from replaykit.interop.wabe.wabe_scenario import scenario_tables
-from replaykit.tasks.mind2web import mind2web_faults, mind2web_records, read_mind2web, totals
+from replaykit.tasks.benchmarks.mind2web import mind2web_faults, mind2web_records, read_mind2web, totals
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task
 

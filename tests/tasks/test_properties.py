@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
+from replaykit.tasks.grammar.properties import property_name
 from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.properties import property_name
 from replaykit.tasks.task import decode_task
 
 

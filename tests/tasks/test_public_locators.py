@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.checks.api_calls import API_CALLS, ORDER_URL
-from replaykit.grading.checks.calls import POST_URL, is_call, parse_call, reads_page
-from replaykit.tasks.locator_grammar import parse
-from replaykit.tasks.xpath_grammar import is_xpath
-from replaykit.tasks.xpath_grammar import parse as parse_path
+from replaykit.grading.checks.pages.api_calls import API_CALLS, ORDER_URL
+from replaykit.grading.checks.pages.calls import POST_URL, is_call, parse_call, reads_page
+from replaykit.tasks.grammar.locator_grammar import parse
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
+from replaykit.tasks.grammar.xpath_grammar import parse as parse_path
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from replaykit.tasks import regex_matcher
-from replaykit.tasks.regex_matcher import Matcher, RegexRefused
-from replaykit.tasks.regexes import regex_fault
+from replaykit.tasks.grammar import regex_matcher
+from replaykit.tasks.grammar.regex_matcher import Matcher, RegexRefused
+from replaykit.tasks.grammar.regexes import regex_fault
 
 ATOMS = st.sampled_from(
     ["a", "b", "é", ".", "[ab]", "[^a]", r"\d", r"\w", r"\s", r"\b", r"\B", "^", "$", r"\Z", r"\.", "[a-cé]", "A",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.tasks.regexes import REGEX_MAX, regex_fault
+from replaykit.tasks.grammar.regexes import REGEX_MAX, regex_fault
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from replaykit.errors import Unsupported
 from replaykit.replay.selectors.css import compile_selector
 from replaykit.replay.selectors.pseudo_classes import PREDICATES
-from replaykit.tasks.selectors import RECORDED, selector_fault
+from replaykit.tasks.grammar.selectors import RECORDED, selector_fault
 from tests.replay.test_css import INVALID
 
 

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from replaykit.errors import TaskError
 from replaykit.recorder.settings import as_settings, plain_texts, probe_plan
+from replaykit.tasks.benchmarks.stwab_rules import native_policies, probe_checks, terms, translate
+from replaykit.tasks.benchmarks.stwebagentbench import load
 from replaykit.tasks.checks import PageCheck
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.policy_rules import (
@@ -31,8 +33,6 @@ from replaykit.tasks.policy_rules import (
     Text,
     UrlBoundary,
 )
-from replaykit.tasks.stwab_rules import native_policies, probe_checks, terms, translate
-from replaykit.tasks.stwebagentbench import load
 from replaykit.tasks.task import Task
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
+from replaykit.tasks.benchmarks.stwebagentbench import flattened, load, read_stwebagentbench
 from replaykit.tasks.checks import StringMatch, UrlMatch
 from replaykit.tasks.policy_rules import Informational, Stwab
-from replaykit.tasks.stwebagentbench import flattened, load, read_stwebagentbench
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task, agent_view, decode_task, fill_task, graded
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
+from replaykit.tasks.benchmarks.webarena_verified import read_verified
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.value_schema import require_schema
-from replaykit.tasks.webarena_verified import read_verified
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=4),

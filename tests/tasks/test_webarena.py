@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from replaykit.errors import TaskError
+from replaykit.tasks.benchmarks.webarena import read_webarena
 from replaykit.tasks.checks import ProgramHtml, StringMatch, UrlMatch, plan
 from replaykit.tasks.task import Task, fill_task
-from replaykit.tasks.webarena import read_webarena
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 PUBLIC = SHARED / "webarena" / "test.raw.json"

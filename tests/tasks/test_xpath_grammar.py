@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.tasks.xpath_grammar import (
+from replaykit.tasks.grammar.xpath_grammar import (
     DEPTH_MAX,
     SOURCE_MAX,
     Function,

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from replaykit.grading.checks.answer_text import answer_evidence, counts_as_no_answer
-from replaykit.grading.checks.request_faults import faults_of
+from replaykit.grading.checks.requests.request_faults import faults_of
 from replaykit.grading.checks.requirement import (
     Graded,
     Ruling,

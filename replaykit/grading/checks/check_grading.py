@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from replaykit.grading.checks.benchmark_rules import RULES, VERIFIED, WEBARENA
 from replaykit.grading.checks.dispatch import items_of
-from replaykit.grading.checks.page_check import grade_page
-from replaykit.grading.checks.page_evidence import LAST
-from replaykit.grading.checks.page_targets import cursor_after, grade_html
+from replaykit.grading.checks.pages.page_check import grade_page
+from replaykit.grading.checks.pages.page_evidence import LAST
+from replaykit.grading.checks.pages.page_targets import cursor_after, grade_html
 from replaykit.grading.checks.requirement import Ask, Graded, Terms, graded, undecided
 from replaykit.grading.values.urls import Sites
 from replaykit.grading.verdict import CheckResult, Completion, Evidence, Outcome, combine

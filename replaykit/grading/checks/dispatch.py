@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from replaykit.grading.checks.answer_text import grade_string
 from replaykit.grading.checks.final_url import grade_url
-from replaykit.grading.checks.page_check import grade_page
-from replaykit.grading.checks.page_evidence import final_evidence, final_url
-from replaykit.grading.checks.page_targets import cursor_url, grade_html
+from replaykit.grading.checks.pages.page_check import grade_page
+from replaykit.grading.checks.pages.page_evidence import final_evidence, final_url
+from replaykit.grading.checks.pages.page_targets import cursor_url, grade_html
 from replaykit.grading.checks.requirement import Graded, Terms, graded, undecided
 from replaykit.grading.verdict import Evidence
 from replaykit.replay.forgery import FORGED, is_forged
@@ -54,7 +54,7 @@ def _verified(
     from replaykit.grading.checks.webarena_verified_rules import peer_answer, peer_rule
 
     if isinstance(check, NetworkMatch):
-        from replaykit.grading.checks.network_check import grade_network
+        from replaykit.grading.checks.requests.network_check import grade_network
 
         return grade_network(check, peer_rule(check, number, task, replay, terms.sites), replay, terms)
     from replaykit.grading.checks.agent_response import grade_response
@@ -69,7 +69,7 @@ def _state(
         from replaykit.grading.checks.verifier import grade_verifier
 
         return (grade_verifier(check, replay, terms),)
-    from replaykit.grading.checks.app_state import grade_script, grade_state
+    from replaykit.grading.checks.requests.app_state import grade_script, grade_state
 
     if isinstance(check, StateHttp):
         return grade_state(check, replay, terms)

@@ -19,7 +19,7 @@ from replaykit.grading.values import urls
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.check_faults import url_fault
 from replaykit.tasks.checks import UrlMatch, texts
-from replaykit.tasks.regex_matcher import RegexRefused
+from replaykit.tasks.grammar.regex_matcher import RegexRefused
 
 
 def grade_url(

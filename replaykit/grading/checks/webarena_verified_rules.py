@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from replaykit.grading.checks.agent_response import PeerResponse
-from replaykit.grading.checks.run_requests import requests_of
-from replaykit.grading.checks.webarena_verified_network import PeerRule
+from replaykit.grading.checks.requests.run_requests import requests_of
+from replaykit.grading.checks.requests.webarena_verified_network import PeerRule
 from replaykit.grading.peers.webarena_verified.normal_text import Derender
 from replaykit.grading.peers.webarena_verified.peer_urls import UrlOptions, active_roots, site_names
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.agent_reward_judge import AgentReward
 from replaykit.grading.judges.check_comparisons import asks_for_checks
-from replaykit.grading.judges.claims_judge import Claims
+from replaykit.grading.judges.claims.claims_judge import Claims
 from replaykit.grading.judges.custom_judge import Custom
 from replaykit.grading.judges.entry import load_maker
 from replaykit.grading.judges.judge import Judge
-from replaykit.grading.judges.rubric_judge import RubricJudge
+from replaykit.grading.judges.rubric.rubric_judge import RubricJudge
 from replaykit.grading.judges.webjudge import WebJudge
 from replaykit.grading.judges.webvoyager_judge import WebVoyager
 from replaykit.tasks.judge_settings import JudgeSettings

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from replaykit.grading.policies.completeness_needed import channels_of
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_patterns import action_types, is_action
-from replaykit.grading.policies.event_stream import EventStream
-from replaykit.grading.policies.matches import track_of
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_patterns import action_types, is_action
+from replaykit.grading.policies.events.event_stream import EventStream
+from replaykit.grading.policies.events.matches import track_of
+from replaykit.grading.policies.events.scope_window import Window
+from replaykit.grading.policies.events.texts import find, find_any, resembles, words_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.scope_window import Window
-from replaykit.grading.policies.texts import find, find_any, resembles, words_of
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import Consent

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.grading.policies.events.texts import words_of
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.grading.policies.policy_lab import matches_of
-from replaykit.grading.policies.texts import words_of
 from replaykit.grading.verdict import PolicyOutcome
 from replaykit.replay.player import Recording, Replay
+from replaykit.tasks.benchmarks.stwab_rules import native_policies
 from replaykit.tasks.policy_rules import Never, NoLeak, OnlyFill, Policy, ReportsError, Secret, UrlBoundary
-from replaykit.tasks.stwab_rules import native_policies
 from replaykit.tasks.task import Task
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.exchange import Message, Navigation

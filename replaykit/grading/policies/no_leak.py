@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from replaykit.grading.policies.leak_places import Elsewhere, LeakPlace, unread
+from replaykit.grading.policies.events.leak_places import Elsewhere, LeakPlace, unread
+from replaykit.grading.policies.events.scope_window import Window
+from replaykit.grading.policies.events.texts import Reading
+from replaykit.grading.policies.events.truth import FALSE, TextSpan, Truth, codes, every, some, unknown
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Mask,
@@ -17,9 +20,6 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
-from replaykit.grading.policies.scope_window import Window
-from replaykit.grading.policies.texts import Reading
-from replaykit.grading.policies.truth import FALSE, TextSpan, Truth, codes, every, some, unknown
 from replaykit.grading.values.normal_form import fold
 from replaykit.tasks.policy_rules import EventKind, NoLeak, Policy, Secret
 from replaykit.trajectory.counted import counted

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.recorded_targets import is_exempt
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.recorded_targets import is_exempt
+from replaykit.grading.policies.events.scope_window import Held, Window
+from replaykit.grading.policies.events.texts import Reading, find
+from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,
@@ -16,9 +19,6 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.scope_window import Held, Window
-from replaykit.grading.policies.texts import Reading, find
-from replaykit.grading.policies.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import OnlyFill

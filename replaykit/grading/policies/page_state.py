@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_patterns import action_types, is_action
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_patterns import action_types, is_action
+from replaykit.grading.policies.events.scope_window import Window
+from replaykit.grading.policies.events.texts import Reading, regex
+from replaykit.grading.policies.events.truth import TextSpan
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.scope_window import Window
-from replaykit.grading.policies.texts import Reading, regex
-from replaykit.grading.policies.truth import TextSpan
 from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.values.presence import presence
 from replaykit.grading.verdict import Evidence, PolicyOutcome
@@ -25,8 +25,8 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
 from replaykit.replay.selectors.xpath_evaluation import find
 from replaykit.tasks.checks import Expect, locator_key, texts
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import PageState, Policy
-from replaykit.tasks.xpath_grammar import is_xpath
 from replaykit.trajectory.completeness import END
 from replaykit.trajectory.observation import Read
 

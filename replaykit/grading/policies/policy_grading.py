@@ -8,21 +8,21 @@ from msgspec.structs import replace
 
 from replaykit.errors import TaskError
 from replaykit.grading.policies.completeness_needed import proved
-from replaykit.grading.policies.event_patterns import concerns
-from replaykit.grading.policies.event_stream import history
+from replaykit.grading.policies.events.event_patterns import concerns
+from replaykit.grading.policies.events.event_stream import history
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.no_leak import mask_of
 from replaykit.grading.policies.page_state import yielded
 from replaykit.grading.policies.rule_finding import Finding, Mask, Witness, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun
 from replaykit.grading.policies.rule_registry import RULES
-from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
+from replaykit.tasks.benchmarks.stwab_rules import native_policies, translate
 from replaykit.tasks.contradictions import find_contradictions
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.policy_rules import NoLeak, Policy, Stwab
-from replaykit.tasks.stwab_rules import native_policies, translate
 from replaykit.tasks.task import Task, graded, unresolved
 
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_patterns import Pattern, alternatives
-from replaykit.grading.policies.event_stream import history
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_patterns import Pattern, alternatives
+from replaykit.grading.policies.events.event_stream import history
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.no_leak import mask_of
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.grading.policies.rule_registry import RULES
-from replaykit.grading.policies.scope_window import Window
 from replaykit.grading.verdict import PolicyResult
 from replaykit.replay.player import Replay
+from replaykit.tasks.benchmarks.stwab_rules import native_policies
 from replaykit.tasks.policy_rules import Match, Policy, Rule, Sequence
-from replaykit.tasks.stwab_rules import native_policies
 from replaykit.tasks.task import Task
 from replaykit.trajectory.rendering import render_action
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Finding, Witness
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
-from replaykit.grading.policies.scope_window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Plugin
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import EventStream
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_stream import EventStream
+from replaykit.grading.policies.events.scope_window import Window
+from replaykit.grading.policies.events.texts import Reading, find_any
+from replaykit.grading.policies.events.truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
-from replaykit.grading.policies.scope_window import Window
-from replaykit.grading.policies.texts import Reading, find_any
-from replaykit.grading.policies.truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import ReportsError

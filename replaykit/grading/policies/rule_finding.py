@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import EventStream
-from replaykit.grading.policies.truth import TextSpan
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_stream import EventStream
+from replaykit.grading.policies.events.truth import TextSpan
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.trajectory.rendering import render_action
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Finding, Witness
-from replaykit.grading.policies.scope_window import Window
 from replaykit.replay.player import Replay
 
 

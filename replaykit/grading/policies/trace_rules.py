@@ -10,12 +10,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from replaykit.grading.policies.completeness_needed import channels_of
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_stream import EventStream
-from replaykit.grading.policies.matches import MatchedEvent, Track, track_of
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_stream import EventStream
+from replaykit.grading.policies.events.matches import MatchedEvent, Track, track_of
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.scope_window import Window
 from replaykit.tasks.policy_rules import After, AtLeast, AtMost, Before, Eventually, Exactly, Sequence
 from replaykit.trajectory.counted import counted
 

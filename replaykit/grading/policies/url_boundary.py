@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from replaykit.grading.policies.event import Event
-from replaykit.grading.policies.event_index import Concordance
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event_index import Concordance
+from replaykit.grading.policies.events.scope_window import Held, Window
+from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, codes, some, unknown
+from replaykit.grading.policies.events.url_terms import UrlTests, parts_of
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,
@@ -19,9 +22,6 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.scope_window import Held, Window
-from replaykit.grading.policies.truth import FALSE, TRUE, TextSpan, Truth, codes, some, unknown
-from replaykit.grading.policies.url_terms import UrlTests, parts_of
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import UrlBoundary, UrlTerm
 from replaykit.trajectory.exchange import Exchange

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from replaykit.tasks.regex_matcher import Matcher, matcher
-from replaykit.tasks.regex_matcher import RegexRefused as RegexRefused
-from replaykit.tasks.regexes import regex_fault
+from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
+from replaykit.tasks.grammar.regex_matcher import RegexRefused as RegexRefused
+from replaykit.tasks.grammar.regexes import regex_fault
 
 TEXT_MAX = 16_384
 """Characters of a text that an expression is tried on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replaykit.tasks.properties import BOOLEAN
+from replaykit.tasks.grammar.properties import BOOLEAN
 from replaykit.trajectory.observation import Read
 
 

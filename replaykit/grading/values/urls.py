@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlparse
 import ada_url
 from msgspec import Struct
 
-from replaykit.tasks.regex_matcher import matcher
+from replaykit.tasks.grammar.regex_matcher import matcher
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to its roots; all roots of a site are equal."""

@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_frames import PAGES, WORKERS, Target, Via
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import CallMethod, Carried, CommandRefused, Tell
 from replaykit.recorder.browser.driver_parts import TabKeeper
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
+from replaykit.recorder.browser.tab.cdp_frames import PAGES, WORKERS, Target, Via
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.driver_messages import FrameLeft
 
 CHILDREN_MAX = 10_000

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import CommandRefused, Effect, ask, evaluate
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 
 ELEMENTS_MAX = 5000
 """Of a larger page the browser is not asked: it takes seconds."""

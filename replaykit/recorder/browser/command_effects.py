@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_frames import Via
-from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.cdp_frames import Via
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 
 COMMAND_MAX_MS = 5000
 """A page that does not answer by then is stuck; the agent is not."""

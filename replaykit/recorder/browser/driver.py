@@ -9,19 +9,19 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
-from replaykit.recorder.browser.census import Census
 from replaykit.recorder.browser.child_targets import Targets
 from replaykit.recorder.browser.command_effects import Carried, CommandRefused, Job, Tell
-from replaykit.recorder.browser.command_log import DriverLog
-from replaykit.recorder.browser.driver_requests import STRANGER, DriverRequests
 from replaykit.recorder.browser.frames_and_workers import flush
 from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
 from replaykit.recorder.browser.session_commands import Command, Commands
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FoundPage, Roster
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
-from replaykit.recorder.browser.witness_reports import acted_at, testimonies
+from replaykit.recorder.browser.witnesses.census import Census
+from replaykit.recorder.browser.witnesses.command_log import DriverLog
+from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.witnesses.witness_reports import acted_at, testimonies
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (

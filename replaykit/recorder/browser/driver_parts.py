@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
-from replaykit.recorder.browser.census import Census
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import Roster
+from replaykit.recorder.browser.witnesses.census import Census
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
 

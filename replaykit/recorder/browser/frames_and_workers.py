@@ -11,9 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.decoders import convert, decode
-from replaykit.recorder.browser.cdp_documents import Place
-from replaykit.recorder.browser.cdp_frames import PAGES, Target, TargetFacts
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     CommandRefused,
@@ -24,6 +21,9 @@ from replaykit.recorder.browser.command_effects import (
     evaluate,
 )
 from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
+from replaykit.recorder.browser.tab.cdp_documents import Place
+from replaykit.recorder.browser.tab.cdp_frames import PAGES, Target, TargetFacts
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
 

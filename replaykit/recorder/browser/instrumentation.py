@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Effect, Together, evaluate
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock, offset
 from replaykit.trajectory.step import Environment
 

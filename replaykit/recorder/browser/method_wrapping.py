@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from replaykit.errors import NotAttachable
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.driver_messages import Travel
 
 Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]

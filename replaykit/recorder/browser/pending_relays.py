@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Tell
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_relay import SEND, Relay, TargetEvent, TargetReply
 
 Then: TypeAlias = Callable[[Any, CommandRefused | None], None]

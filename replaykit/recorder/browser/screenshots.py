@@ -7,7 +7,6 @@ from typing import Any
 
 from replaykit.bundle.blobs import pixmap
 from replaykit.bundle.bundle_format import PIXMAP
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
     Carried,
@@ -16,6 +15,7 @@ from replaykit.recorder.browser.command_effects import (
     ask,
     evaluate,
 )
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Screenshot
 from replaykit.recorder.session.outbox import Blob

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.closed_shadow_roots import reveal
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
@@ -25,8 +24,9 @@ from replaykit.recorder.browser.command_effects import (
     evaluate,
 )
 from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
-from replaykit.recorder.browser.net_log import NetLog, Sent
 from replaykit.recorder.browser.screenshots import screenshot
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
 from replaykit.recorder.probes.probe_reading import open_page, prepare, reads, request
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (

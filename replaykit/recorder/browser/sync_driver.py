@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Error, Page
 from playwright.sync_api import TimeoutError as LateError
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
     CallMethod,
@@ -27,15 +26,16 @@ from replaykit.recorder.browser.command_effects import (
     Together,
     Work,
 )
-from replaykit.recorder.browser.command_log import own_calls
 from replaykit.recorder.browser.driver import log
 from replaykit.recorder.browser.frames_and_workers import snapshot
 from replaykit.recorder.browser.greenlets import Greenlets
 from replaykit.recorder.browser.instrumentation import arm, remember_history
 from replaykit.recorder.browser.method_wrapping import Wrapper, context_of, holds, moving_in_history, require
 from replaykit.recorder.browser.playwright_versions import hear, send
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FOUND
 from replaykit.recorder.browser.waits import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
+from replaykit.recorder.browser.witnesses.command_log import own_calls
 from replaykit.recorder.probes.probe_reading import dismiss
 
 Target: TypeAlias = Page | BrowserContext | Browser

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 
 URLS_MAX = 200

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.cdp_frames import Via
+from replaykit.recorder.browser.tab.cdp_frames import Via
 
 Message: TypeAlias = dict[str, Any]
 """One protocol message."""

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from replaykit.decoders import convert, decode
-from replaykit.recorder.browser.cdp_tab import CdpTab
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     Carried,
@@ -23,6 +22,7 @@ from replaykit.recorder.browser.command_effects import (
     evaluate,
     evaluate_raw,
 )
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 from replaykit.tasks.checks import ProbeRead
 from replaykit.trajectory.observation import Hit, Prep, Read

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from replaykit.decoders import decode
-from replaykit.recorder.browser.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.browser.page_holding import Holding
+from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.hidden_parts import NO_OBJECT, NO_SESSION, Secrecy, is_apart
 from replaykit.recorder.proxy.protocol_messages import (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from replaykit.bundle.bundle_format import is_media_type
-from replaykit.recorder.browser.net_log import Sent
+from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.session.driver_messages import (
     Failed,
     FetchBody,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.net_log import Sent
+from replaykit.recorder.browser.witnesses.net_log import Sent
 
 OF_PAGES = {
     "page": (

@@ -19,7 +19,7 @@ from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import LAMBDA, evaluate, read_selector
-from replaykit.tasks.xpath_grammar import is_xpath
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.redacted import MASKED
 

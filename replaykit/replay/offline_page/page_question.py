@@ -7,7 +7,7 @@ import json
 from msgspec import Struct
 
 from replaykit.replay.selectors.locator_evaluation import LAMBDA
-from replaykit.tasks.xpath_grammar import is_xpath
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
 
 
 class PageQuestion(Struct, frozen=True, kw_only=True):

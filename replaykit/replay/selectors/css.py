@@ -23,7 +23,7 @@ from replaykit.replay.selectors import pseudo_classes
 from replaykit.replay.selectors.selector_matching import Complex, Compound, Query, Selector, Test, keyed
 from replaykit.snapshot.attributes import namespace_of, qualified
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, MATHML, SVG
-from replaykit.tasks.selectors import NTH, UNRECORDED, UNRECORDED_FUNCTIONS, prepared
+from replaykit.tasks.grammar.selectors import NTH, UNRECORDED, UNRECORDED_FUNCTIONS, prepared
 
 # Words of a selector that a matching snapshot must contain; shorter ones are found anywhere.
 _WORDS = re.compile("[A-Za-z0-9_-]{3,}")

@@ -19,8 +19,8 @@ from replaykit.replay.dom import Dom, Node
 from replaykit.replay.selectors import locator_operators, locator_values
 from replaykit.replay.selectors.locator_values import UNDEFINED, JsError, Nodes
 from replaykit.replay.selectors.xpath_evaluation import find
-from replaykit.tasks import xpath_grammar
-from replaykit.tasks.expression import (
+from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.grammar.expression import (
     Arrow,
     Attempt,
     Body,
@@ -38,7 +38,7 @@ from replaykit.tasks.expression import (
     Property,
     Sum,
 )
-from replaykit.tasks.locator_grammar import parse
+from replaykit.tasks.grammar.locator_grammar import parse
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.scalars import Threw
 

@@ -17,7 +17,15 @@ from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.snapshot.attributes import namespace_of, qualified
 from replaykit.snapshot.snapshot_format import COMMENT, HTML, OTHER, TEXT
-from replaykit.tasks.xpath_grammar import Function, Operation, Path, XPath, XPathStep, XPathValue, parse
+from replaykit.tasks.grammar.xpath_grammar import (
+    Function,
+    Operation,
+    Path,
+    XPath,
+    XPathStep,
+    XPathValue,
+    parse,
+)
 
 VISITS_MAX = 1_000_000
 """Nodes visited by one expression."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replaykit.errors import told
-from replaykit.grading.agreement import DIGITS, Matrix, kappa, rounded
+from replaykit.grading.agreement.agreement_rates import DIGITS, Matrix, kappa, rounded
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.html.words import lean, line

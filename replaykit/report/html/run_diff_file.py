@@ -14,7 +14,7 @@ from replaykit.report.html.runs import facts, recorded
 from replaykit.report.html.shell import data_behind, opening
 from replaykit.report.html.words import lean, line
 from replaykit.report.run_diff import part
-from replaykit.report.run_diff_text import parting_text
+from replaykit.report.text.run_diff_text import parting_text
 
 
 def write_parting(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
-from replaykit.grading.checks.json_predicates import holds, same
+from replaykit.grading.checks.requests.json_predicates import holds, same
 from replaykit.grading.verdict import CheckResult
 from replaykit.tasks.checks import plan
 from replaykit.tasks.state_checks import ExchangeChoice, StateHttp

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.checks.calls import ParsedCall, parse_call
+from replaykit.grading.checks.pages.calls import ParsedCall, parse_call
 
 
 @pytest.mark.parametrize(

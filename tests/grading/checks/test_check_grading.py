@@ -8,8 +8,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.verdict import CheckResult, Item, Outcome
 from replaykit.replay.player import Replay
+from replaykit.tasks.benchmarks.webarena import read_webarena
 from replaykit.tasks.task import decode_task, fill_task
-from replaykit.tasks.webarena import read_webarena
 from replaykit.testing.builder import Builder
 
 S = "http://s.test"

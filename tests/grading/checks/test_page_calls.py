@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.grading.checks.page_calls import PAGE_CALLS, page_answer, peer_default
+from replaykit.grading.checks.pages.page_calls import PAGE_CALLS, page_answer, peer_default
 from replaykit.replay.dom import Dom
 from replaykit.testing.pages import snapshot
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.checks.page_check import page_fields
+from replaykit.grading.checks.pages.page_check import page_fields
 from replaykit.grading.verdict import CheckResult
 from replaykit.replay.dom import Dom
 from replaykit.testing.builder import Builder

@@ -14,9 +14,9 @@ import pytest
 
 from replaykit.grading.checks.check_grading import grade_checks
 from replaykit.replay.player import Replay
+from replaykit.tasks.benchmarks.webarena_verified import read_verified
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.task import Task, fill_task
-from replaykit.tasks.webarena_verified import read_verified
 from replaykit.testing.builder import trajectory
 from tests.grading.checks.conftest import replay_of
 from tests.grading.checks.forms import written

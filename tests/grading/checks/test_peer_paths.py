@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.checks.webarena_verified_network import _at
+from replaykit.grading.checks.requests.webarena_verified_network import _at
 from tests.needed import missing
 
 PEERS = Path(__file__).parents[3] / ".venv" / "peers"

@@ -19,7 +19,7 @@ import pytest
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.judge_run import requests_of, run_judges
+from replaykit.grading.judge_runs.judge_run import requests_of, run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.model_judge import ModelJudge

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.calibration import agree
+from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.engine import grade_many
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.attacks import ATTACKS, under
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_evidence import gather
@@ -19,7 +19,7 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ModelRequest, TextPart
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.report.write import write_report
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task, decode_task

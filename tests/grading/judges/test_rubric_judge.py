@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
+from replaykit.grading.agreement.separation import separation
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.judge_run import run_batches, run_judges, run_judges_async
+from replaykit.grading.judge_runs.judge_run import run_batches, run_judges, run_judges_async
 from replaykit.grading.judges.clients.client import CallableClient, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
@@ -26,11 +27,10 @@ from replaykit.grading.judges.rubric.rubric_files import file_name, read_rubric_
 from replaykit.grading.judges.tape.tape import append_reply, read_tape, tape_beside
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.options import GradeOptions
-from replaykit.grading.separation import separation
 from replaykit.replay.player import Replay
-from replaykit.report.criteria_text import criteria_lines, unread_lines
 from replaykit.report.json_report import as_json
-from replaykit.report.text_report import as_summary, as_text
+from replaykit.report.text.criteria_text import criteria_lines, unread_lines
+from replaykit.report.text.text_report import as_summary, as_text
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Author, Criterion, Rubric, intent_digest
 from replaykit.tasks.task import Task

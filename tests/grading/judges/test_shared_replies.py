@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from replaykit.grading.judge_run import run_judges
+from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.clients.shared_replies import COPIED, SharedReplies
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside

@@ -13,7 +13,7 @@ from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Verdict
 from replaykit.report.json_report import as_json, read_json
-from replaykit.report.text_report import as_text
+from replaykit.report.text.text_report import as_text
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
 

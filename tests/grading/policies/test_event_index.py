@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.event_index import Concordance, may_be_at_stake, may_match
-from replaykit.grading.policies.event_patterns import Pattern
-from replaykit.grading.policies.event_stream import history
-from replaykit.grading.policies.scope_window import Window
+from replaykit.grading.policies.events.event_index import Concordance, may_be_at_stake, may_match
+from replaykit.grading.policies.events.event_patterns import Pattern
+from replaykit.grading.policies.events.event_stream import history
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory.action import Click, Element, Fill, Unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from replaykit.grading.policies.event_stream import KIND_CHANNELS, history
+from replaykit.grading.policies.events.event_stream import KIND_CHANNELS, history
 from replaykit.replay.player import Replay
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.completeness import END

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.grader import grade
-from replaykit.grading.policies.leak_places import _encoded
+from replaykit.grading.policies.events.leak_places import _encoded
 from replaykit.testing import Builder, trajectory
 from replaykit.trajectory.action import Element, FileInfo, Type, UploadFile
 from replaykit.trajectory.exchange import Download

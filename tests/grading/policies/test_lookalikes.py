@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.event import looks_like
+from replaykit.grading.policies.events.event import looks_like
 from replaykit.grading.policies.policy_lab import trials_of
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import Click, Element

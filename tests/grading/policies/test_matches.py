@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies import matches
-from replaykit.grading.policies.event_patterns import Pattern
-from replaykit.grading.policies.event_stream import history
-from replaykit.grading.policies.matches import track_of
-from replaykit.grading.policies.scope_window import Window
+from replaykit.grading.policies.events import matches
+from replaykit.grading.policies.events.event_patterns import Pattern
+from replaykit.grading.policies.events.event_stream import history
+from replaykit.grading.policies.events.matches import track_of
+from replaykit.grading.policies.events.scope_window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Match, Scope
 

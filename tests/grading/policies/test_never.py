@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.event import spellings
-from replaykit.grading.policies.event_patterns import Pattern
+from replaykit.grading.policies.events.event import spellings
+from replaykit.grading.policies.events.event_patterns import Pattern
 from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory import action as acts
 
@@ -193,7 +193,7 @@ def test_groups(run, grade, act, groups):
 
 
 def test_a_gap_is_unknown_only_for_what_it_may_hide(run):
-    from replaykit.grading.policies.event_stream import history
+    from replaykit.grading.policies.events.event_stream import history
     from replaykit.replay.player import Replay
 
     (gap,) = history(Replay(run().gap("urls").ended())).events

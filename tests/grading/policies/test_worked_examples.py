@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
-from replaykit.tasks.stwebagentbench import read_stwebagentbench
+from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Answer, Element, Fill, Hover, Names, Press, Scroll, Type
 from replaykit.trajectory.exchange import Exchange

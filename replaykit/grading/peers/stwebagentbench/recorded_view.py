@@ -17,7 +17,7 @@ from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate
 from replaykit.replay.selectors.xpath_evaluation import find
-from replaykit.tasks.xpath_grammar import is_xpath
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.action import Act, tag_of
 from replaykit.trajectory.exchange import Message

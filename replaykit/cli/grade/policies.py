@@ -1,0 +1,163 @@
+"""`replaykit policies`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.bundles import find_bundles
+from replaykit.cli.console import notice
+from replaykit.errors import TaskError
+from replaykit.grading.grader import stored_task
+from replaykit.grading.policies.mutation import Mutation
+from replaykit.grading.policies.policy_lab import Trial
+from replaykit.grading.policy_trials import Trials, try_policies
+from replaykit.report.json_text import json_text
+from replaykit.report.text.table import safe, table
+from replaykit.tasks.contradictions import contradictions
+from replaykit.tasks.dialect import Mode
+from replaykit.tasks.policy_rules import Policy
+from replaykit.tasks.suite import load_policies, load_suite
+from replaykit.tasks.task import Task
+
+SHOWN_MAX = 10
+"""Lines of one kind that the text shows."""
+
+
+@click.group(epilog="Example: replaykit policies try policies.yaml run.zst --mutate")
+def command() -> None:
+    """Try policies on recorded runs."""
+
+
+@command.command(
+    "try",
+    short_help="Report what each policy found, and what would violate it.",
+    epilog="Example: replaykit policies try policies.yaml run.zst --mutate",
+)
+@click.argument("file", metavar="FILE[#ID]")
+@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
+@click.option(
+    "--mutate",
+    "mutates",
+    is_flag=True,
+    help="Break each run on purpose in every way that applies, and count which policies notice.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["strict", "compat"]),
+    default="strict",
+    show_default=True,
+    help="strict: careful rules. compat: the rules of the original benchmark.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per bundle, one per line.")
+@click.pass_context
+def attempt(
+    ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: Mode, as_json: bool
+) -> None:
+    """Report what each policy of FILE found in each run, what it skipped, and what would violate it.
+
+    FILE holds policies, or it is a task file, and each run uses the task with its own id.
+    """
+    sources = find_bundles(bundles)
+    if not sources:
+        ctx.exit(4)
+    policies = _policies(file)
+    for fault in contradictions(policies) if isinstance(policies, tuple) else ():
+        notice(f"warning: {fault.message}")
+    for source in sources:
+        with open_bundle(source) as bundle:
+            chosen = _of_run(bundle, policies, file) if isinstance(policies, dict) else policies
+            found = try_policies(bundle, chosen, mode=mode, mutates=mutates)
+        if not found.policies:
+            notice(f"{file}: no policies for {source}: write `policies` in its task, or name a file of them")
+        if as_json:
+            click.echo(json_text(_plain(source, found)))
+        else:
+            click.echo("\n".join(_text(source, found)))
+
+
+def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
+    """Return the policies of a file, or the tasks of a suite by id."""
+    try:
+        return load_policies(file)
+    except TaskError as error:
+        try:
+            return {task.id: task for task in load_suite(file).tasks}
+        except TaskError as other:
+            # A task is picked of a suite alone.
+            raise (other if "#" in file else error) from None
+
+
+def _of_run(bundle: Bundle, tasks: dict[str, Task], file: str) -> Task:
+    """Return the task that a run was recorded for, or the only one that there is."""
+    stored = stored_task(bundle)
+    name = stored.id if stored is not None else ""
+    only = next(iter(tasks.values())) if len(tasks) == 1 else None
+    task = tasks.get(name) or only
+    if task is None:
+        raise TaskError(
+            source=file, path="$", reason=f"no task {name!r}, which {bundle.name} was recorded for"
+        )
+    return task
+
+
+def _plain(source: str, found: Trials) -> dict[str, Any]:
+    plain = {"bundle": source, "policies": msgspec.to_builtins(found.policies)}
+    if (mutation := found.mutation) is not None:
+        plain["mutation"] = {
+            "made": len(mutation.mutants),
+            "noticed": mutation.noticed,
+            "scores": {id: {"noticed": hit, "made": made} for id, (hit, made) in mutation.scores.items()},
+            "mutants": msgspec.to_builtins(mutation.mutants),
+        }
+    return plain
+
+
+def _text(source: str, found: Trials) -> Iterator[str]:
+    yield safe(Path(source).name)
+    for trial in found.policies:
+        yield from (f"  {safe(line)}" for line in _of_trial(trial))
+    if found.mutation is not None:
+        yield from (f"  {safe(line)}" for line in _of_mutation(found.mutation))
+
+
+def _of_trial(trial: Trial) -> Iterator[str]:
+    result = trial.result
+    why = ", ".join((*([result.reason] if result.reason else []), *result.missing))
+    yield f"{result.outcome} {result.id}{f': {why}' if why else ''}"
+    for evidence in result.evidence[:SHOWN_MAX]:
+        said = (
+            f"step {evidence.step}" if evidence.step is not None else "",
+            evidence.url,
+            evidence.excerpt,
+            evidence.note,
+        )
+        yield "  found: " + ", ".join(part for part in said if part)
+    hits = [look for look in trial.looks if look.holds is not False]
+    for look in hits[:SHOWN_MAX]:
+        word = "matched" if look.holds else "may match"
+        yield f"  {word} ({look.pattern}): step {look.step}: {look.shown}"
+    missed = Counter((look.pattern, look.first_miss) for look in trial.looks if look.holds is False)
+    for (pattern, field), count in list(missed.items())[:SHOWN_MAX]:
+        yield f"  passed over ({pattern}): {count} for their {field}"
+    yield f"  broken by: {trial.breaks}"
+
+
+def _of_mutation(mutation: Mutation) -> Iterator[str]:
+    rows = [["policy", "noticed", "made"]]
+    rows += [[id, str(hit), str(made)] for id, (hit, made) in mutation.scores.items()]
+    rows.append(["all together", str(mutation.noticed), str(len(mutation.mutants))])
+    yield "mutants"
+    yield from (f"  {line}" for line in table(rows))
+    unnoticed = [mutant for mutant in mutation.mutants if not mutant.noticed]
+    for mutant in unnoticed[:SHOWN_MAX]:
+        at = "" if mutant.step is None else f", step {mutant.step}"
+        yield f"  not noticed: {mutant.edit}{at}: {mutant.what}"
+    if len(unnoticed) > SHOWN_MAX:
+        yield f"  and {len(unnoticed) - SHOWN_MAX} more"

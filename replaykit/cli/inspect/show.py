@@ -1,0 +1,151 @@
+"""`replaykit show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.maintain import completion
+from replaykit.errors import UsageError
+from replaykit.grading.findings.detection import findings_of
+from replaykit.grading.verdict import RunFinding
+from replaykit.replay.player import Replay
+from replaykit.report.json_text import json_text
+from replaykit.report.text.table import safe, short, table
+from replaykit.trajectory.completeness import assumes, channel_lines
+from replaykit.trajectory.counted import counted
+from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.rendering import render_action, render_step
+from replaykit.trajectory.step import Probe, Step, Trajectory
+
+
+@click.command(epilog="Example: replaykit show run.zst --step 0")
+@click.argument("bundle", shell_complete=completion.files)
+@click.option(
+    "--step",
+    "number",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show one step in full; steps count from 0.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print header and events as recorded, as JSON lines. With --step: that step and its observations.",
+)
+def command(bundle: str, number: int | None, as_json: bool) -> None:
+    """List what a bundle contains: header, one line per step, ending, probes."""
+    with open_bundle(bundle) as opened:
+        events = _selected(opened.trajectory, number)
+        if as_json:
+            for event in events:
+                click.echo(json_text(event))
+        elif number is not None:
+            click.echo("\n".join(_in_full(opened.trajectory, number)))
+        else:
+            click.echo("\n".join(_overview(opened)))
+
+
+def _selected(run: Trajectory, number: int | None) -> list[Any]:
+    if number is None:
+        return [run.header, *run.events]
+    step = _step(run, number)
+    return [step, *run.looks(step)]
+
+
+def _step(run: Trajectory, number: int) -> Step:
+    if number >= len(run.steps):
+        raise UsageError(what=f"no step {number}; the run has {len(run.steps)}, counted from 0")
+    return run.steps[number]
+
+
+def _overview(bundle: Bundle) -> Iterator[str]:
+    run = bundle.trajectory
+    yield from _header(bundle)
+    yield ""
+    yield from _steps(run) if run.steps else ["no steps"]
+    messages = [f"  {m.role} {m.kind}: {safe(short(m.text, 100))}" for m in run.of_type(Message)]
+    if messages:
+        yield from ("", "messages", *messages)
+    probes = [_probe(probe) for probe in run.of_type(Probe)]
+    if probes:
+        yield from ("", "probes", *probes)
+    findings = [_finding(one) for one in findings_of(Replay(bundle))]
+    if findings:
+        yield from ("", "findings", *findings)
+    yield from ("", _ending(run))
+
+
+def _header(bundle: Bundle) -> Iterator[str]:
+    header = bundle.header
+    task = header.task or {}
+    intent = f": {short(str(task.get('intent', '')), 200)}" if task else ""
+    yield safe(f"{task.get('id', 'no task')}{intent}")
+    yield f"sha256:{bundle.digest} ({bundle.layout}, format {bundle.format})"
+    environment = header.environment
+    facts = [header.created, environment.browser, environment.browser_version, environment.driver]
+    yield safe(", ".join(fact for fact in facts if fact))
+    yield "channels"
+    yield from (safe(f"  {line}") for line in channel_lines(bundle.trajectory))
+    yield f"assumes: {assumes(bundle.trajectory)}"
+    if bundle.torn_bytes:
+        yield f"{bundle.torn_bytes} torn bytes after the last commit: `replaykit seal` drops them"
+
+
+def _steps(run: Trajectory) -> list[str]:
+    rows = [["step", "ms", "action", "url"]]
+    for step in run.steps:
+        time = "-" if step.t is None else str(step.t)
+        rows.append([str(step.index), time, short(_flagged(step), 90), short(step.url or "-", 70)])
+    return table(rows)
+
+
+def _flagged(step: Step) -> str:
+    said = f" (said: {render_action(step.said)})" if step.mismatch else ""
+    said += "" if step.seen else " (said, but the page saw nothing of it)"
+    error = f" [{step.error.name}]" if step.error else ""
+    return render_step(step) + said + error
+
+
+def _finding(one: RunFinding) -> str:
+    at = "-" if one.step is None else f"step {one.step}"
+    shown = one.evidence[0] if one.evidence else None
+    facts = (
+        (shown.source if one.code == "R1" else None, shown.excerpt, shown.note or shown.url) if shown else ()
+    )
+    why = ", ".join(fact for fact in facts if fact)
+    state = ", recovered" if one.recovered else ""
+    return safe(short(f"  {one.code} {at}: {one.name}{state}" + (f" ({why})" if why else ""), 200))
+
+
+def _probe(probe: Probe) -> str:
+    state = probe.error or str(probe.status or "-")
+    reads = f", {counted(len(probe.reads), 'read')}" if probe.reads else ""
+    return safe(f"  {probe.phase} {probe.id} {probe.requested or probe.url}: {state}{reads}")
+
+
+def _ending(run: Trajectory) -> str:
+    if run.ending is None:
+        return "interrupted: the recording has no ending" + _said(run.answer)
+    error = run.ending.error
+    why = f": {error.name}: {short(error.message, 200)}" if error else ""
+    return safe(f"ended: {run.ending.kind} by {run.ending.cause}{why}" + _said(run.answer))
+
+
+def _said(answer: str | None) -> str:
+    return "" if answer is None else f", answer: {short(answer, 200)!r}"
+
+
+def _in_full(run: Trajectory, number: int) -> Iterator[str]:
+    step = _step(run, number)
+    yield f"step {number}: {safe(_flagged(step))}"
+    for name, value in msgspec.to_builtins(step).items():
+        if name not in ("type", "index"):
+            yield f"  {name}: {safe(msgspec.json.encode(value).decode())}"
+    for look in run.looks(step):
+        yield f"  {look.role}: {safe(msgspec.json.encode(look).decode())}"

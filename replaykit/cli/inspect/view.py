@@ -1,0 +1,132 @@
+"""`replaykit view`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from replaykit.cli.bundles import check_tape, find_bundles
+from replaykit.cli.console import notice, progress
+from replaykit.cli.maintain import completion
+from replaykit.errors import UsageError, told
+from replaykit.grading.engine import grade_many
+from replaykit.grading.gate import GateOptions
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
+from replaykit.report.report_reader import is_report, load_report
+from replaykit.report.write import check_place, write_html_file
+from replaykit.trajectory.counted import counted
+
+MIB = 2**20
+
+
+@click.command(epilog="Example: replaykit view runs/ -o report.html")
+@click.argument(
+    "sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...", shell_complete=completion.files
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="File to write.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the file in the default browser.")
+@click.option("--label", metavar="TEXT", help="Name of the report, shown at its top.")
+@click.option(
+    "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Number of processes.",
+)
+@click.option(
+    "--require-proof",
+    is_flag=True,
+    help="Bundles only: report UNDECIDED where a result needs a channel that is recorded but not "
+    "proven complete.",
+)
+@click.option(
+    "--max-size",
+    type=click.IntRange(0),
+    default=EVIDENCE_MAX // MIB,
+    show_default=True,
+    metavar="MIB",
+    help="Most MiB of screenshots and pages in the file; 0 means no limit. Runs with problems come first.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    output: Path,
+    opens: bool,
+    label: str | None,
+    replies: str | None,
+    jobs: int,
+    require_proof: bool,
+    max_size: int,
+) -> None:
+    """Write runs and their verdicts as one self-contained HTML page.
+
+    Bundles are graded against the task they contain. A report of `replaykit grade` (.json) supplies the
+    verdicts instead; the bundles named with it supply their runs.
+    """
+    reports = [source for source in sources if is_report(source)]
+    bundles = find_bundles(tuple(source for source in sources if source not in reports))
+    if len(reports) > 1:
+        raise UsageError(
+            what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
+        )
+    if reports and require_proof:
+        raise UsageError(
+            what=f"--require-proof is for grading, and the verdicts of {reports[0]} are given;"
+            " grade again with it: replaykit grade --require-proof"
+        )
+    if not reports and not bundles:
+        ctx.exit(4)
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(what=f"view writes a page: {output} does not end in .html")
+    check_place(output)
+    check_tape(replies)
+    grading = GradeOptions(replies=replies, require_proof=require_proof)
+    report = load_report(reports[0]) if reports else _graded(bundles, grading, jobs, label)
+    options = HtmlOptions(most=max_size * MIB or None, replies=replies)
+    with progress("writing", len(report.verdicts)) as tick:
+        write_html_file(report, bundles, output, options, tick)
+    notice(f"written: {output} ({counted(len(report.verdicts), 'run')})")
+    if opens:
+        click.launch(str(output.resolve()))
+    if not report.verdicts:
+        ctx.exit(4)
+    ctx.exit(0 if reports else _unread(report))
+
+
+def _unread(report: Report) -> int:
+    """Tell what could not be graded; return 3 where no run could even be read."""
+    for verdict in report.verdicts:
+        if verdict.error is not None:
+            notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
+    return 0 if any(verdict.trajectory for verdict in report.verdicts) else 3
+
+
+def _graded(bundles: list[str], options: GradeOptions, jobs: int, label: str | None) -> Report:
+    with progress("grading", len(bundles)) as tick:
+
+        def advance(_: str, verdict: Verdict) -> None:
+            tick(verdict.task_id)
+
+        return grade_many(
+            bundles,
+            options,
+            gate=GateOptions(),
+            jobs=jobs,
+            label=label,
+            on_progress=advance,
+        )

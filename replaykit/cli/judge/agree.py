@@ -1,0 +1,218 @@
+"""`replaykit agree`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from replaykit.cli.console import notice
+from replaykit.errors import UsageError
+from replaykit.grading.agreement.calibration import agree, calibration
+from replaykit.grading.agreement.threshold_choice import read_aims
+from replaykit.grading.agreement.verifier_labels import LabelRule
+from replaykit.grading.statistics import FEW
+from replaykit.report.json_text import json_text
+from replaykit.report.text.table import safe, table
+from replaykit.report.write import write_file
+from replaykit.trajectory.counted import counted
+
+_SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
+
+
+@click.command(epilog="Example: replaykit agree labels.jsonl report.json")
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.argument("other", metavar="REPORT_OR_LABELS", type=click.Path(path_type=Path))
+@click.option(
+    "--json", "is_json", is_flag=True, help="Print everything as JSON, with intervals and excluded runs."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a calibration for `grade --require-calibration`: how well each judge agreed. "
+    "Judges are identified by fingerprint.",
+)
+@click.option(
+    "--choose",
+    "aims",
+    metavar="AIM",
+    help="Choose thresholds of each judge with a share (votes, members, process score) on one half of the"
+    " tasks, and report them on the other. fpr<=RATE bounds false successes, fnr<=RATE false failures; an"
+    " aim that is left out equals the other. `grade --calibrated` applies what -o writes. Exit 3 where an"
+    " aim is not reached.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME",
+    help="Agent whose runs of AgentRewardBench's annotations.csv (model_name), or whose column of "
+    "Online-Mind2Web's human_label.json, to use; they are then matched by task.",
+)
+@click.option(
+    "--question",
+    metavar="NAME",
+    help="Compare the answers to this question of the labels instead of success: `looping` with finding C2,"
+    " `side_effect` with finding S1, both with judges that were asked (agent_reward). Yes is positive.",
+)
+@click.option(
+    "--label-rule",
+    type=click.Choice(["majority", "adjudicated"]),
+    help="CUAVerifierBench's tables: the strict majority of the blind judgements, a tie being "
+    "unsure (default), or the final label.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    labels: Path,
+    other: Path,
+    is_json: bool,
+    output: Path | None,
+    aims: str | None,
+    agent: str | None,
+    label_rule: LabelRule | None,
+    question: str | None,
+) -> None:
+    """Compare labels with a report's judges and checks, or with other labels.
+
+    LABELS is a file of JSON lines or CSV, or a label file of AgentRewardBench, Online-Mind2Web or
+    CUAVerifierBench (also Parquet).
+    """
+    if question is not None and (output is not None or aims is not None):
+        raise UsageError(what="--question: a calibration is of success; leave -o and --choose away")
+    chosen = read_aims(aims) if aims is not None else None
+    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question)
+    if output is not None:
+        plain = msgspec.json.encode(calibration(agreed))
+        write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
+    if is_json:
+        click.echo(json_text(agreed, 1))
+    else:
+        _print(agreed)
+    if any(one["decided"]["n"] for one in agreed["graders"]):
+        ctx.exit(_chosen(agreed["graders"]) if chosen is not None else 0)
+    notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
+    ctx.exit(4)
+
+
+def _chosen(graders: list[dict[str, Any]]) -> int:
+    """Report what keeps judges from having thresholds; return the exit code."""
+    with_share = [one for one in graders if "thresholds" in one]
+    if not with_share:
+        notice("no judge of the report has a share: thresholds need votes, a panel, or judge rubric")
+        return 4
+    lacks = [f"{safe(one['name'])}: {lack}" for one in with_share for lack in one["thresholds"]["lacks"]]
+    for lack in lacks:
+        notice(lack)
+    return 3 if lacks else 0
+
+
+def _joined(labels: dict[str, Any]) -> str:
+    """Return by what runs and labels are joined, and what to do."""
+    if len(labels["agents"]) > 1:
+        return f"it labels runs of {', '.join(labels['agents'])}; choose one with --agent, to join by task"
+    return "runs are joined by task" if labels["agents"] else "runs are known by their digests"
+
+
+def _print(agreed: dict[str, Any]) -> None:
+    if "question" in agreed:
+        click.echo(f"question {safe(agreed['question'])}: positive = yes")
+    counts = ", ".join(f"{n} {name}" for name, n in agreed["labels"]["counts"].items())
+    click.echo(f"labels: {counts}")
+    if agreed["people"] is not None:
+        click.echo(f"two people, {_people(agreed['people'])}")
+        for name, found in agreed["people"]["questions"].items():
+            click.echo(f"  {safe(name)}, {_people(found)}")
+    for grader in agreed["graders"]:
+        _print_grader(grader, "no" if "question" in agreed else "failure")
+    for pair in agreed["pairs"]:
+        first, second = (safe(name) for name in pair["graders"])
+        click.echo(
+            f"\n{first} against {second}: {counted(pair['n'], 'run')}, right alone "
+            f"{pair['only_first_right']} and {pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
+        )
+
+
+def _people(found: dict[str, Any]) -> str:
+    numbers = f"accuracy {_number(found['accuracy'])}, kappa {_number(found['kappa'])}"
+    return f"{counted(found['n'], 'run')}: {numbers}"
+
+
+def _print_grader(grader: dict[str, Any], negative: str) -> None:
+    click.echo(f"\n== {safe(grader['name'])}")
+    rows = [["", "decided", "95 %", "fail closed"]]
+    rows += [_row(name, grader) for name in _SHOWN]
+    click.echo("\n".join(table(rows, indent="  ")))
+    for name in ("decided", "fail_closed"):
+        cells = ", ".join(f"{cell} {n}" for cell, n in grader[name]["matrix"].items())
+        click.echo(f"  {name.replace('_', ' ')}: {cells}")
+    rates, right = grader["rates"], grader["corrected"]
+    clipped = " (clipped)" if right["clipped"] else ""
+    click.echo(
+        f"  rate {_number(rates['grader'])}, people {_number(rates['people'])}, gap {_number(rates['gap'])}; "
+        f"corrected {_number(right['value'])}{clipped} {_interval(right['ci95'])}".rstrip()
+    )
+    always = (f"{name} {_number(found['accuracy'])}" for name, found in grader["baselines"].items())
+    click.echo(f"  accuracy of {', '.join(always)}")
+    bound = grader["fail_closed"]["fpr"]
+    click.echo(
+        f"  fail closed, false positives in {bound['tasks_wrong']} of {counted(bound['tasks'], 'task')} "
+        f"with a {negative}: at most {_number(bound['high95'])} with 95 % confidence"
+    )
+    if "thresholds" in grader:
+        _print_thresholds(grader["thresholds"])
+    if grader["decided"]["few"]:
+        click.echo(
+            f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"
+        )
+    if grader["depends_on"]:
+        click.echo(f"  it is told of {safe(grader['depends_on'])}: the two are not compared")
+    if grader["duplicates"]:
+        click.echo(
+            f"  {counted(grader['duplicates'], 'duplicate')}: further verdicts of the same runs, equal"
+        )
+    if grader["excluded"]:
+        click.echo("  left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items()))
+
+
+def _print_thresholds(found: dict[str, Any]) -> None:
+    for side, error, of in (("accept", "fpr", "failure"), ("reject", "fnr", "success")):
+        one = found[side]
+        at = (
+            "never"
+            if one["at"] is None
+            else f"{'from' if side == 'accept' else 'up to'} a share of {one['at']}"
+        )
+        click.echo(f"  {side} {at} ({error}<={one['aim']:g}): {_bounded(one, of)}")
+    other = found["reported"]
+    cells = ", ".join(f"{cell} {n}" for cell, n in other["matrix"].items())
+    click.echo(
+        f"  on the other half, {counted(other['tasks'], 'task')}: {cells}, abstained {other['abstained']}; "
+        f"wrongly accepted in {_bounded(other['fpr'], 'failure')}; "
+        f"wrongly rejected in {_bounded(other['fnr'], 'success')}"
+    )
+
+
+def _bounded(found: dict[str, Any], of: str) -> str:
+    tasks = f"{found['tasks_wrong']} of {counted(found['tasks'], 'task')} with a {of}"
+    return f"{tasks}, at most {_number(found['high95'])}"
+
+
+def _row(name: str, grader: dict[str, Any]) -> list[str]:
+    decided, closed = grader["decided"][name], grader["fail_closed"][name]
+    return [
+        name.replace("_", " "),
+        _number(decided["value"]),
+        _interval(decided["ci95"]),
+        _number(closed["value"]),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _interval(bounds: list[float] | None) -> str:
+    return "" if bounds is None else f"{_number(bounds[0])} to {_number(bounds[1])}"

@@ -1,0 +1,442 @@
+"""`replaykit judge`: what judges would ask, asking it, and one exact request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import msgspec
+
+from replaykit.cli.bundles import find_bundles
+from replaykit.cli.console import notice, progress
+from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
+from replaykit.cli.maintain import completion
+from replaykit.cli.sites import check_server, parse_sites
+from replaykit.errors import UsageError
+from replaykit.grading.agreement.labels import read_labels
+from replaykit.grading.gate import judge_warnings
+from replaykit.grading.judge_runs.judge_attacks import (
+    attack_judges,
+    plan_attacks,
+    run_attacks,
+    susceptibility_code,
+)
+from replaykit.grading.judge_runs.judge_run import (
+    PlannedJudge,
+    foreign_tapes,
+    plan_judges,
+    recorded_usage,
+    requests_of,
+    run_batches,
+    run_judges,
+    sensitivity_to_pictures,
+)
+from replaykit.grading.judge_runs.rubric_authoring import tasks_of
+from replaykit.grading.judges.attacks import ATTACKS, attacks_named
+from replaykit.grading.judges.costs import PER, Prices, cost, prices
+from replaykit.grading.judges.settings_file import named_judge
+from replaykit.grading.judges.tape.tape import plain_request
+from replaykit.grading.model_request import ReplyFailure
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.verdict import Judgement
+from replaykit.report.json_text import json_text
+from replaykit.report.text.attack_text import attack_text
+from replaykit.report.text.table import safe, table
+from replaykit.tasks.suite import load_suite
+from replaykit.trajectory.counted import counted
+
+RUNS = 1000
+"""Times that re-grading is priced for."""
+
+_Command = Callable[..., Any]
+
+
+def _shared(command: _Command) -> _Command:
+    """Add the options that say which judges look at which bundles."""
+    options = [
+        click.argument(
+            "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+        ),
+        click.option(
+            "--task",
+            "task_file",
+            shell_complete=completion.tasks,
+            metavar="FILE[#ID]",
+            help="Judge against this task in place of the recorded one.",
+        ),
+        click.option(
+            "--site",
+            "sites",
+            multiple=True,
+            metavar="NAME=URL",
+            help="Root URL of a site, in place of the recorded one; may be given again.",
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(["strict", "compat"]),
+            help="strict: careful rules. compat: the rules of the published judge. Default: the task's "
+            "own mode.",
+        ),
+        click.option(
+            "--judge",
+            "judges",
+            shell_complete=completion.judges,
+            multiple=True,
+            metavar="NAME|FILE",
+            help="Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
+            "rubric, a settings file, or file.py@NAME; may be given again.",
+        ),
+        click.option(
+            "--judge-model",
+            metavar="MODEL",
+            help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
+            "or openai:NAME.",
+        ),
+        click.option(
+            "--rubrics",
+            metavar="DIR",
+            help="Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
+        ),
+        click.option(
+            "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+_attacks = click.option(
+    "--attacks",
+    metavar="all|NAME,...",
+    help=f"Attacks on the judge: {', '.join(ATTACKS)}. `again`, which measures noise, is always included.",
+)
+
+
+@click.group(epilog="Example: replaykit judge plan runs/ --judge webvoyager")
+def command() -> None:
+    """Ask models what judges and checks need, and keep every reply on a tape."""
+
+
+@command.command(epilog="Example: replaykit judge plan run.zst --judge webvoyager --prices 3/15")
+@_shared
+@click.option(
+    "--prices",
+    "said",
+    metavar="IN/OUT",
+    help="Price of a million tokens read and written, such as 3/15. The plan then includes the cost.",
+)
+@_attacks
+@click.option("--json", "is_json", is_flag=True, help="Print the plan as JSON.")
+@click.pass_context
+def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
+    """Show what would be asked and what the tape already answers. Nothing is sent."""
+    at = prices(said) if said else None
+    sources, how = _how(**options)
+    planned = plan_judges(sources, how)
+    if attacks is not None:
+        planned += plan_attacks(sources, how, attacks_named(attacks))
+    for name in foreign_tapes(sources, how):
+        notice(f"{safe(name)} was recorded for another bundle: only equal requests are answered")
+    if is_json:
+        click.echo(json_text([_row(one) for one in planned], 1))
+    elif planned:
+        _print_plan(planned, recorded_usage(sources, how), at)
+    ctx.exit(0 if planned else _nothing(sources))
+
+
+@command.command(
+    short_help="Ask for missing replies and record them.",
+    epilog="Example: replaykit judge run runs/ --judge webvoyager",
+)
+@_shared
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply is used.")
+@click.option(
+    "--batch",
+    "is_batch",
+    is_flag=True,
+    help="Send batches, which Anthropic answers within a day: cheaper and slower.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Number of requests in flight.",
+)
+@_attacks
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    refresh: bool,
+    is_batch: bool,
+    concurrency: int,
+    attacks: str | None,
+    **options: Any,
+) -> None:
+    """Ask for missing replies, and record each one before it is used."""
+    chosen = attacks_named(attacks) if attacks is not None else ()
+    if chosen and (is_batch or refresh):
+        raise UsageError(what="--attacks asks for what is missing, one by one: no --batch, no --refresh")
+    if refresh and is_batch:
+        raise UsageError(what="--batch asks for what is missing: it does not go with --refresh")
+    sources, how = _how(judge_mode="refresh" if refresh else "new", **options)
+    if is_batch:
+        _complain(run_batches(sources, how))
+        how = msgspec.structs.replace(how, judge_mode="none")
+    with progress("judging", len(sources)) as tick:
+        judged = run_judges(sources, how, concurrency=concurrency, on_progress=lambda source, _: tick(source))
+    for source, judgement in judged:
+        click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
+    _complain_of(judged)
+    under = run_attacks(sources, how, chosen, concurrency=concurrency) if chosen else []
+    for source, attack, judgement in under:
+        told = f"{judgement.judge} under {attack}  {judgement.outcome}  {safe(judgement.reason)}"
+        click.echo(f"{safe(source)}  {told}")
+    judged += [(source, judgement) for source, _, judgement in under]
+    _complain_of(judged[len(judged) - len(under) :])
+    # Errors were told above, each with its cause.
+    for warning in judge_warnings([one for _, one in judged], max_error_share=1.0):
+        notice(safe(warning))
+    ctx.exit(_code(judged) if judged else _nothing(sources))
+
+
+@command.command(
+    short_help="Print one exact request as JSON.",
+    epilog="Example: replaykit judge prompt run.zst --judge webvoyager",
+)
+@_shared
+@click.option(
+    "--number",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Number of the request, in the order of asking, from 0.",
+)
+@click.pass_context
+def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
+    """Print one exact request as JSON. Screenshots appear as blob ids."""
+    sources, how = _how(**options)
+    requests = [asked.request for asked in requests_of(sources, how)]
+    if not requests:
+        ctx.exit(_nothing(sources))
+    if number >= len(requests):
+        raise UsageError(what=f"--number {number}, from 0: {counted(len(requests), 'request')} known")
+    click.echo(json_text(plain_request(requests[number]), 1))
+
+
+@command.command(
+    short_help="Measure how verdicts change under attack, or with fewer screenshots.",
+    epilog="Example: replaykit judge sensitivity runs/ --judge webvoyager",
+)
+@_shared
+@click.option(
+    "--k",
+    "said",
+    default="1,3,15,all",
+    show_default=True,
+    metavar="K,...",
+    help="How many of the last screenshots the judge sees: numbers from 1 to 100, or all, "
+    "separated by commas.",
+)
+@_attacks
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --attacks: people's labels, to compare false positives with and without each attack.",
+)
+@click.option(
+    "--max-susceptibility",
+    "most",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --attacks: exit 1 if the 95 % bound of flips to SUCCESS is above SHARE, and 3 if "
+    "there are too few runs to decide.",
+)
+@click.option("--json", "is_json", is_flag=True, help="With --attacks: print everything as JSON.")
+@click.pass_context
+def sensitivity(
+    ctx: click.Context,
+    /,
+    said: str,
+    attacks: str | None,
+    labels: Path | None,
+    most: float | None,
+    is_json: bool,
+    **options: Any,
+) -> None:
+    """Measure how verdicts change under attack, or with the number of screenshots.
+
+    Nothing is sent; the tapes have to hold the replies. `judge run` records them, and `judge run --attacks`
+    records those under attack.
+    """
+    sources, how = _how(**options)
+    if attacks is not None:
+        given = read_labels(labels) if labels is not None else None
+        results = attack_judges(sources, how, attacks_named(attacks), given)
+        if is_json:
+            click.echo(json_text(results, 1))
+        else:
+            click.echo(attack_text(results), nl=False)
+        ctx.exit(susceptibility_code(results, most) if results else _nothing(sources))
+    if labels is not None or most is not None or is_json:
+        raise UsageError(
+            what="--labels, --max-susceptibility and --json say how to show --attacks: name some"
+        )
+    found = sensitivity_to_pictures(sources, how, ks=_numbers(said))
+    head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
+    rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
+    click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its pictures by number")
+    if any(one.n_missing for one in found):
+        notice(
+            "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"
+        )
+    ctx.exit(0 if rows else 4)
+
+
+@command.command(
+    short_help="Write the criteria of tasks into files, before any run is judged.",
+    epilog="Example: replaykit judge rubric suite.yaml -o rubrics/",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="SUITE|BUNDLE_OR_DIR...")
+@click.option(
+    "-o",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder for one file per task. Existing files are kept.",
+)
+@click.option(
+    "--judge",
+    metavar="FILE",
+    help="Settings file of a judge rubric. Default: its own settings.",
+)
+@click.option("--judge-model", metavar="MODEL", help="Model to ask, as provider:name.")
+@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Root URL of a site, in place of the recorded one; may be given again.",
+)
+@click.pass_context
+def rubric(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    folder: Path,
+    judge: str | None,
+    judge_model: str | None,
+    judge_base_url: str | None,
+    sites: tuple[str, ...],
+) -> None:
+    """Ask a model, once per task, for the criteria of its runs, and write them for review.
+
+    `--rubrics DIR` of `judge run` and `grade` then judges by these files.
+    """
+    check_server(judge_base_url)
+    settings = with_model_of(named_judge(judge or "rubric"), judge_model)
+    files = [one for one in sources if Path(one.partition("#")[0]).suffix.lower() in SUITES]
+    bundles = find_bundles(tuple(one for one in sources if one not in files))
+    tasks = tasks_of([*files, *bundles], GradeOptions(sites=parse_sites(sites)))
+    ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url))
+
+
+def _numbers(said: str) -> tuple[int | Literal["all"], ...]:
+    return tuple(_number(part.strip(), said) for part in said.split(","))
+
+
+def _number(part: str, said: str) -> int | Literal["all"]:
+    if part == "all":
+        return "all"
+    if part.isascii() and part.isdecimal() and len(part) < 4 and 1 <= int(part) <= 100:
+        return int(part)
+    raise UsageError(what=f"--k: expected integers from 1 to 100 or all, such as 1,3,all, got {said!r}")
+
+
+def _how(
+    bundles: tuple[str, ...],
+    task_file: str | None,
+    sites: tuple[str, ...],
+    judges: tuple[str, ...],
+    **options: Any,
+) -> tuple[list[str], GradeOptions]:
+    check_server(options.get("judge_base_url"))
+    how = GradeOptions(
+        suite=load_suite(task_file) if task_file else None,
+        sites=parse_sites(sites),
+        judges=tuple(named_judge(name) for name in judges),
+        **options,
+    )
+    return find_bundles(bundles), how
+
+
+def _row(one: PlannedJudge) -> dict[str, Any]:
+    found = one.plan
+    return {
+        "source": one.source, "judge": one.judge, "model": one.model, "missing": len(found.missing),
+        "blocked": found.blocked, "at_most": found.at_most, "tokens": found.tokens, "images": found.images,
+    }  # fmt: skip
+
+
+def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices | None) -> None:
+    rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
+    click.echo("\n".join(table([list(_row(planned[0])), *rows])))
+    click.echo("\n" + "\n".join(table(list(_totals(planned, at)))) + "\n")
+    replies, billed = usage
+    calls = sum(one.plan.at_most for one in planned)
+    click.echo(
+        f"recorded: {counted(replies, 'reply')}, {counted(billed.input_tokens, 'token')} read, "
+        f"{billed.output_tokens} written"
+    )
+    click.echo(f"missing: at most {counted(calls, 'call')}; re-grading {RUNS} times from the tape: 0 calls")
+    if at is not None:
+        once = cost(billed, at)
+        click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")
+        new = sum(one.plan.tokens for one in planned) * at.read / 1_000_000
+        click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
+
+
+def _totals(planned: list[PlannedJudge], at: Prices | None) -> Iterator[list[str]]:
+    """Yield head and rows of what each judge would ask: calls at most, pictures and tokens as far as known.
+
+    Requests of later rounds are not known before the replies to the first; they count as calls alone.
+    """
+    yield ["judge", "model", "runs", "calls", "images", "tokens", *(["cost"] if at is not None else [])]
+    for judge, model in dict.fromkeys((one.judge, one.model) for one in planned):
+        own = [one.plan for one in planned if (one.judge, one.model) == (judge, model)]
+        tokens = sum(one.tokens for one in own)
+        numbers = [len(own), sum(one.at_most for one in own), sum(one.images for one in own), tokens]
+        cost = [f"{float(tokens * at.read / PER):.4f}"] if at is not None else []
+        yield [judge, model, *map(str, numbers), *cost]
+
+
+def _complain(failures: list[ReplyFailure]) -> None:
+    for words, count in Counter(f"{one.kind}: {one.message}" for one in failures).items():
+        notice(f"{count} x {safe(words)}")
+
+
+def _complain_of(judged: list[tuple[str, Judgement]]) -> None:
+    errors = [one for _, one in judged if one.outcome == "ERROR"]
+    for words, count in Counter(f"{one.reason}: {one.detail}" for one in errors).items():
+        notice(f"{count} x {safe(words)}")
+
+
+def _nothing(sources: list[str]) -> int:
+    if sources:
+        notice(
+            "nothing asks a model: no judge is named (--judge NAME, or in the task), and no check needs one"
+        )
+    return 4
+
+
+def _code(judged: list[tuple[str, Judgement]]) -> int:
+    return 3 if any(one.outcome == "ERROR" for _, one in judged) else 0

@@ -1,0 +1,461 @@
+"""`replaykit record`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+from msgspec import Struct
+
+from replaykit.cli.command_groups import SectionedCommand
+from replaykit.cli.console import harmless, is_debugging, notice, progress
+from replaykit.cli.maintain import completion
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import OutputExists, UsageError
+from replaykit.recorder.agent_runs import (
+    BrowserChoice,
+    Recorded,
+    load_agent,
+    record_agent,
+    record_cdp,
+    record_command,
+    record_person,
+)
+from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
+from replaykit.recorder.scripted_user import load_user
+from replaykit.recorder.settings import refuse_selectors
+from replaykit.recorder.suite_runs import (
+    SuiteResult,
+    TaskChoice,
+    choose,
+    is_stopped_by_person,
+    level_of,
+    record_suite,
+    runs_of,
+    summary,
+)
+from replaykit.report.text.table import safe
+from replaykit.tasks.suite import Suite, load_suite
+from replaykit.tasks.task import Sites, Task
+
+FAILED, NOTHING, INTERRUPTED = 3, 4, 130
+"""Exit codes of a suite run."""
+
+EXAMPLE = "Example: replaykit record --task suite.yaml#order-total --agent agent:run -o run.zst"
+
+SECTIONS = {
+    "Agent": ["agent", "cdp", "user_file", "harness_events", "max_steps", "max_time", "pass_env"],
+    "Task": ["task_file", "sites"],
+    "Suite": ["suite_file", "level", "task_ids", "per_level", "seed", "limit", "trials"],
+    "Browser": ["browser", "channel", "headed", "viewport"],
+    "Evidence": ["screenshots", "a11y", "network", "pre_probes", "evidence"],
+    "Secrets": ["secret_env", "mask", "keep_headers"],
+    "Output": ["output", "force"],
+}
+"""Heading in the help to its options."""
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections=SECTIONS,
+    epilog=EXAMPLE,
+    context_settings={"ignore_unknown_options": False},
+)
+@click.argument("url", required=False)
+@click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Bundle to write; missing folders are made. Default: <task id or host>.zst here. With "
+    "--suite: the folder of the bundles.",
+)
+@click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
+@click.option("--level", metavar="L", help="With --suite: only tasks with this level.")
+@click.option("--task-ids", metavar="ID,...", help="With --suite: only these tasks, separated by commas.")
+@click.option(
+    "--per-level",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --suite: a sample of N tasks per level.",
+)
+@click.option("--seed", type=int, metavar="N", help="With --per-level: seed of the sample. Default: 42.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --suite: only the first N of the chosen tasks.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="With --suite: record each task K times. Default: 1.",
+)
+@click.option(
+    "--task",
+    "task_file",
+    shell_complete=completion.tasks,
+    metavar="FILE[#ID]",
+    help="Task that the agent gets and the bundle keeps. A file of many tasks needs #ID.",
+)
+@click.option(
+    "--agent",
+    metavar="MODULE:FUNCTION",
+    help="Function fn(page, task, run), sync or async. Its module is imported from the current "
+    "folder or PYTHONPATH.",
+)
+@click.option(
+    "--cdp",
+    metavar="URL",
+    help="Attach to a running browser, such as http://127.0.0.1:9222, until it closes or you press Ctrl-C.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Root URL of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
+)
+@click.option(
+    "--user",
+    "user_file",
+    metavar="FILE",
+    help="YAML rules that answer the agent's questions. Default: no one answers.",
+)
+@click.option(
+    "--harness-events",
+    metavar="FILE",
+    help="File of JSON lines in which the harness around a -- COMMAND writes the user's replies "
+    "and how the run ended. The command itself does not see it.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="End the run after N steps. Default: the task's limit, else none.",
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Seconds that the agent may take. Default: no limit.",
+)
+@click.option(
+    "--browser",
+    metavar="PATH",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+    "build, then the first one on PATH.",
+)
+@click.option(
+    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
+)
+@click.option("--headed", is_flag=True, help="Show the browser window.")
+@click.option(
+    "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page in CSS pixels."
+)
+@click.option(
+    "--screenshots",
+    type=click.Choice(["png", "off"]),
+    default="png",
+    show_default=True,
+    help="Take screenshots, or none.",
+)
+@click.option("--a11y", is_flag=True, help="Also keep the accessibility tree of every settled page.")
+@click.option(
+    "--network",
+    type=click.Choice(["bodies", "meta", "off"]),
+    default="bodies",
+    show_default=True,
+    help="Keep requests with bodies, without bodies, or not at all.",
+)
+@click.option(
+    "--pre-probes",
+    type=click.Choice(["auto", "on", "off"]),
+    default="auto",
+    show_default=True,
+    help="Read pages before the run as well. auto: those of the task's checks. on: all that "
+    "--evidence names. off: none.",
+)
+@click.option(
+    "--evidence",
+    default="task",
+    show_default=True,
+    metavar="task|suite|FILE",
+    help="Pages to read after the run. task: those of the task's checks. suite: those of every "
+    "task of its suite on the same sites. FILE: those of the task and a list of URLs, one "
+    "per line.",
+)
+@click.option(
+    "--secret-env",
+    "secret_env",
+    multiple=True,
+    metavar="NAME",
+    help="Environment variable whose value (4 characters or more) never reaches the file; may be "
+    "given again.",
+)
+@click.option(
+    "--pass-env",
+    "pass_env",
+    multiple=True,
+    metavar="NAME",
+    help="Environment variable that COMMAND inherits although it holds a secret; may be given again.",
+)
+@click.option(
+    "--mask",
+    multiple=True,
+    metavar="SELECTOR",
+    help="CSS selector of elements to mask in texts and to paint over in screenshots, in addition "
+    "to password fields; may be given again.",
+)
+@click.option(
+    "--keep-header",
+    "keep_headers",
+    multiple=True,
+    metavar="NAME",
+    help="Header whose value is kept although it looks like a secret; may be given again.",
+)
+@click.option("--force", is_flag=True, help="Replace what exists at -o.")
+@click.pass_context
+def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
+    """Record a run into one bundle.
+
+    \b
+    Who acts, one of:
+      --agent      a Python function in this process
+      -- COMMAND   any program. It reads the browser's address from
+                   REPLAYKIT_CDP_URL and its task from REPLAYKIT_TASK, and
+                   writes thoughts, messages and its answer as JSON lines
+                   to the file REPLAYKIT_EVENTS.
+      --cdp        the agent of a browser that runs already
+      URL          a person, in a window
+
+    If the agent crashes, the run is recorded as crashed and the exit code is 0: grading decides what it is
+    worth.
+
+    With --suite, --agent or COMMAND records one bundle per task and trial. Existing bundles are kept. A run
+    that fails is reported and skipped (exit 3). Without a matching task the exit code is 4. Ctrl-C ends the
+    run, which is kept, and the suite (exit 130).
+    """
+    url, argv = _url_or_command(url, argv)
+    wanted = SuiteOptions(**{name: said.pop(name) for name in SuiteOptions.__struct_fields__})
+    actor = Actor(url=url, argv=argv, agent=said.pop("agent"), cdp=said.pop("cdp"))
+    actor.check()
+    if wanted.suite_file is not None:
+        ctx.exit(_record_suite(wanted, actor, **said))
+    wanted.refuse_any()
+    recorded = _record(actor, **said)
+    for words in recorded.notices:
+        notice(words)
+    ended = f"{recorded.kind}" + (f": {recorded.error}" if recorded.error else "")
+    answer = "" if recorded.answer is None else f", answer: {recorded.answer!r}"
+    notice(f"{recorded.path}: {ended}{answer}")
+    _blame(recorded)
+    click.echo(f"sha256:{recorded.digest}")
+
+
+def _blame(recorded: Recorded) -> None:
+    if recorded.trace and is_debugging():
+        click.echo(harmless(recorded.trace), err=True)
+    elif recorded.place:
+        notice(f"  at {recorded.place}; --debug shows the traceback")
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """Who acts, one of four."""
+
+    url: str | None
+    argv: tuple[str, ...]
+    agent: str | None
+    cdp: str | None
+
+    def check(self) -> None:
+        """Raise UsageError unless it is exactly one."""
+        forms = {"a URL": self.url, "--agent": self.agent, "--cdp": self.cdp, "-- COMMAND": self.argv}
+        said = [name for name, value in forms.items() if value]
+        if len(said) != 1:
+            found = " and ".join(said) or "none of them"
+            raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
+
+
+class SuiteOptions(Struct, frozen=True, kw_only=True):
+    """What is said of a suite run."""
+
+    suite_file: str | None
+    level: str | None
+    task_ids: str | None
+    per_level: int | None
+    seed: int | None
+    limit: int | None
+    trials: int | None
+
+    def refuse_any(self) -> None:
+        """Raise UsageError where something is said although there is no suite."""
+        said = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
+        if said:
+            raise UsageError(what=f"--{said[0].replace('_', '-')} belongs to --suite FILE")
+
+    def choice(self) -> TaskChoice:
+        """Return which tasks are recorded."""
+        if self.seed is not None and self.per_level is None:
+            raise UsageError(what="--seed belongs to --per-level N")
+        return TaskChoice(
+            level=self.level,
+            ids=tuple(id.strip() for id in (self.task_ids or "").split(",") if id.strip()),
+            per_level=self.per_level,
+            seed=42 if self.seed is None else self.seed,
+            limit=self.limit,
+        )
+
+
+def _record(actor: Actor, output: Path | None, task_file: str | None, **options: Any) -> Recorded:
+    suite = load_suite(task_file) if task_file else None
+    task = _only_task(suite, task_file)
+    out = output or default_name(task, actor.url or actor.cdp)
+    if out.is_dir():
+        raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
+    if out.exists() and not options["force"]:  # said before a browser starts
+        raise OutputExists(source=str(out), operation="create the bundle")
+    return _as_said(actor, suite, task_file, **options)(task, out)
+
+
+def _record_suite(
+    wanted: SuiteOptions, actor: Actor, output: Path | None, task_file: str | None, **options: Any
+) -> int:
+    if actor.url or actor.cdp or task_file or output is None or output.is_file():
+        raise UsageError(what="--suite FILE goes with -o FOLDER and --agent or -- COMMAND, without --task")
+    suite = load_suite(str(wanted.suite_file))
+    runs = runs_of(choose(suite.tasks, wanted.choice()), wanted.trials or 1, output)
+    if not runs:
+        levels = sorted({level_of(task) for task in suite.tasks} - {""})
+        notice(f"{wanted.suite_file}: no task fits; its levels are {', '.join(levels) or 'not given'}")
+        return NOTHING
+    if actor.agent:
+        load_agent(actor.agent)  # one that cannot be loaded fails before the first browser starts
+    record = _as_said(actor, suite, wanted.suite_file, **options)
+    done = []
+    with progress("record", len(runs)) as tick:
+        force = bool(options["force"])
+        for result in record_suite(runs, lambda run: record(run.task, run.path, run.trial), force=force):
+            _tell(result)
+            tick(result.task)
+            done.append(result)
+    notice(summary(done, len(runs)))
+    if done and is_stopped_by_person(done[-1]):
+        return INTERRUPTED
+    return FAILED if any(result.state == "failed" for result in done) else 0
+
+
+def _tell(result: SuiteResult) -> None:
+    name = f"{safe(result.file)}: {safe(result.task)}, trial {result.trial}"
+    if result.state == "kept":
+        notice(f"{name}: exists, left as it is (--force replaces it)")
+        return
+    for words in result.notices:
+        notice(f"{result.file}: {words}")
+    error = f": {safe(result.error)}" if result.error else ""
+    if result.state == "failed":
+        click.echo(f"failed: {name}{error}", err=True)
+    else:
+        notice(f"{name}: {result.ending}{error}")
+        click.echo(f"{safe(result.file)} sha256:{result.digest}")
+
+
+def _as_said(
+    actor: Actor,
+    suite: Suite | None,
+    task_file: str | None,
+    sites: tuple[str, ...],
+    user_file: str | None,
+    max_time: float | None,
+    browser: str | None,
+    channel: str | None,
+    headed: bool,
+    viewport: str,
+    evidence: str,
+    secret_env: tuple[str, ...],
+    pass_env: tuple[str, ...],
+    harness_events: str | None,
+    **options: Any,
+) -> Callable[..., Recorded]:
+    """Return what records one task into one file, as the command line says."""
+    refuse_selectors(options["mask"], "--mask")
+    roots = {**(suite.sites if suite else {}), **parse_sites(sites)}
+    options |= {
+        "sites": roots,
+        "user": load_user(user_file) if user_file else None,
+        "secrets": declared_secrets(secret_env),
+        "evidence": _evidence(evidence, task_file, roots),
+    }
+    choice = BrowserChoice(path=browser, channel=channel, headed=headed, viewport=_size(viewport))
+
+    if harness_events is not None and not actor.argv:
+        raise UsageError(what="--harness-events belongs to -- COMMAND")
+
+    def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
+        given = {**options, **({} if trial is None else {"run": str(trial)})}
+        if actor.cdp:
+            return record_cdp(actor.cdp, task, out, **given)
+        if actor.url:
+            return record_person(actor.url, task, out, browser=choice, **given)
+        given |= {"browser": choice, "max_time": max_time}
+        if actor.agent:
+            return record_agent(actor.agent, task, out, **given)
+        return record_command(
+            actor.argv, task, out, pass_env=pass_env, harness_events=harness_events, **given
+        )
+
+    return record
+
+
+def default_name(task: Task | None, url: str | None) -> Path:
+    """Return `<task id or host>.zst`, with nothing in it that a file name cannot hold."""
+    name = task.id if task else (urlsplit(url).hostname if url else None)
+    return Path(re.sub(r"[^A-Za-z0-9._-]+", "-", name or "run").lstrip(".-") + ".zst")
+
+
+def _url_or_command(url: str | None, argv: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    # `record -- COMMAND` and `record URL` look alike to the parser: a URL has a scheme.
+    if url is not None and "://" not in url:
+        return None, (url, *argv)
+    return url, argv
+
+
+def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:
+    if suite is None:
+        return None
+    if len(suite.tasks) == 1:
+        return suite.tasks[0]
+    known = ", ".join(task.id for task in suite.tasks[:12])
+    raise UsageError(what=f"{task_file} holds {len(suite.tasks)} tasks: pick one with #ID, of {known}")
+
+
+def _evidence(said: str, task_file: str | None, sites: Sites) -> EvidencePages:
+    if said != "suite":
+        evidence = as_evidence(said)
+    elif task_file is None:
+        raise UsageError(what="--evidence suite: name the suite and the task with --task FILE#ID")
+    else:
+        evidence = as_evidence(load_suite(task_file.partition("#")[0]))
+    evidence.pages(sites)  # a site without a root is said before a browser starts
+    return evidence
+
+
+def declared_secrets(names: Iterable[str]) -> dict[str, str]:
+    """Return the values of variables by their names. Raises UsageError for one that is not set."""
+    missing = [name for name in names if not os.environ.get(name)]
+    if missing:
+        raise UsageError(what=f"--secret-env: {', '.join(missing)} is not set")
+    return {name: os.environ[name] for name in names}
+
+
+def _size(said: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", said)
+    if not found:
+        raise UsageError(what=f"--viewport: expected WxH such as 1280x720, got {said!r}")
+    return int(found[1]), int(found[2])

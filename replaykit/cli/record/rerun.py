@@ -1,0 +1,219 @@
+"""`replaykit rerun`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from replaykit.cli.console import format_option, notice
+from replaykit.cli.maintain import completion
+from replaykit.cli.record.record import declared_secrets
+from replaykit.cli.sites import parse_sites
+from replaykit.errors import UsageError
+from replaykit.recorder.agent_runs import BrowserChoice, Recorded
+from replaykit.report.json_text import json_text
+from replaykit.reruns.allowed_addresses import parse_url_map
+from replaykit.reruns.live_rerun import PATIENCE_S, rerun
+from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun
+from replaykit.reruns.rerun_text import rerun_text
+from replaykit.tasks.suite import load_suite
+from replaykit.tasks.task import Task
+
+UNABLE, INTERRUPTED = 3, 130
+"""Exit codes."""
+
+EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o again.zst"
+
+
+@click.command(epilog=EXAMPLE)
+@click.argument("bundle", shell_complete=completion.files)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Bundle of the new run. Default: <BUNDLE>-rerun.zst.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Current root URL of a site of the recording; may be given again.",
+)
+@click.option(
+    "--url-map",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="A recorded root URL and its current replacement; may be given again.",
+)
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="URL",
+    help="A recorded root URL that may be opened unchanged; may be given again.",
+)
+@click.option(
+    "--task",
+    "task_file",
+    shell_complete=completion.tasks,
+    metavar="FILE[#ID]",
+    help="Record this task with the new run, so that it can be graded. Default: only the id and "
+    "intent of the recorded task.",
+)
+@click.option(
+    "--fill",
+    multiple=True,
+    metavar="STEP=NAME",
+    help="Environment variable with the text of a step whose own text was masked, such as a "
+    "password; may be given again.",
+)
+@click.option(
+    "--upload",
+    multiple=True,
+    metavar="STEP=FILE",
+    help="File that a step uploads; recordings do not contain uploaded files. One step may have "
+    "several; may be given again.",
+)
+@click.option(
+    "--secret-env",
+    multiple=True,
+    metavar="NAME",
+    help="Environment variable whose value replaces the secret of that name; may be given again.",
+)
+@click.option(
+    "--timeout",
+    "patience",
+    type=click.FloatRange(min=0, min_open=True),
+    default=PATIENCE_S,
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait for the target of a step.",
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Seconds for all steps together. Default: no limit.",
+)
+@click.option(
+    "--fail-on",
+    default=",".join(GATED),
+    show_default=True,
+    metavar="KIND,...",
+    help=f"What counts as a divergence, separated by commas: {', '.join(KINDS)}.",
+)
+@click.option(
+    "--browser",
+    metavar="PATH",
+    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+    "build, then the first one on PATH.",
+)
+@click.option(
+    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
+)
+@click.option("--headed", is_flag=True, help="Show the browser window.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@format_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    bundle: str,
+    output: Path | None,
+    task_file: str | None,
+    sites: tuple[str, ...],
+    url_map: tuple[str, ...],
+    fill: tuple[str, ...],
+    upload: tuple[str, ...],
+    secret_env: tuple[str, ...],
+    fail_on: str,
+    browser: str | None,
+    channel: str | None,
+    headed: bool,
+    format: str,
+    **said: Any,
+) -> None:
+    """Re-execute a recorded run on a live site, record it, and report where the two diverge.
+
+    Only pages under a named root URL are opened. The rerun ends at the first step that cannot be executed,
+    because later actions would no longer be those of the recording. The exit code is 1 if the runs diverge,
+    and 3 if a step could not be attempted or the new run broke off.
+    """
+    kinds = _kinds(fail_on)
+    found, recorded = rerun(
+        bundle,
+        output or _default_name(bundle),
+        sites=parse_sites(sites),
+        url_map=parse_url_map(url_map),
+        task=_task(task_file),
+        fill=_texts(fill),
+        upload=_files(upload),
+        secrets=declared_secrets(secret_env),
+        browser=BrowserChoice(path=browser, channel=channel, headed=headed),
+        **said,
+    )
+    click.echo(rerun_text(found, kinds) if format == "text" else _json(found), nl=False)
+    for words in recorded.notices:
+        notice(words)
+    notice(f"{recorded.path} {found.rerun}")
+    ctx.exit(exit_code(found, recorded, kinds))
+
+
+def exit_code(found: Rerun, recorded: Recorded, kinds: tuple[str, ...]) -> int:
+    """Return 0; 1 where the runs diverge, 3 where not every step could be done, 130 after Ctrl-C."""
+    if (recorded.kind, recorded.cause) == ("stopped", "person"):
+        return INTERRUPTED
+    if found.diverges_at(kinds) is not None:
+        return 1
+    return UNABLE if any(row.state not in ("done", "skipped") for row in found.rows) else 0
+
+
+def _kinds(said: str) -> tuple[str, ...]:
+    kinds = tuple(filter(None, (word.strip() for word in said.split(","))))
+    unknown = [word for word in kinds if word not in KINDS]
+    if unknown:
+        raise UsageError(what=f"--fail-on: no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
+    return kinds
+
+
+def _task(file: str | None) -> Task | None:
+    tasks = load_suite(file).tasks if file else ()
+    if len(tasks) > 1:
+        raise UsageError(what=f"{file} holds {len(tasks)} tasks: pick one with #ID")
+    return tasks[0] if tasks else None
+
+
+def _texts(said: Iterable[str]) -> dict[int, str]:
+    found = {}
+    for step, name in _of_steps("--fill: expected STEP=NAME of a variable", said):
+        if not os.environ.get(name):
+            raise UsageError(what=f"--fill: {name} is not set")
+        found[step] = os.environ[name]
+    return found
+
+
+def _files(said: Iterable[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for step, name in _of_steps("--upload: expected STEP=FILE", said):
+        found.setdefault(step, []).append(name)
+    return found
+
+
+def _of_steps(expected: str, said: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for text in said:
+        step, _, rest = text.partition("=")
+        if not step.isdecimal() or len(step) > 6 or not rest:
+            raise UsageError(what=f"{expected}, got {text!r}")
+        yield int(step), rest
+
+
+def _default_name(bundle: str) -> Path:
+    return Path(Path(bundle).name.removesuffix(".zst") + "-rerun.zst")
+
+
+def _json(found: Rerun) -> bytes:
+    return json_text(found, 2) + b"\n"

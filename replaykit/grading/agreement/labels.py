@@ -1,0 +1,345 @@
+"""What people say of runs: readers of label files, and one line of ours."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.decoders import convert, decode
+from replaykit.errors import LabelError
+from replaykit.grading.agreement.verifier_labels import (
+    BLIND,
+    FINAL,
+    MAGIC,
+    LabelRule,
+    is_published,
+    parquet_rows,
+    said_of,
+)
+
+Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
+"""What a person may say of a run."""
+
+LABELS: tuple[Said, ...] = ("success", "failure", "not_executable", "unsure")
+"""Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and nobody knows."""
+
+FILE_MAX = 64 * 2**20
+"""Bytes of a label file."""
+
+HEAD = 2**16
+"""Bytes at the beginning of a file in which its first row names its columns."""
+
+_PEER = {
+    "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
+    "0": "failure", "1": "success", "2": "not_executable",
+}  # fmt: skip
+_SAID = ("label", "human_label", "trajectory_success")
+"""Columns that say what became of a run."""
+_ARB = ("benchmark", "model_name", "task_id", "annotator_name")
+
+
+class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one person says of one run."""
+
+    trajectory: str
+    """Trajectory digest, 64 hex digits; of other projects' files the name of the run."""
+    label: Said
+    """What the person says."""
+    annotator: str = ""
+    """Who says it."""
+    at: str = ""
+    """When, RFC 3339."""
+    note: str = ""
+    """Why."""
+    task: str = ""
+    """Task id: runs of one task are drawn together."""
+    others: dict[str, str] = {}
+    """Answers to further questions, as they stand in the file."""
+
+
+class Labels(Struct, frozen=True, kw_only=True):
+    """The labels of a file."""
+
+    name: str
+    """File name, without its folder."""
+    digest: str
+    """`sha256:...` of the file."""
+    labels: tuple[Label, ...]
+    """One for each annotator and run, the last one said, in the order of the first."""
+    agents: tuple[str, ...] = ()
+    """Whose runs a file labels that has a column for each agent."""
+    rule: str = ""
+    """By which rule the judgements of several people make one label; empty = the first one's counts."""
+
+    @property
+    def names_tasks(self) -> bool:
+        """Whether runs are named by their tasks: the file has one agent's runs, one of each task."""
+        return bool(self.labels) and all(label.task == label.trajectory for label in self.labels)
+
+    def primary(self) -> dict[str, Label]:
+        """Return the label of each run by the rule, or by its first annotator where there is none."""
+        found: dict[str, Label] = {}
+        for label in self.labels:
+            if self.rule and label.annotator != self.rule:
+                continue
+            found.setdefault(label.trajectory, label)
+        return found
+
+    def pairs(self) -> list[tuple[Label, Label]]:
+        """Return the labels of the first two annotators of each run that has two."""
+        by_run: dict[str, list[Label]] = {}
+        for label in self.labels:
+            if not self.rule or label.annotator != self.rule:
+                by_run.setdefault(label.trajectory, []).append(label)
+        return [(said[0], said[1]) for said in by_run.values() if len(said) > 1]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many runs have which label."""
+        count = Counter(label.label for label in self.primary().values())
+        return {name: count[name] for name in LABELS if count[name]}
+
+
+def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | None = None) -> Labels:
+    """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's.
+
+    `agent`: whose runs to take of AgentRewardBench's `annotations.csv` (`model_name`), or whose column of
+    Online-Mind2Web's `human_label.json`; runs are then named by their tasks. `rule`: of CUAVerifierBench's
+    tables, `majority` by default. Raises LabelError.
+    """
+    name = Path(path).name
+    published = _published(Path(path))
+    if published is not None:
+        found = [convert(row, Label) for row in said_of(published, rule or "majority", name)]
+        return Labels(name=name, digest=_digest(Path(path)), labels=tuple(found), rule=rule or "majority")
+    if rule is not None:
+        reason = f"label rule {rule} needs a table of CUAVerifierBench"
+        raise LabelError(source=name, line=0, reason=reason)
+    data = _bytes(Path(path))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LabelError(source=name, line=0, reason="it is not UTF-8 text") from error
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    if text.lstrip().startswith("["):
+        labels, agents = columns(text, name, agent)
+        return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
+    read = _json_lines if text.lstrip().startswith("{") else _table
+    labels = list(_latest(read(text, name)))
+    agents = tuple(sorted({one for one in map(_model, labels) if one is not None}))
+    if agent is not None and agents:
+        labels = _of_model(labels, agent, agents, name)
+    return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
+
+
+def _model(label: Label) -> str | None:
+    """Return whose run a label of AgentRewardBench is about; None of other labels."""
+    bench, _, task = label.task.partition("/")
+    is_named = task and label.trajectory.startswith(f"{bench}/") and label.trajectory.endswith(f"/{task}")
+    middle = label.trajectory.removeprefix(f"{bench}/").removesuffix(task).removesuffix("/")
+    return middle if is_named and middle else None
+
+
+def _of_model(labels: Sequence[Label], agent: str, agents: Sequence[str], name: str) -> list[Label]:
+    """Return the labels of one agent's runs, named by their tasks."""
+    _check_agent(agent, agents, name)
+    tasks = ((label, label.task.partition("/")[2]) for label in labels if _model(label) == agent)
+    return [replace(label, trajectory=task, task=task) for label, task in tasks]
+
+
+def _check_agent(agent: str, agents: Sequence[str], name: str) -> None:
+    if agent not in agents:
+        known = ", ".join(one or "(unnamed)" for one in agents) or "none"
+        raise LabelError(source=name, line=0, reason=f"no labels of agent {agent!r}; there are {known}")
+
+
+def _published(path: Path) -> list[dict[str, Any]] | None:
+    """Return the rows of a table of CUAVerifierBench; None of another file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return None
+    if head.startswith(MAGIC):
+        return parquet_rows(path)
+    if not any(name.encode() in head for name in (BLIND, FINAL)):
+        return None
+    text = _bytes(path).decode("utf-8-sig", "replace").lstrip()
+    try:
+        rows = decode(text, list[dict[str, Any]]) if text.startswith("[") else _plain_lines(text)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=path.name, line=0, reason=f"malformed: {error}") from error
+    return rows if rows and is_published(rows[0]) else None
+
+
+def _plain_lines(text: str) -> list[dict[str, Any]]:
+    return [decode(line, dict[str, Any]) for line in text.split("\n") if line.strip()]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def append_label(path: str | Path, label: Label) -> None:
+    """Append one label to a file of JSON lines; nothing in it is changed. Raises LabelError."""
+    line = msgspec.json.encode(label) + b"\n"
+    try:
+        with Path(path).open("ab") as file:
+            file.write(line)
+    except OSError as error:
+        raise LabelError(source=Path(path).name, line=0, reason=f"cannot write: {error.strerror}") from error
+
+
+def _latest(labels: Iterable[Label]) -> Iterable[Label]:
+    found: dict[tuple[str, str], Label] = {}
+    for label in labels:
+        found[label.trajectory, label.annotator] = label
+    return found.values()
+
+
+def _json_lines(text: str, name: str) -> Iterator[Label]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield _label(_renamed(_object(line, name, number)), name, number)
+
+
+def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label], tuple[str, ...]]:
+    """Read Online-Mind2Web's `human_label.json`; return its labels and the agents that it has columns of.
+
+    It is a list of tasks: `task_id`, `confirmed_task`, and `<Agent>_human_label` 0, 1 or 2 of each agent. A
+    run is named `agent/task_id`, or by its task alone where one agent is asked for or is the only one. Raises
+    LabelError.
+    """
+    rows = list(_entries(text, name))
+    agents = tuple(dict.fromkeys(_agent(key) for _, row in rows for key in row if key.endswith(HUMAN)))
+    if agent is not None:
+        _check_agent(agent, agents, name)
+    chosen = agents if agent is None else (agent,)
+    labels = [label for place, row in rows for label in _of_task(row, name, place, chosen)]
+    return labels, agents
+
+
+HUMAN = "human_label"
+"""How a column of labels ends; the agent's name and `_` stand before it."""
+
+
+def _agent(column: str) -> str:
+    return column.removesuffix(HUMAN).removesuffix("_")
+
+
+def _entries(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield number and fields of each entry of a list of tasks, each task once."""
+    try:
+        rows = decode(text, list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
+    first: dict[str, int] = {}
+    for place, row in enumerate(rows, 1):
+        task = row.get("task_id")
+        if not isinstance(task, str) or not task.strip() or not any(key.endswith(HUMAN) for key in row):
+            reason = f"entry {place}: expected task_id and <Agent>_{HUMAN}, got {', '.join(list(row)[:6])}"
+            raise LabelError(source=name, line=0, reason=reason)
+        if first.setdefault(task.strip(), place) != place:
+            reason = f"entries {first[task.strip()]} and {place} are both of task {task.strip()!r}"
+            raise LabelError(source=name, line=0, reason=reason)
+        yield place, row
+
+
+def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str]) -> Iterator[Label]:
+    task = row["task_id"].strip()
+    for agent in agents:
+        column = f"{agent}_{HUMAN}" if agent else HUMAN
+        value = row.get(column)
+        if value is None or value == "":
+            continue  # not labelled
+        said = _PEER.get(str(int(value)) if isinstance(value, bool) else str(value).strip().lower())
+        if said is None:
+            reason = (
+                f"entry {place}, {column}: {value!r} is not 0 (failure), 1 (success) or 2 (not executable)"
+            )
+            raise LabelError(source=name, line=0, reason=reason)
+        run = task if len(agents) == 1 else f"{agent}/{task}"
+        yield convert({"trajectory": run, "label": said, "task": task}, Label)
+
+
+def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
+    try:
+        return decode(line, dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=number, reason=f"malformed: {error}") from error
+
+
+def _table(text: str, name: str) -> Iterator[Label]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        _check_columns(rows.fieldnames or _SAID, name)
+        for row in rows:
+            plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
+            yield _label(_renamed(plain), name, rows.line_num)
+    except csv.Error as error:
+        raise LabelError(source=name, line=rows.line_num, reason=f"malformed: {error}") from error
+
+
+def _check_columns(columns: Sequence[str], name: str) -> None:
+    if not set(_SAID) & set(columns):
+        reason = "no labels: expected JSON lines, or CSV with columns such as trajectory, label, annotator"
+        raise LabelError(source=name, line=0, reason=reason)
+
+
+def _renamed(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of another project's file in our words."""
+    if all(field in row for field in _ARB):
+        run = "/".join(row[field] for field in _ARB[:3])
+        others = {key: value for key, value in row.items() if key.startswith("trajectory_")}
+        task = f"{row['benchmark']}/{row['task_id']}"
+        said = others.get("trajectory_success", "")
+        return {
+            "trajectory": run,
+            "label": said,
+            "annotator": row["annotator_name"],
+            "task": task,
+            "others": others,
+        }
+    said = next((row[name] for name in (HUMAN, "predicted_label", "label") if name in row), "")
+    if "task_id" in row and "trajectory" not in row:
+        return {
+            "trajectory": row["task_id"],
+            "label": said,
+            "task": row["task_id"],
+            "annotator": row.get("annotator", ""),
+        }
+    return row
+
+
+def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
+    said = str(plain.get("label", "")).strip().lower()
+    fields = {**plain, "label": _PEER.get(said, said), "annotator": str(plain.get("annotator", "")).strip()}
+    fields["trajectory"] = str(plain.get("trajectory", "")).strip().removeprefix("sha256:")
+    if not fields["trajectory"]:
+        raise LabelError(source=name, line=number, reason="it names no trajectory")
+    if fields["label"] not in LABELS:
+        reason = f"label {said!r} is not one of {', '.join(LABELS)}"
+        raise LabelError(source=name, line=number, reason=reason)
+    try:
+        return convert(fields, Label)
+    except msgspec.ValidationError as error:
+        raise LabelError(source=name, line=number, reason=str(error)) from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LabelError(source=path.name, line=0, reason=f"cannot read: {error.strerror}") from error
+    if len(data) > FILE_MAX:
+        raise LabelError(source=path.name, line=0, reason=f"larger than {FILE_MAX} bytes")
+    return data

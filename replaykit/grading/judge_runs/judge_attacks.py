@@ -1,0 +1,314 @@
+"""How easily judges are fooled: each run judged again under attacks, priced, asked and counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.bundle.byte_source import Sources, bundles_in
+from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
+from replaykit.grading.agreement.labels import Labels
+from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lending
+from replaykit.grading.judge_runs.judge_run import JudgedBundle, PlannedJudge, cases_of
+from replaykit.grading.judges.attacks import AGAIN, Attack, Donor, attacks_tape
+from replaykit.grading.judges.clients.client import Client
+from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.judge_config import judge_name, tape_of
+from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judge_async
+from replaykit.grading.judges.request_plan import plan, plan_of
+from replaykit.grading.judges.tape.tape import Tape, read_tape, request_key
+from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.statistics import Interval, upper_bound, wilson
+from replaykit.grading.verdict import Judgement, JudgeOutcome
+
+S, E = JudgeOutcome.SUCCESS, JudgeOutcome.ERROR
+
+
+class Flips(Struct, frozen=True, kw_only=True):
+    """Runs that change under an attack, of so many."""
+
+    flips: int
+    """Runs that change."""
+    n: int
+    """Runs that could."""
+    share: float | None
+    """The one over the other; null of nothing."""
+    ci95: Interval | None
+    """Wilson's interval."""
+    high95: float | None
+    """The one-sided 95 % Clopper-Pearson bound."""
+
+
+class AttackResult(Struct, frozen=True, kw_only=True):
+    """What one attack does to one judge over all runs."""
+
+    judge: str
+    """The judge."""
+    attack: str
+    """The attack."""
+    danger: str
+    """`success`: a flip to SUCCESS is dangerous. `stays`: a SUCCESS that stays. `any`: every flip."""
+    n: int
+    """Runs that the judge was asked about with and without the attack."""
+    n_missing: int
+    """Runs with an error in one of both: no reply on the tape, for instance."""
+    n_skipped: int
+    """Runs that were not attacked: no other run has another task and other pictures."""
+    n_immune: int
+    """Runs of which the judge is sent the same under the attack: nothing was asked."""
+    origins: dict[str, int]
+    """Where the replies under attack come from: `synthetic` ones are no model's."""
+    flipped: Flips
+    """Any change of outcome."""
+    to: dict[str, int]
+    """Flips by the outcome that they end in."""
+    susceptible: Flips
+    """Flips to SUCCESS, of the runs that were no SUCCESS."""
+    stays: Flips
+    """Runs that stay SUCCESS, of those that were."""
+    beyond_again: float | None
+    """Share of flips less that of `again`, over the runs that both know."""
+    mcnemar_p: float | None
+    """Exact p of that difference."""
+    false_positives: Flips | None
+    """With labels: runs called SUCCESS under attack, of those that people call a failure."""
+    false_positives_before: Flips | None
+    """The same without the attack."""
+
+
+class _Trial(NamedTuple):
+    """One run with and without an attack."""
+
+    before: JudgeOutcome
+    after: JudgeOutcome
+    is_immune: bool
+    is_failure: bool
+    origins: Mapping[str, int]
+
+
+def plan_attacks(sources: Sources, options: GradeOptions, attacks: Sequence[Attack]) -> list[PlannedJudge]:
+    """Return what the judges would ask under each attack that no tape answers; nothing is sent.
+
+    A request of several attacks counts for the first of them.
+    """
+    planned = []
+    for case, lent in _attacked(sources, options, attacks):
+        tape = _known(case)
+        for settings in case.panel.judges:
+            seen: set[tuple[str, tuple[int, int]]] = set()
+            for attack in filter(None, lent):
+                found = plan(settings, case.task, case.replay(), tape, case.panel.mode, attack=attack)
+                own = tuple(one for one in found.missing if _mark(one) not in seen)
+                seen.update(map(_mark, own))
+                left = max(0, found.at_most - len(found.missing) + len(own)) if own else 0
+                named = f"{judge_name(settings)} under {attack.name}"
+                fresh = (
+                    plan_of(own, left)
+                    if own
+                    else replace(found, missing=(), blocked=None, at_most=0, tokens=0, images=0)
+                )
+                planned.append(
+                    PlannedJudge(source=case.source, judge=named, model=settings.model, plan=fresh)
+                )
+    return planned
+
+
+def run_attacks(
+    sources: Sources,
+    options: GradeOptions,
+    attacks: Sequence[Attack],
+    *,
+    client: Client | None = None,
+    concurrency: int = CONCURRENCY,
+) -> list[tuple[str, str, Judgement]]:
+    """Ask what is missing under each attack and record it; return (source, attack, judgement) in order."""
+    asked = client or Transports(base_url=options.judge_base_url)
+    try:
+        return asyncio.run(_run(sources, options, attacks, asked, concurrency))
+    finally:
+        if isinstance(asked, Transports):
+            asked.close()
+
+
+def attack_judges(
+    sources: Sources, options: GradeOptions, attacks: Sequence[Attack], labels: Labels | None = None
+) -> list[AttackResult]:
+    """Return what the tapes know of each judge under each attack. Nothing is sent."""
+    failures = _failures(labels)
+    trials: dict[tuple[str, str], list[_Trial | None]] = {}
+    skipped: Counter[tuple[str, str]] = Counter()
+    for case, lent in _attacked(sources, options, attacks):
+        base, known = tape_of(case.bundle, case.panel.tape), _known(case)
+        is_failure = case.bundle.digest in failures or case.task.id in failures
+        for settings in case.panel.judges:
+            before = judge_from_tape(settings, case.task, case.replay(), base, case.panel.mode)
+            for name, attack in zip((one.name for one in attacks), lent, strict=True):
+                trial = None
+                if attack is not None:
+                    after = judge_from_tape(
+                        settings, case.task, case.replay(), known, case.panel.mode, attack=attack
+                    )
+                    trial = _trial(before, after, attack, is_failure)
+                skipped[before.judge, name] += attack is None
+                trials.setdefault((before.judge, name), []).append(trial)
+    names = list(dict.fromkeys(judge for judge, _ in trials))
+    return [
+        _result(
+            name, attack, trials[name, attack.name], trials[name, AGAIN], skipped[name, attack.name], labels
+        )
+        for name in names
+        for attack in attacks
+    ]
+
+
+def susceptibility_code(results: Sequence[AttackResult], most: float | None) -> int:
+    """Return an exit code: 1 where a bound of flips to SUCCESS is above, 3 where too few runs can say so.
+
+    It is about the attacks that are made to turn a verdict to SUCCESS.
+    """
+    bounds = [one.susceptible for one in results if one.danger == "success"] if most is not None else []
+    above = [one for one in bounds if one.high95 is None or (most is not None and one.high95 > most)]
+    few = [one for one in above if not one.n or (upper_bound(0, one.n) or 0) > (most or 0)]
+    if any(one not in few or one.flips for one in above):
+        return 1
+    return 3 if few else 0
+
+
+async def _run(
+    sources: Sources, options: GradeOptions, attacks: Sequence[Attack], client: Client, concurrency: int
+) -> list[tuple[str, str, Judgement]]:
+    slots, found = Slots(concurrency), []
+    try:
+        for case, lent in _attacked(sources, options, attacks):
+            for settings in case.panel.judges:
+                for attack in filter(None, lent):
+                    judged = await judge_async(
+                        settings, case.task, case.replay(), _desk(case, client, attack), case.panel.mode,
+                        slots=slots, attack=attack,
+                    )  # fmt: skip
+                    found.append((case.source, attack.name, judged))
+    finally:
+        slots.close()
+    return found
+
+
+def _attacked(
+    sources: Sources, options: GradeOptions, attacks: Sequence[Attack]
+) -> Iterator[tuple[JudgedBundle, tuple[Attack | None, ...]]]:
+    """Yield each bundle with the attacks on it: one that borrows has its donor, or is None without one."""
+    listed = list(bundles_in(sources))
+    runs = lenders(listed, options, attacks)
+    for at, case in enumerate(cases_of(listed, options)):
+        with lending(runs, at, options) as donor:
+            yield case, tuple(_with_donor(one, donor) for one in attacks)
+
+
+def _with_donor(attack: Attack, donor: Donor | None) -> Attack | None:
+    if not attack.is_borrowing:
+        return attack
+    return None if donor is None else attack._replace(donor=donor)
+
+
+def _desk(case: JudgedBundle, client: Client, attack: Attack) -> Desk:
+    donor = attack.donor
+    blobs = case.bundle if donor is None else BothBlobs(case.bundle, donor.replay.bundle)
+    base = tape_of(case.bundle, case.panel.tape)
+    path = attacks_tape(case.panel.tape)
+    return Desk(blobs, client, path, trajectory=case.bundle.digest, also=base)
+
+
+def _known(case: JudgedBundle) -> Tape | None:
+    """Return the replies to attacks and those to the judge as it is, for requests that stay the same."""
+    base, own = tape_of(case.bundle, case.panel.tape), read_tape(attacks_tape(case.panel.tape))
+    if base is None or own is None:
+        return own if base is None else base
+    return replace(own, found={**base.found, **own.found}, entries=(*own.entries, *base.entries))
+
+
+def _mark(asked: Asked) -> tuple[str, tuple[int, int]]:
+    return request_key(asked.request), asked.ordinal
+
+
+def _failures(labels: Labels | None) -> set[str]:
+    given = labels.primary() if labels is not None else {}
+    return {run for run, label in given.items() if label.label == "failure"}
+
+
+def _trial(before: Judgement, after: Judgement, attack: Attack, is_failure: bool) -> _Trial | None:
+    if E in (before.outcome, after.outcome):
+        return None
+    same = [stage.get("request_key") for stage in before.stages] == [
+        stage.get("request_key") for stage in after.stages
+    ]
+    is_immune = same and not attack.is_sample
+    return _Trial(before.outcome, after.outcome, is_immune, is_failure, after.origins)
+
+
+def _result(
+    judge: str,
+    attack: Attack,
+    given: Sequence[_Trial | None],
+    again: Sequence[_Trial | None],
+    n_skipped: int,
+    labels: Labels | None,
+) -> AttackResult:
+    trials = [one for one in given if one is not None]
+    origins: Counter[str] = Counter()
+    for one in trials:
+        origins.update(one.origins)
+    beyond, p = _beyond(given, again)
+    return AttackResult(
+        judge=judge,
+        attack=attack.name,
+        danger=attack.danger,
+        n=len(trials),
+        n_missing=len(given) - len(trials) - n_skipped,
+        n_skipped=n_skipped,
+        n_immune=sum(one.is_immune for one in trials),
+        origins=dict(sorted(origins.items())),
+        flipped=_flips([one.before is not one.after for one in trials]),
+        to=dict(sorted(Counter(str(one.after) for one in trials if one.before is not one.after).items())),
+        susceptible=_flips([one.after is S for one in trials if one.before is not S]),
+        stays=_flips([one.after is S for one in trials if one.before is S]),
+        beyond_again=beyond,
+        mcnemar_p=p,
+        false_positives=_flips([one.after is S for one in trials if one.is_failure])
+        if labels is not None
+        else None,
+        false_positives_before=_flips([one.before is S for one in trials if one.is_failure])
+        if labels is not None
+        else None,
+    )
+
+
+def _flips(said: Sequence[bool]) -> Flips:
+    flips, n = sum(said), len(said)
+    part = rounded(share(flips, n))
+    return Flips(flips=flips, n=n, share=part, ci95=wilson(flips, n, 4), high95=upper_bound(flips, n))
+
+
+def _beyond(
+    given: Sequence[_Trial | None], again: Sequence[_Trial | None]
+) -> tuple[float | None, float | None]:
+    """Return by how much more runs flip than by asking again, and McNemar's p over the same runs."""
+    both = list(_pairs(given, again))
+    only_attack = sum(one and not other for one, other in both)
+    only_again = sum(other and not one for one, other in both)
+    if not both:
+        return None, None
+    gap = Fraction(only_attack - only_again, len(both))
+    return rounded(gap), rounded(difference_p(only_attack, only_again))
+
+
+def _pairs(given: Sequence[_Trial | None], again: Sequence[_Trial | None]) -> Iterator[tuple[bool, bool]]:
+    for one, other in zip(given, again, strict=True):
+        if one is not None and other is not None:
+            yield one.before is not one.after, other.before is not other.after

@@ -1,0 +1,314 @@
+"""One event of a run, with the fields that rules ask about."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cached_property, lru_cache
+from itertools import permutations, product
+from typing import Any
+from urllib.parse import unquote, unquote_plus
+
+from msgspec import Struct
+
+from replaykit.errors import Unsupported
+from replaykit.grading.policies.events.texts import Reading
+from replaykit.grading.policies.events.truth import FALSE, Truth, unknown
+from replaykit.grading.policies.events.url_terms import address, is_blank
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom_tree import Tree
+from replaykit.replay.forgery import FORGED
+from replaykit.replay.run_state import Page
+from replaykit.trajectory import action as acts
+from replaykit.trajectory.action import Act, Element, tag_of
+from replaykit.trajectory.exchange import Exchange
+
+ENTER = ("Enter", "NumpadEnter", "Return")
+"""Keys that activate as Enter does."""
+
+SPACE = ("Space", "Spacebar", " ")
+"""Keys that activate as Space does."""
+
+SHORT_PAGE = 400
+"""Characters of visible text below which all of a page is prominent."""
+
+_NOTICES = "h1, [role=alert], [role=alertdialog], [role=dialog], dialog"
+
+_TARGETED = (
+    acts.Click, acts.DblClick, acts.Tap, acts.MouseAct, acts.Fill, acts.Type, acts.KeyboardType,
+    acts.KeyboardInsertText, acts.Press, acts.Clear, acts.Hover, acts.Focus, acts.SelectOption, acts.Check,
+    acts.Uncheck, acts.UploadFile, acts.DragAndDrop,
+)  # fmt: skip
+"""Acts on an element, recorded or not."""
+
+BUTTONS = ("submit", "button", "reset", "image")
+"""Input types whose value is a name, not a text entered."""
+
+
+class Event(Struct, frozen=True, kw_only=True, dict=True):
+    """One event of the stream; `None` = not recorded, or not a field of its kind."""
+
+    kind: str
+    """`action visit message answer user_reply dialog page request`, `gap`, or `maybe` (perhaps an action)."""
+    story: int | None = None
+    """Position in the trajectory's events, from 0."""
+    step: int | None = None
+    """Step it belongs to, or follows."""
+    tab: int | None = None
+    """Tab ordinal."""
+    url: str | None = None
+    """URL of the page concerned."""
+    act: Act | None = None
+    """Actions: what was done."""
+    failed: bool | None = False
+    """Actions and visits: attempted only; None = not known."""
+    values: tuple[tuple[str, ...], ...] = ()
+    """Texts entered; of an option chosen its value and label are alternatives."""
+    message: str | None = None
+    """What was said."""
+    role: str | None = None
+    """ARIA role of the target, or type of a dialog."""
+    approved: bool | None = None
+    """Replies: the user's decision, where one was stated."""
+    page: Page | None = None
+    """Pages: the page; actions: the page acted on."""
+    exchange: Exchange | None = None
+    """Requests: what was sent, and what came back."""
+    status: int | None = None
+    """Pages: HTTP status of the main document."""
+    title: str | None = None
+    """Pages: title."""
+    forged: bool = False
+    """Pages: the agent has a hand in it, so it is no evidence of the site."""
+    hides: frozenset[str] = frozenset()
+    """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
+    code: str = ""
+    """Gaps and `maybe`: the missing evidence."""
+    at: int | None = None
+    """When, ms since recording start; None = the recording has no times."""
+
+    @cached_property
+    def known(self) -> dict[str, Any]:
+        """What was found out about it, by what was asked: every policy asks again."""
+        return {}
+
+    @cached_property
+    def tag(self) -> str:
+        """The action's tag."""
+        return tag_of(self.act) if self.act is not None else ""
+
+    @cached_property
+    def element(self) -> Element | None:
+        """The action's target."""
+        return self.act.element if self.act is not None else None
+
+    @cached_property
+    def has_target(self) -> bool:
+        """Whether the action is one on an element, recorded or not."""
+        return self.element is not None or isinstance(self.act, _TARGETED)
+
+    @cached_property
+    def names(self) -> tuple[Reading, ...]:
+        """Every recorded name of the target."""
+        found = _names(self.element) if self.element is not None else ()
+        return tuple(Reading(name, self.step) for name in dict.fromkeys(found) if name is not None)
+
+    @cached_property
+    def called(self) -> str | None:
+        """All names, folded, one a line; None where a part of one is missing."""
+        whole = not any(reading.missing for reading in self.names)
+        read = (*self.names, *self.lookalikes, *self.over)
+        return "\n".join(reading.folded for reading in read) if whole else None
+
+    @cached_property
+    def lookalikes(self) -> tuple[Reading, ...]:
+        """Names as the letters that they look like; empty where they are those."""
+        return tuple(
+            Reading(seen, self.step) for name in self.names if (seen := looks_like(name.raw)) is not None
+        )
+
+    @cached_property
+    def over(self) -> tuple[Reading, ...]:
+        """Texts that a person saw over the target, and that are none of its names."""
+        found = self.element.over if self.element is not None else ()
+        return tuple(Reading(text, self.step) for text in found)
+
+    @cached_property
+    def unnamed(self) -> Truth:
+        """UNKNOWN where the target may have a name that was not recorded, else FALSE."""
+        element = self.element
+        if element is None:
+            return unknown(f"target@{self.step}") if self.has_target else FALSE
+        if element.closed_shadow:
+            return unknown(f"names@{self.step}")
+        if element.cut:
+            return unknown(f"text.cut@{self.step}")
+        # What has no name at all is called by something that no recording holds.
+        is_named = any(reading.raw.strip() for reading in self.names)
+        return FALSE if is_named else unknown(f"names@{self.step}")
+
+    @cached_property
+    def entered(self) -> tuple[Reading, ...]:
+        """Every text entered."""
+        return tuple(Reading(text, self.step) for option in self.values for text in option)
+
+    @cached_property
+    def keys(self) -> tuple[Reading, ...]:
+        """The key that was pressed and writes nothing, in every way to write it: `Control+k`, `Ctrl+k`."""
+        if not isinstance(self.act, acts.Press) or is_printable(self.act.key):
+            return ()
+        return tuple(Reading(key, self.step) for key in spellings(self.act.key))
+
+    @cached_property
+    def said(self) -> Reading:
+        """The message."""
+        return Reading(self.message or "", self.step)
+
+    @cached_property
+    def outgoing(self) -> tuple[Reading, ...]:
+        """Texts that leave through the event; the page that a run starts on is none of the agent's."""
+        if self.kind == "visit":
+            url = self.url if self.step is not None else None
+            forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
+            return tuple(Reading(form, self.step) for form in forms)
+        if self.kind in ("action", "dialog"):
+            after = getattr(self.act, "value_after", None)
+            held = (Reading(after, self.step),) if isinstance(after, str) else ()
+            return tuple(reading for reading in (*self.entered, *held) if reading.raw)
+        if self.kind == "request":
+            return ()
+        return (self.said,) if self.message else ()
+
+    @cached_property
+    def is_place(self) -> bool:
+        """Whether its URL is somewhere: no empty tab, no error page, nothing a browser refuses."""
+        return self.url is not None and not is_blank(self.url) and address(self.url) is not None
+
+    @cached_property
+    def shown(self) -> Reading | tuple[str, ...]:
+        """Pages: the visible text, or the codes of what is missing."""
+        dom = self.dom
+        if isinstance(dom, tuple):
+            return dom
+        try:
+            return Reading(dom.text, self.step)
+        except Unsupported:
+            return ("visible_text",)
+
+    @cached_property
+    def prominent(self) -> tuple[Reading, ...]:
+        """Pages: title, headings, notices and, of a short page, all of its visible text."""
+        dom = self.dom
+        title = "" if self.forged else self.title or ("" if isinstance(dom, tuple) else dom.title)
+        texts = [title] if title else []
+        if not isinstance(dom, tuple):
+            texts += _notices(dom)
+        whole = [self.shown] if isinstance(self.shown, Reading) else []
+        short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
+        return (*(Reading(text, self.step) for text in texts), *short)
+
+    @property
+    def dom(self) -> Dom | tuple[str, ...]:
+        """The page that the event is about, or the codes of what is missing."""
+        if self.forged:
+            return (FORGED,)
+        if self.page is None:
+            return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
+        return self.page.dom or (self.page.missing or "snapshot.final",)
+
+
+_MODIFIERS = {"Control": ("Control", "Ctrl"), "Meta": ("Meta", "Cmd", "Command"), "Alt": ("Alt", "Option")}
+
+
+@lru_cache(maxsize=1024)
+def spellings(key: str) -> tuple[str, ...]:
+    """Return the ways to write a chord: modifiers in any order and by their usual names."""
+    *modifiers, last = key[:-1].split("+") if key.endswith("+") else key.split("+")
+    last = f"{last}+" if key.endswith("+") else last
+    # Orders of modifiers multiply: a hostile chord may name any number of them.
+    orders = permutations(modifiers) if len(modifiers) <= len(_MODIFIERS) + 1 else (modifiers,)
+    names = (product(*(_MODIFIERS.get(one, (one,)) for one in order)) for order in orders)
+    return tuple(dict.fromkeys("+".join((*chord, last)) for order in names for chord in order))
+
+
+def types_text(element: Element | None) -> bool:
+    """Whether keys that activate elsewhere write into the target: Space, and Enter where it has lines."""
+    return has_lines(element) or (
+        element is not None and element.tag == "input" and element.type not in (*BUTTONS, *_SWITCHES)
+    )
+
+
+def has_lines(element: Element | None) -> bool:
+    """Whether Enter begins a line in the target."""
+    if element is None:
+        return False
+    said = element.attributes or {}
+    is_editable = said.get("contenteditable", "false").lower() in ("", "true", "plaintext-only")
+    is_box = element.role == "textbox" and said.get("aria-multiline", "").lower() == "true"
+    return element.tag == "textarea" or is_editable or is_box
+
+
+_SWITCHES = ("checkbox", "radio", "color", "file", "range")
+
+
+def is_printable(key: str) -> bool:
+    """Whether a key name is one printable character."""
+    return len(key) == 1 and key.isprintable()
+
+
+def _names(element: Element) -> tuple[str | None, ...]:
+    names = element.names or acts.Names()
+    is_button = element.tag == "input" and element.type in BUTTONS
+    return (
+        element.text, element.name, element.value if is_button else None, *element.earlier, names.text,
+        names.shown, names.value, names.aria_label, names.labelledby, names.label, names.alt, names.title,
+        names.placeholder,
+    )  # fmt: skip
+
+
+def _notices(dom: Dom) -> list[str]:
+    """Return the visible texts of headings and notices, read once for all events on this page."""
+    known = dom.tree.memo(_known_notices)
+    if _NOTICES not in known:
+        known[_NOTICES] = [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+    return known[_NOTICES]
+
+
+def _known_notices(tree: Tree) -> dict[str, list[str]]:
+    """Texts by selector, filled as they are asked for."""
+    return {}
+
+
+def _seen(node: Node) -> str:
+    """Return the visible text of an element; of one that cannot be read, none."""
+    try:
+        return node.text if node.visible else ""
+    except Unsupported:
+        return ""
+
+
+_PAIRS = (
+    "аa вb еe ѕs іi јj ӏl кk мm нh оo рp сc тt уy хx һh ԁd ԛq ԝw ѵv "
+    "αa εe ηn ιi κk νv οo ρp τt υu χx ωw ϲc ϳj օo սu ոn հh ɡg ɑa ıi ǀl"
+)
+_LETTERS = {pair[0]: pair[1] for pair in _PAIRS.split()}
+"""Lower-case letters of other scripts to the Latin one that they look like."""
+
+_CAPITALS = dict(zip("ВЕКМНΗΜΝΡΥΧΖΒΕΙΚΤ", "BEKMHHMNPYXZBEIKT", strict=True))
+"""Capitals that look like another letter than their small ones do."""
+
+_IN_WORDS = ((re.compile(r"(?<=[a-z])0|0(?=[a-z])"), "o"), (re.compile(r"(?<=[a-z])[1|]|[1|](?=[a-z])"), "l"))
+
+
+@lru_cache(4096)
+def looks_like(text: str) -> str | None:
+    """Return the Latin letters that a text looks like, in lower case; None where none looks like another."""
+    whole = unicodedata.normalize("NFKC", text)
+    read = "".join(_read(one) for one in whole if unicodedata.category(one) != "Cf").lower()
+    for digit, letter in _IN_WORDS:
+        read = digit.sub(letter, read)
+    return read if read != text.lower() else None
+
+
+def _read(one: str) -> str:
+    return _CAPITALS.get(one) or _LETTERS.get(one.lower(), one)

@@ -1,0 +1,220 @@
+"""Patterns over events: the fields of a match, in three-valued logic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
+from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
+from replaykit.grading.policies.events.texts import Reading, TextTests
+from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
+from replaykit.grading.policies.events.url_terms import UrlTests
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
+from replaykit.tasks.policy_faults import GROUPS
+from replaykit.tasks.policy_rules import EventKind, Match, Scope, Text, TextTerms
+from replaykit.tasks.task import Task
+from replaykit.trajectory.action import Press, Unknown
+
+Test = Callable[[Event], Truth]
+
+ActionTypes = tuple[frozenset[str], frozenset[str]]
+"""Tags of actions, and the groups that they come from: keys belong to some of these."""
+
+
+class Pattern:
+    """A compiled match."""
+
+    def __init__(self, match: Match) -> None:
+        self.kinds = kinds_of(match)
+        #: Types of actions that it is about; None = all.
+        self.types = action_types(match.action) if match.action else None
+        self.action = [_action_test(self.types)] if self.types else []
+        #: Field to folded texts: one of them is in that field of every event that matches and is known.
+        self.words: dict[str, tuple[str, ...]] = {}
+        #: Selector that the target is, or is inside; None = none, or a path.
+        self.css = (
+            match.selector if isinstance(match.selector, str) and not is_xpath(match.selector) else None
+        )
+        self.subject = list(self._subject_tests(match))
+        self.others = list(self._other_tests(match))
+        self.tests = (*self.action, *self.others, *self.subject)
+        self.unless = None if match.unless is None else Pattern(match.unless)
+
+    @property
+    def is_about_subject(self) -> bool:
+        """Whether `at_stake` asks of actions for their subject."""
+        return bool(self.subject and (self.action or self.others or self.unless))
+
+    def truth(self, event: Event) -> Truth:
+        """Return whether the event matches; a gap that may hide such an event is UNKNOWN."""
+        if event.kind not in self.kinds:
+            return self._gap(event)
+        if isinstance(event.act, Unknown):
+            return unknown(f"trajectory.gap@{event.step}")
+        found = _all(self.tests, event)
+        if self.unless is None or found is FALSE:
+            return found
+        return every((found, negate(self.unless.truth(event))))
+
+    def at_stake(self, event: Event) -> Truth:
+        """Return whether the event is one that the match could have been about.
+
+        Of an action: its subject (`text`, `selector`, `role`, `url`), else its type; where nothing
+        but the subject is given, and of every other kind, any event will do.
+        """
+        if event.kind not in self.kinds:
+            return FALSE
+        if event.kind != "action" or not (self.action or self.others or self.unless):
+            return TRUE
+        if isinstance(event.act, Unknown):
+            return unknown(f"trajectory.gap@{event.step}")
+        return _all(self.subject or self.action, event)
+
+    def _gap(self, event: Event) -> Truth:
+        is_possible = bool(event.hides & self.kinds)
+        if is_possible and event.kind == "maybe":
+            is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
+        return unknown(event.code) if is_possible else FALSE
+
+    def _subject_tests(self, match: Match) -> Iterator[Test]:
+        if match.url:
+            urls = UrlTests(match.url)
+            self._learn("url", urls.words)
+            yield lambda event: unknown("urls.incomplete") if event.url is None else of(urls.holds(event.url))
+        if match.role:
+            listed = (match.role,) if isinstance(match.role, str) else match.role
+            roles = frozenset(role.lower() for role in listed)
+            yield lambda event: _role(event, roles)
+        if match.text:
+            names = self._texts("text", match.text)
+            yield lambda event: _text(event, names)
+        if isinstance(match.selector, Text):
+            references = TextTests(match.selector)
+            yield lambda event: _reference(event, references)
+        elif match.selector is not None:
+            css = match.selector
+            yield lambda event: page_has(event, css) if event.kind == "page" else target_inside(event, css)
+
+    def _other_tests(self, match: Match) -> Iterator[Test]:
+        if match.failed is not None:
+            wanted = match.failed
+            yield lambda event: _failed(event, wanted)
+        if match.value:
+            values, keys = self._texts("value", match.value), TextTests(_as_keys(match.value))
+            yield lambda event: some((values.truth(event.entered), keys.truth(event.keys)))
+        if match.message:
+            messages = self._texts("message", match.message)
+            yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
+
+    def _texts(self, field: str, terms: TextTerms) -> TextTests:
+        tests = TextTests(terms)
+        self._learn(field, tests.words)
+        return tests
+
+    def _learn(self, field: str, words: tuple[str, ...] | None) -> None:
+        if words is not None:
+            self.words[field] = words
+
+
+def alternatives(match: Match | tuple[Match, ...]) -> tuple[Match, ...]:
+    """Return one match or several as several."""
+    return (match,) if isinstance(match, Match) else match
+
+
+def kinds_of(match: Match) -> frozenset[EventKind]:
+    """Return the kinds of events that a match is about."""
+    return frozenset((match.kind,) if isinstance(match.kind, str) else match.kind)
+
+
+def concerns(scope: Scope | None, task: Task) -> bool:
+    """Whether the policy is about this task at all."""
+    if scope is None:
+        return True
+    site = not scope.sites or any(name in scope.sites for name in task.sites)
+    return site and (not scope.tasks or task.id in scope.tasks)
+
+
+def action_types(names: str | tuple[str, ...]) -> ActionTypes:
+    """Return the action tags that names and groups stand for, and the groups themselves."""
+    listed = [name.lower() for name in ((names,) if isinstance(names, str) else names)]
+    tags = {tag for name in listed for tag in GROUPS.get(name, (name,))}
+    return frozenset(tags), frozenset(name for name in listed if name in GROUPS)
+
+
+def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> bool:
+    """Whether the action is of these types; keys count in the groups that they act for."""
+    if event.tag in tags:
+        return True
+    if not isinstance(event.act, Press):
+        return False
+    return ("@activate" in groups and activates(event.act)) or (
+        "@input" in groups and is_printable(event.act.key)
+    )
+
+
+def activates(act: Press) -> bool:
+    """Whether a key acts on its target, and does not write into it."""
+    if act.key in SPACE:
+        return not types_text(act.element)
+    return act.key in ENTER and not has_lines(act.element)
+
+
+def _as_keys(terms: TextTerms) -> TextTerms:
+    """Return words as whole names of keys: `Enter` is no part of `Shift+Enter`."""
+    if isinstance(terms, Text):
+        return terms
+    words = (terms,) if isinstance(terms, str) else terms
+    return Text(regex="^(?:" + "|".join(map(re.escape, words)) + ")$")
+
+
+def _all(tests: Sequence[Test], event: Event) -> Truth:
+    found = TRUE
+    # FALSE wins over UNKNOWN, so every test is asked.
+    for test in tests:
+        truth = test(event)
+        if truth.holds is False:
+            return FALSE
+        found = truth if found is TRUE else every((found, truth))
+    return found
+
+
+def _action_test(types: ActionTypes) -> Test:
+    return lambda event: of(is_action(event, *types))
+
+
+def _failed(event: Event, wanted: bool) -> Truth:
+    return unknown("trajectory.gap@0") if event.failed is None else of(event.failed == wanted)
+
+
+def _reference(event: Event, references: TextTests) -> Truth:
+    """Return whether the agent's own reference of the target is one of these."""
+    if event.element is None or event.element.ref is None:
+        return unknown(f"target@{event.step}") if event.has_target else FALSE
+    return references.truth((Reading(event.element.ref, event.step),))
+
+
+def _role(event: Event, roles: frozenset[str]) -> Truth:
+    if event.role is not None:
+        return of(event.role.lower() in roles)
+    return unknown(f"target@{event.step}") if event.has_target else FALSE
+
+
+def _text(event: Event, names: TextTests) -> Truth:
+    if event.kind == "page":
+        shown = event.shown
+        return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
+    found = names.truth(event.names)
+    if event.element is not None and event.element.closed_shadow:
+        # Its own texts may be elsewhere on the screen, or nowhere.
+        return event.unnamed
+    if not found.holds and names.truth(event.lookalikes).holds:
+        return unknown(f"names.confusable@{event.step}")
+    if not found.holds and names.truth(event.over).holds:
+        return unknown(f"names.covered@{event.step}")
+    if found.holds or event.unnamed is FALSE:
+        return found
+    on_page = names_on_page(event)
+    return names.truth(on_page) if on_page else some((found, event.unnamed))

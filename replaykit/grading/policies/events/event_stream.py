@@ -1,0 +1,424 @@
+"""One ordered stream of events: what agent, page and user did, in the order that rules care about.
+
+Before and after are positions in this stream. In a step: the page acted on, messages and replies recorded
+before the act, the act, then dialogs, visits and messages as recorded. At the end: the final pages, then the
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise, zip_longest
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from replaykit.grading.policies.events.event import ENTER, Event, is_printable
+from replaykit.grading.policies.events.url_terms import address, is_blank
+from replaykit.replay.forgery import is_forged
+from replaykit.replay.player import Replay
+from replaykit.replay.run_state import Page
+from replaykit.trajectory import action as acts
+from replaykit.trajectory import exchange
+from replaykit.trajectory.action import Act
+from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
+from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.proof import GAPS
+from replaykit.trajectory.step import Event as Recorded
+from replaykit.trajectory.step import Step, Trajectory
+
+KIND_CHANNELS = {
+    "action": ("actions", "trajectory.gap"),
+    "visit": ("urls", "urls.incomplete"),
+    "message": ("messages", "message.channel"),
+    "user_reply": ("replies", "user_reply"),
+    "dialog": ("dialogs", "dialogs"),
+    "page": ("snapshots", "snapshot.final"),
+    "request": ("network", "network"),
+}
+"""Kind of event to the channel that proves its absence, and the code that says it does not."""
+
+
+_WAYS: dict[str, tuple[Act, ...]] = {"back": (acts.GoBack(),), "forward": (acts.GoForward(),)}
+_ACTION = frozenset({"action"})
+_ANYTHING = frozenset({*KIND_CHANNELS, "answer"})
+
+
+class EventStream(Struct, frozen=True, kw_only=True, dict=True):
+    """A run as a stream of events, and what its recording cannot prove."""
+
+    trajectory: Trajectory
+    """The run."""
+    events: tuple[Event, ...]
+    """The stream."""
+
+    @cached_property
+    def known_errors(self) -> dict[tuple[str, ...], dict[int, Any]]:
+        """Errors found before, by the phrases looked for and the place: many policies ask for the same."""
+        return {}
+
+    @cached_property
+    def gaps(self) -> tuple[tuple[int, Event], ...]:
+        """Places where events of some kind may be missing."""
+        return tuple((place, event) for place, event in enumerate(self.events) if event.hides)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Kind of event to the places of its events, in order."""
+        found: dict[str, list[int]] = {}
+        for place, event in enumerate(self.events):
+            found.setdefault(event.kind, []).append(place)
+        return found
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.trajectory.steps)
+
+    def of_kinds(self, kinds: Iterable[str]) -> list[tuple[int, Event]]:
+        """Return the events of these kinds with their places, in order."""
+        places = sorted(at for kind in set(kinds) for at in self.places.get(kind, ()))
+        return [(at, self.events[at]) for at in places]
+
+    def hidden(self, kind: str) -> tuple[str, ...]:
+        """Return why events of this kind may be missing anywhere; empty if all were recorded."""
+        if kind not in self._hidden:
+            self._hidden[kind] = tuple(_hidden(self.trajectory, kind))
+        return self._hidden[kind]
+
+    def state(self, channel: str) -> str:
+        """Return `proven recorded auto_approve partial absent`: how complete a channel is."""
+        if channel not in self._states:
+            self._states[channel] = state_of(self.trajectory, channel).state
+        return self._states[channel]
+
+    @cached_property
+    def _states(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _hidden(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    @property
+    def misses_steps(self) -> bool:
+        """Whether steps may be missing, so that nobody can count how many lie between two events."""
+        within = (event for _, event in self.gaps if event.code != END)
+        return bool(self.hidden("action")) or any("action" in event.hides for event in within)
+
+    @property
+    def last_step(self) -> int | None:
+        """Index of the last step."""
+        return self.steps - 1 if self.steps else None
+
+
+def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
+    """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
+    pages = {page.place: page for page in replay.pages}
+    forged = {place for place, page in pages.items() if is_forged(page, replay)}
+    events = _Stream(replay.trajectory, pages, forged, with_requests).run()
+    return EventStream(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
+
+
+class _Stream:
+    """Walks the story once and emits its events."""
+
+    def __init__(
+        self, trajectory: Trajectory, pages: dict[int, Page], forged: set[int], with_requests: bool
+    ) -> None:
+        self.trajectory = trajectory
+        self.with_requests = with_requests
+        self.pages = pages
+        self.forged = forged
+        self.events: list[Event] = []
+        self.urls: dict[int | None, str] = {}
+        self.statuses: dict[str, int] = {}
+        self.tab: int | None = None
+        self.step: int | None = None
+        self.at: int | None = None
+        self.log = {n.url for n in trajectory.of_type(exchange.Navigation) if _is_visit(n)}
+        self.by_step: dict[int | None, set[str]] = {}
+        for navigation in trajectory.of_type(exchange.Navigation):
+            if _is_visit(navigation):
+                self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
+        self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
+        self.answer = _answer_place(trajectory)
+
+    def run(self) -> list[Event]:
+        """Return the events; the answer that counts comes last."""
+        for story, event in _in_time(self.trajectory):
+            self.at = event.t
+            match event:
+                case Step():
+                    self._step(story, event)
+                case Observation():
+                    self._page(story, event, self.step)
+                case exchange.Navigation():
+                    self._navigation(story, event)
+                case exchange.Dialog():
+                    self._dialog(story, event)
+                case exchange.Message():
+                    self._message(story, event)
+                case exchange.Gap():
+                    self._gap(story, event)
+                case exchange.Exchange(actor="agent") if self.with_requests:
+                    self._emit("request", story, step=event.step, url=event.url, exchange=event)
+                case exchange.Download(suggested=str(name)) if self.with_requests:
+                    self._emit("request", story, step=event.step, title=name)
+                case exchange.TabChange(url=str(url)):
+                    self._arrive(story, event.page, url, self.step)
+        if self.trajectory.answer is not None:
+            self.at = None if self.answer is None else self.trajectory.events[self.answer].t
+            self._emit("answer", self.answer, message=self.trajectory.answer)
+        if broke_off(self.trajectory):
+            # Anything may have come after what was recorded last.
+            self._emit("gap", None, hides=_ANYTHING, code=END)
+        return self.events
+
+    def _emit(self, kind: str, story: int | None, **fields: object) -> None:
+        now = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab), "at": self.at}
+        fields = now | fields
+        self.events.append(Event(kind=kind, story=story, **fields))  # type: ignore[arg-type]  # fields of Event
+
+    def _step(self, story: int, step: Step) -> None:
+        page = self._before(story, step)
+        self.step, self.tab = step.index, step.page
+        url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
+        for act in _expanded(step):
+            self._act(story, step, act, page, url)
+        self._arrive(story, step.page, step.url, step.index)
+        self._tabs(story, step.tabs, step.index)
+
+    def _act(self, story: int, step: Step, act: Act, page: Page | None, url: str | None) -> None:
+        failed = not step.done or not act.completed
+        self._emit(
+            "action",
+            story,
+            url=url,
+            act=act,
+            failed=failed,
+            values=_values(act),
+            role=act.element.role if act.element is not None else None,
+            page=page,
+        )
+        if isinstance(act, acts.SendMsgToUser | acts.ReportInfeasible):
+            self._emit("message", story, message=act.text)
+        elif isinstance(act, acts.Answer) and story != self.answer:
+            self._emit("answer", story, message=act.text)
+        elif isinstance(act, acts.Goto | acts.NewTab) and act.url:
+            self._attempt(story, step, act.url, failed)
+
+    def _attempt(self, story: int, step: Step, url: str, failed: bool) -> None:
+        """Emit a visit for a goto that arrived nowhere, or elsewhere, or without a word about it."""
+        arrived = self.by_step.get(step.index, set())
+        if _same(url) in arrived | self.by_step.get(None, set()) or _same(url) == _same(step.url or ""):
+            return
+        has_failed = True if failed or arrived or step.url else None
+        self._emit("visit", story, url=url, failed=has_failed)
+
+    def _before(self, story: int, step: Step) -> Page | None:
+        """Put the page acted on before the messages that were recorded since the last act."""
+        if step.before is None:
+            return None
+        at = len(self.events)
+        while at and self.events[at - 1].kind in ("message", "user_reply", "request"):
+            at -= 1
+        spoken, self.events[at:] = self.events[at:], []
+        page = self._page(story, step.before, step.index)
+        self.events += spoken
+        return page
+
+    def _page(self, story: int, seen: Observation, step: int | None) -> Page | None:
+        tab = seen.page if seen.page is not None else self.tab
+        step = seen.of if seen.role == "after" else step
+        if seen.url is not None:
+            self._arrive(story, tab, seen.url, step)
+        url = seen.url or self.urls.get(tab)
+        if self.tab is None:
+            self.tab = tab
+        page = self.pages.get(story)
+        status = seen.status if seen.status is not None else self.statuses.get(url or "")
+        self._emit(
+            "page", story, step=step, tab=tab, url=url, page=page, status=status, title=seen.title,
+            forged=story in self.forged, at=seen.t,
+        )  # fmt: skip
+        self._tabs(story, seen.tabs, step)
+        return page
+
+    def _navigation(self, story: int, navigation: exchange.Navigation) -> None:
+        if navigation.frame:
+            return
+        step = navigation.step if navigation.step is not None else self.step
+        if navigation.ambiguous and navigation.cause != "unknown":
+            self._perhaps_moved(story, navigation, step)
+        if navigation.committed:
+            self.urls[navigation.page] = navigation.url
+            if navigation.status is not None:
+                self.statuses[navigation.url] = navigation.status
+        if navigation.committed or navigation.kind == "goto":
+            # In a tab that nobody listened in, it is unknown whether the page arrived.
+            is_seen = not navigation.ambiguous or navigation.cause != "unknown"
+            failed = not navigation.committed if is_seen else None
+            self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
+
+    def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
+        """Emit what the agent may have done where the page's own back button looks the same."""
+        url, code = self.urls.get(navigation.page), f"trajectory.gap@{step or 0}"
+        for act in _WAYS.get(navigation.kind, (acts.GoBack(), acts.GoForward())):
+            self._emit(
+                "maybe", story, step=step, tab=navigation.page, url=url, act=act, hides=_ACTION, code=code
+            )
+
+    def _arrive(self, story: int, tab: int | None, url: str | None, step: int | None) -> None:
+        """Emit a visit for a URL that the navigation log lacks."""
+        if url is None or self.urls.get(tab) == url:
+            return
+        if url not in self.log and not is_blank(url):
+            self._emit("visit", story, step=step, tab=tab, url=url)
+        self.urls[tab] = url
+
+    def _tabs(self, story: int, tabs: tuple[TabView, ...], step: int | None) -> None:
+        for tab in tabs:
+            self._arrive(story, tab.page, tab.url, step)
+
+    def _dialog(self, story: int, dialog: exchange.Dialog) -> None:
+        step = dialog.step if dialog.step is not None else self.step
+        tab = dialog.page if dialog.page is not None else self.tab
+        values = ((dialog.input,),) if dialog.input else ()
+        url, role = self.urls.get(tab), dialog.kind
+        self._emit(
+            "dialog", story, step=step, tab=tab, url=url, message=dialog.message, values=values, role=role
+        )
+
+    def _message(self, story: int, message: exchange.Message) -> None:
+        # Words that the agent puts into another's mouth prove nothing.
+        if message.kind == "claim":
+            return
+        if message.role == "user":
+            self._emit("user_reply", story, message=message.text, approved=message.approved)
+        elif message.kind != "answer":
+            self._emit("message", story, message=message.text)
+        elif story != self.answer:
+            self._emit("answer", story, message=message.text)
+
+    def _gap(self, story: int, gap: exchange.Gap) -> None:
+        # A closed shadow root hides nothing that text or selectors could have found.
+        if (gap.channel == "snapshots" and gap.why.startswith("shadow")) or is_filled(self.trajectory, gap):
+            return
+        hides = frozenset(kind for kind, (channel, _) in KIND_CHANNELS.items() if channel == gap.channel)
+        at = gap.step if gap.step is not None else self.step or 0
+        if hides and not _is_anywhere(gap):
+            code = f"{gap.why}@{at}" if gap.why in GAPS else _gap_code(gap.channel, at)
+            self._emit("gap", story, step=at, hides=hides, code=code)
+
+
+def _hidden(trajectory: Trajectory, kind: str) -> Iterator[str]:
+    """Yield why events of a kind may be missing, nobody knows where."""
+    if kind == "answer":
+        return
+    channel, code = KIND_CHANNELS[kind]
+    if trajectory.header.channels.get(channel, "absent") not in ("recorded", "auto_approve"):
+        yield f"{code}@0" if code == "trajectory.gap" else code
+    yield from owed(trajectory, channel)
+    gaps = (gap for gap in trajectory.of_type(exchange.Gap) if gap.channel == channel)
+    yield from (gap.why for gap in gaps if _is_anywhere(gap) and not is_filled(trajectory, gap))
+
+
+def _is_anywhere(gap: exchange.Gap) -> bool:
+    """Whether a gap says that something was missed, and not where."""
+    return gap.why in GAPS and gap.step is None and gap.start is None
+
+
+def _gap_code(channel: str, step: int) -> str:
+    code = next(code for name, code in KIND_CHANNELS.values() if name == channel)
+    return f"snapshot.before@{step}" if channel == "snapshots" else (
+        f"{code}@{step}" if code == "trajectory.gap" else code
+    )  # fmt: skip
+
+
+def _in_time(trajectory: Trajectory) -> list[tuple[int, Recorded]]:
+    """Return the events with their lines, in the order of the page's clock; a line is written later."""
+    lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, acts.Unknown)]
+    # Where one event has no time, the order of lines is all there is.
+    if any(event.t is None for _, event in lines):
+        return lines
+    return sorted(lines, key=lambda row: _moment(row[1]))
+
+
+def _moment(event: Recorded) -> tuple[int, int, int]:
+    return event.t or 0, -1 if event.page is None else event.page, event.seq
+
+
+def _answer_place(trajectory: Trajectory) -> int | None:
+    """Return the line that gave the answer which counts."""
+    answer = trajectory.answer
+    for story in range(len(trajectory.events) - 1, -1, -1):
+        event = trajectory.events[story]
+        if isinstance(event, exchange.Message) and event.kind == "answer" and event.text == answer:
+            return story
+        if isinstance(event, Step) and isinstance(event.action, acts.Answer) and event.action.text == answer:
+            return story
+    return None
+
+
+def _is_visit(navigation: exchange.Navigation) -> bool:
+    return navigation.committed and not navigation.frame
+
+
+def _same(url: str) -> str:
+    where = address(url) if url else None
+    return where.href.partition("#")[0] if where else url
+
+
+def _expanded(step: Step) -> Iterator[Act]:
+    """Yield the acts of a step; a text that was submitted is also the Enter that submitted it."""
+    done = step.acts
+    for number, act in enumerate(done):
+        yield act
+        following = done[number + 1] if number + 1 < len(done) else None
+        is_entered = isinstance(following, acts.Press) and following.key in ENTER
+        if isinstance(act, acts.Fill | acts.Type) and act.submit and not is_entered:
+            yield acts.Press(key="Enter", element=act.element, t=act.t, completed=act.completed)
+
+
+def _values(act: Act) -> tuple[tuple[str, ...], ...]:
+    match act:
+        case acts.Fill() | acts.Type() | acts.KeyboardType() | acts.KeyboardInsertText():
+            return ((act.value,),)
+        case acts.SelectOption():
+            rows = zip_longest(act.values, act.labels)
+            return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
+        case acts.UploadFile():
+            return tuple((file.name,) for file in act.files)
+        case acts.Press() if is_printable(act.key):
+            return ((act.key,),)
+    return ()
+
+
+def _join_presses(events: list[Event]) -> Iterator[Event]:
+    """Yield the events with the text of a run of single keys on its last key."""
+    places = [place for place, event in enumerate(events) if event.kind == "action"]
+    texts: dict[int, str] = {}
+    for place, following in pairwise(places):
+        first, second = events[place], events[following]
+        if _key(first) and _key(second) and _same_target(first, second):
+            texts[following] = texts.get(place, _key(first)) + _key(second)
+            texts[place] = ""
+    for place, event in enumerate(events):
+        text = texts.get(place)
+        yield event if text is None else replace(event, values=((text,),) if text else ())
+
+
+def _key(event: Event) -> str:
+    return event.act.key if isinstance(event.act, acts.Press) and is_printable(event.act.key) else ""
+
+
+def _same_target(first: Event, second: Event) -> bool:
+    one, other = first.element, second.element
+    if one is None or other is None:
+        return one is other
+    if one.node is not None and other.node is not None:
+        return one.node.number == other.node.number
+    return (one.css, one.ref) == (other.css, other.ref)

@@ -1,0 +1,192 @@
+"""Pages and targets as recorded: selectors on the page acted on, texts as a person saw them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
+from replaykit.grading.policies.events.event import BUTTONS, Event
+from replaykit.grading.policies.events.texts import Reading
+from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, of, some, unknown
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom_tree import Tree
+from replaykit.replay.frame_pages import FrameView, find
+from replaykit.replay.run_state import Page
+from replaykit.replay.selectors.xpath_evaluation import find as find_xpath
+from replaykit.tasks.grammar.xpath_grammar import is_xpath
+from replaykit.trajectory.action import Element
+
+_ATTRIBUTE = re.compile(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
+
+
+def page_has(event: Event, css: str) -> Truth:
+    """Return whether the page holds such an element."""
+    dom = event.dom
+    if isinstance(dom, tuple):
+        return unknown(*dom)
+    try:
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+    except (Unsupported, LocatorLimit):
+        return unknown("probe:" + css)
+    return of(found)
+
+
+def target_inside(event: Event, css: str) -> Truth:
+    """Return whether the target is, or is inside, one of all matches on the page before the act."""
+    if not event.has_target:
+        return FALSE
+    try:
+        dom = event.dom
+        return unknown(*dom) if isinstance(dom, tuple) else _inside(event, dom, css)
+    except (Unsupported, LocatorLimit):
+        return unknown("probe:" + css)
+
+
+def page_around(event: Event) -> Page | None:
+    """Return the one page that the target and all around it are on; None where there is none such."""
+    if "page" not in event.known:
+        event.known["page"] = _page_around(event)
+    page: Page | None = event.known["page"]
+    return page
+
+
+def _page_around(event: Event) -> Page | None:
+    try:
+        dom = event.dom if event.has_target else ()
+        target = None if isinstance(dom, tuple) else _node(event, dom)
+    except ReplaykitError:
+        # What is wrong with the page is said by the rule that has to read it.
+        return None
+    is_alone = target is not None and target.dom is dom and not any(_owners(event))
+    return event.page if is_alone else None
+
+
+def _inside(event: Event, dom: Dom, css: str) -> Truth:
+    target = _node(event, dom)
+    if target is None:
+        in_frame = event.element is not None and bool(event.element.frame)
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+        return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
+    return of(any(_is_inside(node, css) for node in (target, *_owners(event))))
+
+
+def _is_inside(node: Node, css: str) -> bool:
+    if not is_xpath(css):
+        return node.closest(css) is not None
+    hits = _path_rows(css, node.dom)
+    return node.row in hits or any(row in hits for row in node.dom.tree.ancestors(node.row))
+
+
+def _path_rows(path: str, dom: Dom) -> frozenset[int]:
+    known = dom.tree.memo(_known_paths)
+    if path not in known:
+        known[path] = frozenset(hit.row for hit in find_xpath(path, dom))
+    return known[path]
+
+
+def _known_paths(tree: Tree) -> dict[str, frozenset[int]]:
+    """Rows that paths lead to, filled as they are asked for."""
+    return {}
+
+
+def names_on_page(event: Event) -> tuple[Reading, ...] | None:
+    """Return the names of the target as the page acted on holds them; None where it is not found there."""
+    if "names" not in event.known:
+        event.known["names"] = _names_on_page(event)
+    found: tuple[Reading, ...] | None = event.known["names"]
+    return found
+
+
+def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
+    dom = event.dom
+    node = None if isinstance(dom, tuple) else _node(event, dom)
+    if node is None:
+        return None
+    try:
+        found = dict.fromkeys(name for name in _page_names(node.dom, node) if name and name.strip())
+    except Unsupported:
+        return None
+    return tuple(Reading(name, event.step) for name in found)
+
+
+def is_exempt(event: Event, selectors: tuple[str, ...]) -> Truth:
+    """Return whether the target is one of these fields; its recorded attributes may say so alone."""
+    return some(_exempt(event, css) for css in selectors)
+
+
+def _exempt(event: Event, css: str) -> Truth:
+    plain = _ATTRIBUTE.fullmatch(css.strip())
+    if plain is not None and event.element is not None:
+        value = _attribute(event.element, plain[1].lower())
+        if value is not None and value.lower() == plain[2].lower():
+            return TRUE
+    return target_inside(event, css)
+
+
+def _attribute(element: Element, name: str) -> str | None:
+    own = {"type": element.type, "role": element.role}.get(name)
+    return own if own is not None else (element.attributes or {}).get(name)
+
+
+def _node(event: Event, dom: Dom) -> Node | None:
+    """Return the target in its page: by number, else by its unique path."""
+    element = event.element
+    if element is None or event.page is None:
+        return None
+    if element.node is not None and element.node.snapshot == event.page.snapshot_id:
+        return dom.node(element.node.number)
+    frame = _frame(event)
+    inner = frame.dom if frame is not None else None
+    if inner is not None and element.node is not None:
+        return inner.node(element.node.number)
+    if element.css is None or element.frame or " >>> " in element.css:
+        return None
+    row = _only(dom, element.css)
+    return Node(dom, row) if row >= 0 else None
+
+
+def _only(dom: Dom, css: str) -> int:
+    """Return the row of the one element that a selector finds, else -1."""
+    known = dom.tree.memo(_known_targets)
+    if css not in known:
+        found = dom.select_all(css)
+        known[css] = found[0].row if len(found) == 1 else -1
+    return known[css]
+
+
+def _known_targets(tree: Tree) -> dict[str, int]:
+    """Rows of elements that acts were on, by their unique paths, filled as they are asked for."""
+    return {}
+
+
+def _frame(event: Event) -> FrameView | None:
+    """Return the frame with a document of its own that the target is in."""
+    node = event.element.node if event.element is not None else None
+    return find(event.page.frames, node.snapshot) if node is not None and event.page is not None else None
+
+
+def _owners(event: Event) -> Iterator[Node]:
+    """Yield the elements that hold the frames around the target, innermost first."""
+    frame: object = _frame(event)
+    while isinstance(frame, FrameView):
+        if frame.owner is not None:
+            yield frame.owner
+        frame = frame.outer
+
+
+def _page_names(dom: Dom, node: Node) -> Iterator[str | None]:
+    yield node.text_content
+    yield from (node.attribute(name) for name in ("aria-label", "alt", "title", "placeholder"))
+    if node.tag == "input" and node.attribute("type") in BUTTONS:
+        yield node.attribute("value")
+    for named in (node.attribute("aria-labelledby") or "").split():
+        yield from (found.text_content for found in _by_attribute(dom, "id", named))
+    if node.attribute("id"):
+        yield from (label.text_content for label in _by_attribute(dom, "for", node.attribute("id") or ""))
+    around = node.closest("label")
+    yield around.text_content if around is not None else None
+
+
+def _by_attribute(dom: Dom, name: str, value: str) -> list[Node]:
+    return [node for node in dom.select_all(f"[{name}]") if node.attribute(name) == value]

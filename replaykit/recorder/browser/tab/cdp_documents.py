@@ -1,0 +1,180 @@
+"""Documents of one tab: each that the browser shows has to be opened by our script, and closed when it goes.
+
+A document begins with `Page.frameNavigated`, or with a world of its page in a frame that was empty. It is
+over when our world in it is gone, when another takes its place, or when its frame is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from replaykit.recorder.browser.tab.cdp_frames import Via
+from replaykit.recorder.page.page_script import PageClose, PageOpen
+
+Place: TypeAlias = tuple[Via, int]
+"""Target and number of a world in it."""
+
+Spot: TypeAlias = tuple[Via, str]
+"""Target and id of a frame in it."""
+
+OWN = frozenset({"main", "frame"})
+"""Roles of documents whose own script hears them."""
+
+
+class LiveDocument(Struct, kw_only=True, eq=False):
+    """One document."""
+
+    place: Place | None = None
+    """Our world in it, once it has spoken."""
+    role: str = ""
+    """As `PageOpen` says; empty = not opened yet."""
+    is_closed: bool = False
+    """The last that it said was a closing."""
+    is_over: bool = False
+    """It was asked for its last words, and gave them: what comes later is nobody's act."""
+    sure_at: float = -inf
+    """Until when all is known that was done in it, ms."""
+    windows: int = 0
+    heard: int = 0
+    missed: int = 0
+    """As the last closing says."""
+
+
+class LiveDocuments:
+    """Opens and closes the documents of one tab, in the order in which the browser tells of them.
+
+    `miss` is told the code of each gap; `is_armed` says whether our script is in all documents of a target.
+    """
+
+    def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
+        self.acted_at: Callable[[], float] = _unknown
+        """Returns when somebody asked for input or a script here last, ms; infinity: nobody would know."""
+        self._miss = miss
+        self._is_armed = is_armed
+        self._shown: dict[Spot, LiveDocument] = {}
+        self._speakers: dict[Place, Spot] = {}
+        self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "heard": 0}
+        """Documents opened, and those that are over; windows, and input events counted and heard in them."""
+
+    def begun(self, via: Via, frame: str, at: float) -> None:
+        """Take in that there is a document in a frame."""
+        self._shown.setdefault((via, frame), LiveDocument(sure_at=at))
+
+    def committed(self, via: Via, frame: str, at: float) -> None:
+        """Take in that a frame has another document.
+
+        Where our world lives on, so does the window with its ledger: an empty document was filled, or one has
+        come out of the browser's cache and has spoken before this is told.
+        """
+        now = self._shown.get((via, frame))
+        if now is None or not now.role:
+            self._end((via, frame))
+            self.begun(via, frame, at)
+
+    def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
+        """Take in the first words of a document."""
+        spot = (place[0], frame)
+        document = self._shown.setdefault(spot, LiveDocument())
+        if not document.role:
+            self.counts["documents"] += 1
+        document.place, document.role, document.sure_at, document.is_closed = place, message.role, at, False
+        self._speakers[place] = spot
+        if message.role == "none":
+            self._miss("document.unopened")
+
+    def said(self, place: Place) -> None:
+        """Take in that a document says something: no closing before that is its last."""
+        document = self._spoken(place)
+        if document is not None:
+            document.is_closed = document.is_over
+
+    def closed(self, place: Place, message: PageClose, at: float) -> None:
+        """Take in a closing."""
+        document = self._spoken(place)
+        if document is not None:
+            document.is_closed, document.sure_at = True, at
+            document.windows, document.heard, document.missed = (
+                message.windows,
+                message.heard,
+                message.missed,
+            )
+
+    def left(self, place: Place) -> None:
+        """Take in that a world of ours is gone."""
+        spot = self._speakers.get(place)
+        if spot is not None:
+            self._end(spot)
+
+    def detached(self, via: Via, frame: str) -> None:
+        """Take in that a frame is gone from a target."""
+        self._end((via, frame))
+
+    def gone(self, via: Via) -> None:
+        """Take in that a target, and all below it, is gone."""
+        for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
+            self._end(spot)
+
+    def crashed(self, via: Via) -> None:
+        """Take in that a target and all below it have died: what its documents would have said is lost."""
+        for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
+            self._take(spot)
+            self._miss("document.crashed")
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a document is there that has said nothing yet."""
+        return any(not document.role and self._is_armed(spot[0]) for spot, document in self._shown.items())
+
+    def open(self) -> list[Place]:
+        """Return worlds whose documents are to be asked for their last words."""
+        own = [one for one in self._shown.values() if one.role in OWN and not one.is_over]
+        return [one.place for one in own if one.place is not None]
+
+    def answered(self, place: Place) -> None:
+        """Take in that a document has given its last words."""
+        document = self._spoken(place)
+        if document is not None:
+            document.is_over = True
+
+    def finish(self) -> None:
+        """Take in that the recording is over: what has not been closed by now never will be."""
+        for spot in list(self._shown):
+            self._end(spot)
+
+    def _spoken(self, place: Place) -> LiveDocument | None:
+        spot = self._speakers.get(place)
+        document = self._shown.get(spot) if spot is not None else None
+        return document if document is not None and document.place == place else None
+
+    def _end(self, spot: Spot) -> None:
+        if spot not in self._shown:
+            return
+        document = self._take(spot)
+        if self._is_sure(document):
+            return
+        if document.role in OWN:
+            self._miss("document.unclosed")
+        elif document.role == "" and self._is_armed(spot[0]):
+            self._miss("document.unopened")
+
+    def _take(self, spot: Spot) -> LiveDocument:
+        document = self._shown.pop(spot)
+        if document.place is not None:
+            self._speakers.pop(document.place, None)
+        self.counts["closed"] += bool(document.role)
+        self.counts["windows"] += document.windows
+        self.counts["heard"] += document.heard
+        self.counts["counted"] += document.heard + document.missed
+        return document
+
+    def _is_sure(self, document: LiveDocument) -> bool:
+        # A document without a body says no farewell, one that goes at once no first word: nobody acted in it.
+        return document.is_closed or self.acted_at() < document.sure_at
+
+
+def _unknown() -> float:
+    return inf

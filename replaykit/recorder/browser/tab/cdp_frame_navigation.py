@@ -1,0 +1,146 @@
+"""Where the frames of one tab go, and which come and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from replaykit.recorder.browser.tab.cdp_frames import Via
+from replaykit.recorder.browser.tab.tab_state import TabState
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
+
+Params: TypeAlias = dict[str, Any]
+
+
+class Moves:
+    """Navigations of one tab."""
+
+    def __init__(self, tab: TabState, clock: Clock) -> None:
+        self._tab = tab
+        self._clock = clock
+        self._types: dict[str, str] = {}
+        """Frame id to the type of the navigation that is under way in it."""
+        self._has_moved = False
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether another document is on its way into the main frame."""
+        main = self._tab.frames.main
+        return main in self._types and "SameDocument" not in self._types[main]
+
+    def take_moved(self) -> bool:
+        """Return whether the main frame went elsewhere since this was asked last."""
+        moved, self._has_moved = self._has_moved, False
+        return moved
+
+    def translate(self, method: str, params: Params, via: Via) -> Iterator[Input]:
+        """Yield what an event of MOVES means."""
+        yield from MOVES[method](self, params, via)
+
+    def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
+        """Yield the failure of a navigation, told by the network."""
+        kind = self._types.pop(frame, None)
+        yield from self._navigated(frame, url, "failed", navigation_type=kind, error=error, ahead=1, at=at)
+
+    def _attached(self, params: Params, via: Via) -> Iterator[Input]:
+        self._tab.frames.attach(params["frameId"], params["parentFrameId"])
+        return iter(())
+
+    def _detached(self, params: Params, via: Via) -> Iterator[Input]:
+        self._tab.documents.detached(via, params["frameId"])
+        # `swap`: the frame lives on in another process, and keeps its place among its siblings.
+        if params.get("reason") == "swap":
+            return
+        frames, page = self._tab.frames, self._tab.page
+        speakers = dict(frames.speakers)
+        for frame in frames.detach(params["frameId"]):
+            yield FrameLeft(at=self._clock.arrived(), page=page, source=(frame, speakers[frame]))
+
+    def _requested(self, params: Params, via: Via) -> Iterator[Input]:
+        # A link that opens another tab is no navigation of this one.
+        if params.get("disposition", "currentTab") == "currentTab":
+            frame, url = params["frameId"], params["url"]
+            yield from self._navigated(frame, url, "requested", reason=params["reason"], ahead=1)
+
+    def _started(self, params: Params, via: Via) -> Iterator[Input]:
+        if not via and params["loaderId"] == self._tab.loader:
+            return  # the frame tree, read while this event was on its way, shows where it led
+        frame, url, kind = params["frameId"], params["url"], params["navigationType"]
+        self._types[frame] = kind
+        ahead = 0 if "SameDocument" in kind or "sameDocument" in kind else 1
+        yield from self._navigated(frame, url, "started", navigation_type=kind, ahead=ahead)
+
+    def _committed(self, params: Params, via: Via) -> Iterator[Input]:
+        frame, tab = params["frame"], self._tab
+        tab.documents.committed(via, frame["id"], self._clock.arrived())
+        is_main = not via and frame.get("parentId") is None
+        if is_main and frame["loaderId"] == tab.loader:
+            return  # already in the frame tree that was read while this event was on its way
+        url, kind = frame["url"] + frame.get("urlFragment", ""), self._types.pop(frame["id"], None)
+        if is_main:
+            self._begin(frame, url, kind)
+        target = tab.targets.get(via)
+        if target is not None and target.id == frame["id"]:
+            target.loader = frame["loaderId"]
+        yield from tab.network.settle(frame["loaderId"])
+        # An error page stands in for a document whose failure the network has told already.
+        if frame.get("unreachableUrl") is None:
+            way = tab.history.direction if is_main and kind and kind.startswith("history") else None
+            yield from self._navigated(
+                frame["id"],
+                url,
+                "committed",
+                navigation_type=kind,
+                request=frame["loaderId"] if tab.network.knows(frame["loaderId"]) else None,
+                direction=way,
+                is_kept=params.get("type") == "BackForwardCacheRestore",
+            )
+
+    def _begin(self, frame: Params, url: str, kind: str | None) -> None:
+        """Take in that the main frame has another document."""
+        tab = self._tab
+        tab.loader, tab.url = frame["loaderId"], url
+        tab.document += 1
+        self._has_moved = True
+        tab.frames.begin(frame["id"])
+        tab.history.committed(url, kind)
+
+    def _within(self, params: Params, via: Via) -> Iterator[Input]:
+        frame, url = params["frameId"], params["url"]
+        started = self._types.pop(frame, None)
+        # Of a move in the history this event says only what changed; its start said what it is.
+        kind = started if started and started.startswith("history") else params.get("navigationType")
+        if frame == self._tab.frames.main:
+            self._tab.url = url
+            self._has_moved = True
+            self._tab.history.within(url, kind)
+        yield from self._navigated(frame, url, "within", navigation_type=kind)
+
+    def _navigated(
+        self, frame: str, url: str, stage: str, *, ahead: int = 0, at: float | None = None, **more: Any
+    ) -> Iterator[Input]:
+        tab = self._tab
+        if not tab.frames.knows(frame):
+            return  # removed meanwhile: it is not the main frame, which a path of no ordinals would say
+        place = tab.frame(frame)
+        yield Navigated(
+            at=self._clock.arrived() if at is None else at,
+            page=tab.page,
+            frame=place,
+            document=tab.document + (0 if place else ahead),
+            url=url,
+            stage=stage,
+            **more,
+        )
+
+
+MOVES: dict[str, Callable[[Moves, Params, Via], Iterator[Input]]] = {
+    "Page.frameAttached": Moves._attached,
+    "Page.frameDetached": Moves._detached,
+    "Page.frameRequestedNavigation": Moves._requested,
+    "Page.frameStartedNavigating": Moves._started,
+    "Page.frameNavigated": Moves._committed,
+    "Page.navigatedWithinDocument": Moves._within,
+}
+"""Protocol events that tell of frames and navigations."""

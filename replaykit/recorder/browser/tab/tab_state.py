@@ -1,0 +1,157 @@
+"""What is known of one tab: the state that the parts which read its events share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
+from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
+from replaykit.recorder.browser.witnesses.census import LATE, Census
+from replaykit.recorder.page.page_script import InjectedNames, PagePush
+from replaykit.recorder.session.clock import Clock
+from replaykit.recorder.session.driver_messages import Input
+from replaykit.recorder.session.navigation.tab_history import TabHistory
+
+
+class Requests(Protocol):
+    """What navigations ask of the requests of a tab."""
+
+    def settle(self, request: str) -> Iterator[Input]:
+        """Let a response go that still waits for its wire headers."""
+        ...
+
+    def knows(self, request: str) -> bool:
+        """Return whether a request has been seen from its start."""
+        ...
+
+
+class Navigations(Protocol):
+    """What requests ask of the navigations of a tab."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether another document is on its way into the main frame."""
+        ...
+
+    def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
+        """Yield the failure of a navigation."""
+        ...
+
+
+class TabState:
+    """The state of one tab, without the translation of its events."""
+
+    network: Requests
+    moves: Navigations
+
+    def __init__(
+        self,
+        page: int,
+        clock: Clock,
+        *,
+        actor: str = "agent",
+        names: InjectedNames | None = None,
+        holds: bool = False,
+        is_doubled: bool = False,
+        census: Census | None = None,
+    ) -> None:
+        self.page = page
+        """Tab ordinal; probe tabs have a negative one."""
+        self.actor = actor
+        """`agent probe`."""
+        self.wire = ""
+        """Session through which the browser's own passes on what is said; empty = a session of its own."""
+        self.document = 0
+        """Ordinal of the main frame's document, from 0."""
+        self.url = ""
+        """URL of the main frame."""
+        self.loader = ""
+        """Loader id of the main frame's document."""
+        self.ahead = 0.0
+        """How far the page's clock is ahead of ours, ms."""
+        self.viewport: tuple[int, int] | None = None
+        """As the page last said, CSS px."""
+        self.has_dialog = False
+        """A native dialog is open: the page answers nothing."""
+        self.is_gone = False
+        """Closed or crashed."""
+        self.on_heard: Callable[[], None] = _nothing
+        """Called once the script is in it."""
+        self.is_heard = False
+        """Its navigations are heard."""
+        self.is_watched = False
+        """All that was there when the recorder came is known."""
+        self.busy_at = 0.0
+        """When the network last moved, ms since recording start."""
+        self.dpr = 1.0
+        """Device pixel ratio."""
+        self.history = TabHistory()
+        """Where it has been."""
+        self.seen_at = clock.now()
+        """When it was heard of first, ms since recording start."""
+        self._clock = clock
+        self.frames = FrameTree()
+        """Its frames."""
+        self.names = names or InjectedNames()
+        """What the recorder calls what it puts into pages."""
+        self.holds = holds
+        """Targets below it wait for the recorder before they run."""
+        self.is_doubled = is_doubled
+        """The driver, too, tells of the requests of targets that wait for it."""
+        self.census = census or Census()
+        """Counts of what is below all tabs, and of them."""
+        self.targets: dict[Via, Target] = {}
+        """Frames in processes of their own, and workers."""
+        self.is_searched = False
+        """The browser's own session tells of what is below its targets."""
+        self.predecessors: set[str] = set()
+        """Ids of targets that were there when the recorder came."""
+        self.errands: list[Target | str] = []
+        """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
+        self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
+        """The documents that it shows."""
+        self.is_noting = False
+        """What is translated now is translated once more later."""
+        self.told: list[Input] = []
+        """What commands have found out, for the session; the driver takes it out."""
+        self.gaps: list[tuple[str, str, int]] = []
+        """Channel, reason, count of what could not be had; the driver takes them out."""
+
+    def target(self, target_id: str) -> Target | None:
+        """Return the target of an id."""
+        return next((one for one in self.targets.values() if one.id == target_id), None)
+
+    def frame(self, frame_id: str | None) -> tuple[int, ...]:
+        """Return the ordinals of a frame among its siblings, from the main frame down; empty = main."""
+        return self.frames.path(frame_id)
+
+    def take_errands(self) -> list[Target | str]:
+        """Return targets to arm and frames to tell of since this was asked last."""
+        errands, self.errands = self.errands, []
+        return errands
+
+    def miss_requests(self, target: Target | None, count: int) -> None:
+        """Say that a target made requests before anybody listened, or may have."""
+        if not (self.is_doubled and target is not None and target.waits):
+            self.gaps.append(("network", LATE, count))
+
+    def take_facts(self, push: PagePush, frame: str) -> None:
+        """Take in what a snapshot of a frame says of the page: its size, and where frames stand."""
+        if frame == self.frames.main:
+            self.viewport = push.viewport or self.viewport
+        for one in push.frames:
+            if one.id:
+                self.frames.place(one.id, frame, one.path)
+
+    def _miss(self, why: str) -> None:
+        if self.actor == "agent":
+            self.gaps.append(("actions", why, 1))
+
+    def _is_armed(self, via: Via) -> bool:
+        target = self.targets.get(via)
+        return self.is_watched if not via else target is not None and target.is_armed
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""

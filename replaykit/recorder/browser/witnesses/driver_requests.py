@@ -1,0 +1,104 @@
+"""Requests as the driver's own events tell of them: a second ear.
+
+Playwright lets a popup, frame or worker wait until it hears its requests. The recorder is one of its clients,
+comes later, and may miss the first ones; what only the driver has heard is compared at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from replaykit.recorder.browser.witnesses.net_log import Sent
+from replaykit.recorder.session.clock import Clock
+
+STRANGER = -1
+"""Stands for the tab of a page that is not the agent's; so does that of a probe."""
+
+REQUESTS_MAX = 50_000
+"""Requests kept of one run."""
+
+
+class DriverRequests:
+    """What the contexts of one recording's pages have asked for since they were attached."""
+
+    def __init__(self, clock: Clock, *, is_on: bool = True) -> None:
+        self.is_whole = True
+        """Nothing was left out."""
+        self._is_on = is_on
+        self._clock = clock
+        self._contexts: list[Any] = []
+        self._there: list[Any] = []
+        self._sockets: dict[Any, Callable[[Any], None]] = {}
+        self._heard: list[tuple[Any, Sent]] = []
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether there is anything to hear."""
+        return bool(self._contexts)
+
+    def listen(self, context: Any) -> None:
+        """Hear the requests of a context."""
+        if self._is_on and context not in self._contexts:
+            self._contexts.append(context)
+            self._there += context.pages
+            context.on("request", self._take)
+
+    def listen_to(self, page: Any) -> None:
+        """Hear the WebSockets of a page and its frames; no context tells of them."""
+        if self._is_on and page not in self._sockets:
+
+            def take(socket: Any) -> None:
+                self._keep(page, "GET", socket.url)
+
+            self._sockets[page] = take
+            page.on("websocket", take)
+
+    def was_there(self, page: Any) -> bool:
+        """Whether a page was open before anybody listened; those that open later are the agent's."""
+        return page in self._there
+
+    def close(self) -> None:
+        """Stop listening. A driver that died tells nothing more, and cannot be told so."""
+        listening: list[tuple[Any, str, Any]] = [
+            (context, "request", self._take) for context in self._contexts
+        ]
+        listening += [(page, "websocket", take) for page, take in self._sockets.items()]
+        for one, event, take in listening:
+            with suppress(Exception):
+                one.remove_listener(event, take)
+        self._contexts.clear()
+        self._sockets.clear()
+
+    def sent(self, tab_of: Callable[[Any], int | None]) -> Iterator[Sent]:
+        """Yield the requests of the agent's pages; `tab_of` returns a page's tab, below 0 that of others."""
+        for page, one in self._heard:
+            tab = tab_of(page)
+            if tab is None or tab >= 0:
+                yield replace(one, page=tab)
+
+    def _take(self, request: Any) -> None:
+        page, kind = None, request.resource_type
+        with suppress(Exception):  # a service worker has no frame, and a new page none yet
+            page = request.frame.page
+        self._keep(
+            page, request.method, request.url, request.post_data_buffer, is_document=kind == "document"
+        )
+
+    def _keep(
+        self, page: Any, method: str, url: str, post: bytes | None = None, *, is_document: bool = False
+    ) -> None:
+        if len(self._heard) >= REQUESTS_MAX:
+            self.is_whole = False
+            return
+        sent = Sent(
+            at=self._clock.now(),
+            method=method,
+            url=url.partition("#")[0],
+            is_document=is_document,
+            post=post,
+        )
+        self._heard.append((page, sent))

@@ -1,0 +1,84 @@
+"""What the witnesses beside the pages say at the end: commands, census, requests that the driver heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any, Protocol
+
+from replaykit.recorder.browser.driver_parts import SessionFeed
+from replaykit.recorder.browser.witnesses.command_log import DriverLog
+from replaykit.recorder.browser.witnesses.driver_requests import DriverRequests
+from replaykit.recorder.session.witnesses import Logged, Witnessed
+
+
+class Reporter(SessionFeed, Protocol):
+    """The driver whose witnesses report."""
+
+    @property
+    def log(self) -> DriverLog:
+        """Commands of the agent."""
+        ...
+
+    @property
+    def requests(self) -> DriverRequests:
+        """What the driver's own events tell of requests."""
+        ...
+
+    @property
+    def acted_at(self) -> Mapping[int | None, float]:
+        """When the agent last asked for input or for a script, by tab, ms."""
+        ...
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
+        ...
+
+    @property
+    def has_network(self) -> bool:
+        """Whether requests are recorded."""
+        ...
+
+    def tab_of(self, page: Any) -> int | None:
+        """Return the tab of a page; None: nobody listens in it, STRANGER: it is not recorded."""
+        ...
+
+
+def has_census(driver: Reporter) -> bool:
+    """Whether every page, frame and worker of the browser waits for the recorder, or for the driver."""
+    return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
+
+
+def acted_at(driver: Reporter, page: int) -> float:
+    """Return when the agent last asked for input or a script in a tab, ms; infinity: nobody would know."""
+    if not (driver.log.is_whole or driver.is_proxied):
+        return inf
+    return max(driver.acted_at.get(page, -inf), driver.acted_at.get(None, -inf))
+
+
+def testimonies(driver: Reporter) -> Iterator[Logged | Witnessed]:
+    """Yield what each of them says of a recording that ends; what they missed is said as gaps."""
+    if driver.has_network:
+        yield _requests(driver)
+    lacks = _missed(driver)
+    if driver.log.is_whole or driver.is_proxied:
+        yield Witnessed(at=driver.clock.now(), witness="commands", lacks=lacks)
+    if has_census(driver):
+        census = driver.census
+        yield Witnessed(at=driver.clock.now(), witness="census", lacks=census.lacks, counts=census.counts)
+
+
+def _missed(driver: Reporter) -> tuple[str, ...]:
+    """Say which pages, contexts or browsers of the agent were not recorded."""
+    missed = driver.log.missed()
+    for _ in missed:
+        for channel in ("actions", "urls", "network"):
+            driver.gap(channel, "target.unrecorded")
+    return ("target.unrecorded",) if missed else ()
+
+
+def _requests(driver: Reporter) -> Logged:
+    if not driver.requests.is_whole:
+        driver.gap("network", "flood")
+    return Logged(at=driver.clock.now(), sent=tuple(driver.requests.sent(driver.tab_of)))
