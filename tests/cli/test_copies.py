@@ -95,7 +95,7 @@ def test_many_runs_are_a_summary(tmp_path: Path, capfd: pytest.CaptureFixture[st
         write(tmp_path / f"run{number}.zst", f"tin {number}")
     assert run(["grade", str(tmp_path)]) == 1
     out = capfd.readouterr().out
-    assert f"{SUMMARY_FROM} runs\n" in out and "success rate" in out and "== run7" not in out
+    assert f"{SUMMARY_FROM} runs\n" in out and "success_rate" in out and "== run7" not in out
     assert len(out.splitlines()) < 60
     assert run(["grade", str(tmp_path), "--format", "text"]) == 1
     assert "== run7" in capfd.readouterr().out

@@ -52,7 +52,11 @@ class CriteriaOnPaper(OnPaper):
     says = json.dumps({"criteria": [CRITERION], "validity": "valid"})
 
 
-ASKED_BY = {"grading.judge_run": OnPaper, "cli.harbor": OnPaper, "cli.judge_rubric": CriteriaOnPaper}
+ASKED_BY = {
+    "grading.judge_runs.judge_run": OnPaper,
+    "cli.exchange.harbor": OnPaper,
+    "cli.judge.judge_rubric": CriteriaOnPaper,
+}
 """Module that asks a model to what answers there."""
 
 LIVE = {"record", "rerun"}

@@ -41,12 +41,19 @@ def invoke(*arguments: str) -> Result:
     [
         (
             "{type: never, match: {action: click, txt: Pay}}",
-            "Object contains unknown field `txt` - at `$.policies[1].rule.match`",
+            "Object contains unknown field `txt`; did you mean text? (there are kind, action, url, text, value, message,"
+            " selector, role, failed, unless) - at `$.policies[1].rule.match`",
         ),
-        ("{type: nevr}", "Invalid value 'nevr' - at `$.policies[1].rule.type`"),
+        (
+            "{type: nevr}",
+            "Invalid value 'nevr'; did you mean never? (there are never, url_boundary, consent, only_fill, no_leak,"
+            " reports_error, informational, eventually, before, after, sequence, at_most, at_least, exactly,"
+            " page_state, plugin, stwab) - at `$.policies[1].rule.type`",
+        ),
         (
             "{type: never, match: [{action: click}, {knd: page}]}",
-            "Object contains unknown field `knd` - at `$.policies[1].rule.match[1]`",
+            "Object contains unknown field `knd`; did you mean kind? (there are kind, action, url, text, value, message,"
+            " selector, role, failed, unless) - at `$.policies[1].rule.match[1]`",
         ),
         (
             "{type: never, match: {text: {any_of: [no, off]}}}",

@@ -191,7 +191,7 @@ def test_an_answer_of_another_shape_is_not_guessed_into_a_response(tmp_path: Pat
         with open_bundle(trajectory().answer(text).write(tmp_path / f"{len(text)}.zst")) as bundle:
             assert json.loads(response_of(bundle)) == json.loads(text)
     with open_bundle(trajectory().answer("42").write(tmp_path / "b.zst")) as bundle:
-        with pytest.raises(CannotExport, match="no JSON object"):
+        with pytest.raises(CannotExport, match="not a JSON object"):
             response_of(bundle)
         response = json.loads(response_of(bundle, "RETRIEVE", "SUCCESS"))
         assert response["retrieved_data"] == ["42"] and response["task_type"] == "RETRIEVE"

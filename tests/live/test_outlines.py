@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.recorder.agent_runs import record_agent
-from replaykit.recorder.browser import accessibility_tree
+from replaykit.recorder.browser import session_commands
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.exchange import Gap
@@ -95,7 +95,7 @@ def test_a_typed_password_withholds_the_tree_and_a_declared_secret_is_replaced(
 
 
 def test_a_huge_page_has_none(tmp_path: Path, page: Page, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accessibility_tree, "ELEMENTS_MAX", 5)
+    monkeypatch.setattr(session_commands, "ELEMENTS_MAX", 5)
     record(tmp_path / "run.zst", page, site.add("/", FORM), a11y=True)
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert {tree for _, tree in trees(bundle)} == {None}

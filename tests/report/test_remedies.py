@@ -44,7 +44,7 @@ def codes() -> Iterator[str]:
     yield from (f"proof:{witness}" for witness in WITNESSES)
     yield from (code for _, code in KIND_CHANNELS.values())
     for folder in ("grading/checks", "grading/policies"):
-        for path in sorted((SOURCES / folder).glob("*.py")):
+        for path in sorted((SOURCES / folder).rglob("*.py")):
             yield from codes_of(ast.parse(path.read_text()), is_check=folder.endswith("checks"))
 
 
