@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 NAMES = (
     "record",
+    "proof",
     "proxy",
     "grade",
     "peers",
