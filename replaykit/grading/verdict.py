@@ -125,7 +125,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     rule: str
     """What decided it."""
     compat: Outcome | None = None
-    """What the peer would say, in strict mode."""
+    """What the benchmark's own code would say, in strict mode."""
 
 
 class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
@@ -185,7 +185,7 @@ class PolicyResult(Struct, frozen=True, kw_only=True, gc=False):
     proof: str | None = None
     """Of OK and DORMANT that rest on something that did not happen: the state of the weakest channel read."""
     peer: dict[str, Any] | None = None
-    """What the peer reports, in compat mode."""
+    """What the benchmark's own code reports, in compat mode."""
     contradicts: tuple[str, ...] | UnsetType = UNSET
     """Policies of no lower source that nobody can keep together with it; absent where there are none."""
     evidence: tuple[Evidence, ...] = ()

@@ -220,7 +220,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Make], ...] = tuple(
 
 
 def bracketed_action(line: str) -> Action | None:
-    """Return the action of a line in WebArena's form; None where it is none."""
+    """Return the action of a line in WebArena's form; None for any other line."""
     acted, _, said = line.partition(" where [")
     name = said.partition("] is ")[2][:1024]
     for form, make in _FORMS:

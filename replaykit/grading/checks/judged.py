@@ -29,11 +29,11 @@ KNOWN: dict[Kind, dict[str, str]] = {
         "5fe312d75a687d94daa2de5269ab3136cf5c36bd3cb794c3637ed087c346c0cd": "webarena",
     },
 }
-"""What is compared, to sha256 of a peer's whole template, its places left in, to the peer."""
+"""What is compared, to sha256 of a benchmark's whole template, its places left in, to the benchmark."""
 
 
 def prompt_name(kind: Kind, template: str) -> str:
-    """Return the peer whose template this is, else `sha256:...` of the template."""
+    """Return the benchmark whose template this is, else `sha256:...` of the template."""
     digest = hashlib.sha256(template.encode()).hexdigest()
     return KNOWN[kind].get(digest, f"sha256:{digest}")
 

@@ -142,7 +142,7 @@ def _bare(text: str) -> str:
 
 
 def _breaks(rule: OnlyFill) -> str:
-    return f"a value entered that is none of {as_json(rule.allowed)} and in none of {as_json(rule.sources)}"
+    return f"a value entered that is not in {as_json(rule.allowed)} and not from {as_json(rule.sources)}"
 
 
 KIND = RuleKind(grade=grade_only_fill, breaks=_breaks, channels=lambda rule: ("actions",))

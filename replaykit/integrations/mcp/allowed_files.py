@@ -33,7 +33,7 @@ class AllowedFiles:
     """
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
-        """Take the folders. Raises Refusal for one that is none, and for two of one name."""
+        """Take the folders. Raises Refusal for a path that is no folder, and for two of one name."""
         roots = list(dict.fromkeys(_folder(one) for one in folders))
         names = [""] if len(roots) == 1 else [root.name for root in roots]
         doubled = next((name for name in names if names.count(name) > 1), None)

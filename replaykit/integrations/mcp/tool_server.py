@@ -119,22 +119,21 @@ class RunTools:
         return (await self._read(lambda: run_answers.dom(self._files, run, step))).text
 
     async def _told(self, work: Callable[[], RunAnswer]) -> list[Any]:
-        try:
-            answer = await self._bounded(work)
-        except ReplaykitError as error:
-            raise ToolError(self._message(error)) from error
-        except Exception as error:  # noqa: BLE001  # a defect may be of any class
-            raise ToolError(_logged(error)) from None
+        answer = await self._answered(work, ToolError, ToolError)
         image = [] if answer.picture is None else [Image(data=answer.picture, format=_format(answer.picture))]
         return [answer.text, *image]
 
     async def _read(self, work: Callable[[], T]) -> T:
+        return await self._answered(work, ResourceNotFoundError, ResourceError)
+
+    async def _answered(self, work: Callable[[], T], refused: type[Exception], failed: type[Exception]) -> T:
+        """Do work; raise `refused` for an error of the project, `failed` for a defect, which is logged."""
         try:
             return await self._bounded(work)
         except ReplaykitError as error:
-            raise ResourceNotFoundError(self._message(error)) from error
-        except Exception as error:  # noqa: BLE001  # a defect may be of any class
-            raise ResourceError(_logged(error)) from None
+            raise refused(self._message(error)) from error
+        except Exception as error:
+            raise failed(_logged(error)) from error
 
     async def _bounded(self, work: Callable[[], T]) -> T:
         """Do work in a thread. Raises Refusal where it takes too long, or too much is under way."""

@@ -72,7 +72,7 @@ def step_ids(run: Ids, index: int) -> Ids:
 
 
 def parent_of(traceparent: str | None) -> Ids | None:
-    """Return the ids of a W3C trace context; None for what is none."""
+    """Return the ids of a W3C trace context; None for anything else."""
     found = TRACEPARENT.fullmatch(traceparent or "")
     return None if found is None else Ids(int(found[1], 16), int(found[2], 16))
 
@@ -107,7 +107,7 @@ def times_of(bundle: replaykit.Bundle) -> RunTimes:
 
 
 def _created(text: str | None) -> int:
-    """Return a time of a recording in ns; 0 for what is none."""
+    """Return a time of a recording in ns; 0 for anything else."""
     try:
         moment = datetime.fromisoformat(text or "")
         return max(0, min(int(moment.timestamp() * 1000) * 10**6, LATEST))

@@ -219,7 +219,7 @@ def _has_profile() -> bool:
 
 
 def reading(message: Any) -> ModelReply | ReplyFailure:
-    """Return a message as a reply; `bad_response` for what is none, `server` for an error inside one."""
+    """Return a message as a reply; `bad_response` for anything else, `server` for an error inside one."""
     stop, content = getattr(message, "stop_reason", None), getattr(message, "content", None)
     if not isinstance(stop, str) or not isinstance(content, list):
         what = type(message).__name__

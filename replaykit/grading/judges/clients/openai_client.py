@@ -173,7 +173,7 @@ _STOPS = {
 
 
 def reading(completion: Any) -> ModelReply | ReplyFailure:
-    """Return a completion as a reply; `bad_response` for what is none, `server` for an error inside one."""
+    """Return a completion as a reply; `bad_response` for anything else, `server` for an error inside one."""
     wrong = getattr(completion, "error", None)
     if wrong:
         return _failed(wrong)
