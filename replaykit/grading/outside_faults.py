@@ -9,6 +9,7 @@ from pathlib import Path
 from replaykit.errors import JudgeError
 from replaykit.grading.checks import check_plugins
 from replaykit.grading.judges.judge_config import judges_of
+from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.policies import policy_plugins
 from replaykit.tasks.check_faults import CheckFault
@@ -30,7 +31,8 @@ def outside_faults(tasks: Sequence[Task], folder: Path) -> list[CheckFault]:
 def _of_judge(task: Task) -> Iterator[tuple[str, str]]:
     try:
         for settings in judges_of(task, ()):
-            build_judge(settings, task.mode)
+            for asked in members_of(settings, task.mode) or (settings,):
+                build_judge(asked, task.mode)
     except JudgeError as error:
         yield "$.judge", error.message
 
