@@ -131,9 +131,7 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     (folder / "user.txt").write_text("{{task}}\n{{images}}\n")
     (folder / "helper_functions.py").write_text(COMPARING)
     found = {}
-    for text in blocks("judges.md", "yaml"):
-        if text.startswith("schema:"):
-            continue  # a file of criteria
+    for text in blocks("judging.md", "yaml"):
         (folder / "judge.yaml").write_text(text, "utf-8")
         (folder / text.split()[1].strip(":")).write_text(text, "utf-8")
         settings = named_judge(str(folder / "judge.yaml"))
@@ -160,7 +158,7 @@ def test_the_client_of_the_page_on_judges_is_asked(folder: Path) -> None:
         asked.append(content)
         return "The total is on the page.\nSUCCESS"
 
-    (script,) = blocks("judges.md", "python")
+    (script,) = blocks("judging.md", "python")
     verdict = done(script, my_model=my_model, replaykit=replaykit)["verdict"]
     assert len(asked) == 1
     assert [one.outcome for one in verdict.judgements] == ["SUCCESS"]

@@ -1,4 +1,4 @@
-"""What docs/judges.md and docs/quickstart.md show of judging an old run is what the commands say."""
+"""What docs/judging.md and docs/quickstart.md show of judging an old run is what the commands say."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from ..blocks import block
 from ..grading.judges.messages_server import Handler, Server, message, says
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "judges.md"
+PAGE = ROOT / "docs" / "judging.md"
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT / "../shared/data"))
 PUBLIC = SHARED / "webvoyager" / "runs"
 RUNS = ("order-total--good", "order-total--stops_early")
 BLOCK = r"(## {}\n.*?\n```\n)(\$ .*?)```"
-MADE, REAL = "From an old run to a changed judge", "The same on public runs"
+MADE, REAL = "Change a judge and compare", "The same on public runs"
 
 LAST = """protocol: webvoyager
 images: last:1
@@ -147,7 +147,7 @@ def test_the_quickstart_s_import_imports(place: Path) -> None:
 
 def test_the_page_plans_asks_and_grades(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run_cli(["import", "webvoyager", "results", "-o", "runs"]) == 0
-    planned, asked, graded = block("docs/judges.md", "replaykit judge plan").text.splitlines()
+    planned, asked, graded = block("docs/judging.md", "replaykit judge plan").text.splitlines()
     assert _code(planned) == 0
     assert not list(place.glob("runs/*.replies.jsonl"))
     assert _code(asked) == 0

@@ -193,8 +193,8 @@ def test_a_report_without_thresholds_says_nothing_of_a_share(tmp_path: Path, jud
 def test_the_commands_of_the_page(
     files: tuple[Path, Path], judge: Path, tmp_path: Path, monkeypatch: Any, capfd: Any
 ) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
-    section = text.partition("### Thresholds")[2].partition("\n## ")[0]
+    text = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text()
+    section = text.partition("## Thresholds")[2].partition("\n## ")[0]
     agree, grade = (line[2:] for line in section.splitlines() if line.startswith("$ "))
     monkeypatch.chdir(tmp_path)
     judge.rename(tmp_path / "three-votes.yaml")
