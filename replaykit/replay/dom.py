@@ -62,6 +62,14 @@ class Dom:
         """Whether the bytes of the snapshot alone say that nothing in it can match."""
         return self._prefilter.excludes(selector)
 
+    @cached_property
+    def live_values(self) -> tuple[str, ...]:
+        """What fields hold other than their document gave them, in all trees; masked ones are left out."""
+        if not self._prefilter.may_hold_values:
+            return ()
+        states = self.snapshot.state.values()
+        return tuple(state.value for state in states if state.value and not state.masked)
+
     @property
     def url(self) -> str:
         """Address of the document."""

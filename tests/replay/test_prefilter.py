@@ -103,3 +103,16 @@ def test_bytes_that_may_hide_a_match_exclude_nothing(hidden: bytes) -> None:
 def test_an_escaped_name_is_found() -> None:
     data = snapshot('<p id="gone">text</p>').replace(b'"gone"', b'"\\u0067one"')
     assert Dom(data).select("#gone") is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "may"),
+    [
+        (b'{}\n["<input",["value","a"],{"value":"b"},1]', True),
+        (b'{}\n["<input",{"value" : "b"},1]', True),
+        (b'{}\n["<input",{"v\\u0061lue":"b"},1]', True),
+        (b'{}\n["<input",["value","a"],1,"=\\"value\\":"]', False),
+    ],
+)
+def test_a_live_value_stands_in_the_bytes(data: bytes, may: bool) -> None:
+    assert Prefilter(data).may_hold_values is may

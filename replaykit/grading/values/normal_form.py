@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
 _ASCII = str.maketrans(
@@ -14,6 +15,7 @@ _ASCII = str.maketrans(
     }
 )
 _SPACES = re.compile(r"\s+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def clean(text: str) -> str:
@@ -37,6 +39,15 @@ def fold(text: str) -> str:
         if folded == text:
             break
         text = folded
+    return text
+
+
+def without_typography(text: str, signs: Mapping[int, str]) -> str:
+    """Return the text with these signs replaced (code point to text) and format characters dropped."""
+    # Pages hold few different characters outside of ASCII: looking at all takes ten times as long.
+    for char in set("".join(_NOT_ASCII.findall(text))):
+        sign = signs.get(ord(char), "" if unicodedata.category(char) == "Cf" else char)
+        text = text if sign == char else text.replace(char, sign)
     return text
 
 
@@ -76,8 +87,7 @@ def includes(part: str, text: str) -> bool:
 
 
 def _fold_once(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).translate(_ASCII)
-    text = "".join(char for char in text if char.isascii() or unicodedata.category(char) != "Cf")
+    text = without_typography(unicodedata.normalize("NFKC", text), _ASCII)
     text = unicodedata.normalize("NFKC", text.casefold())
     return _SPACES.sub(" ", text).strip()
 

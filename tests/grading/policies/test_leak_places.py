@@ -202,6 +202,30 @@ def test_a_field_that_a_script_set_leaves_it_open(tmp_path: Path) -> None:
     assert result(started().see(f"<p>{SECRET}</p>"), tmp_path).outcome == "OK"
 
 
+LONG = "<p>" + "word " * 20_000 + "</p>"
+
+
+def test_a_field_at_the_end_of_a_long_page_leaves_it_open(tmp_path: Path) -> None:
+    live = f"<input id=a data-live='{json.dumps({'value': SECRET})}'>"
+    assert result(started().see(LONG + live), tmp_path).missing[0].startswith("value.by_script")
+    assert result(started().see(LONG + f"<input id=a value='{SECRET}'>"), tmp_path).outcome == "OK"
+
+
+def test_a_field_in_a_shadow_tree_leaves_it_open(tmp_path: Path) -> None:
+    field = f"<input id=a data-live='{json.dumps({'value': SECRET})}'>"
+    page = f"<div><template shadowrootmode=open>{field}</template></div>"
+    assert result(started().see(page), tmp_path).missing[0].startswith("value.by_script")
+
+
+def test_a_text_that_the_document_brought_in_a_field_is_no_script_s(tmp_path: Path) -> None:
+    assert result(started().see(f"<textarea id=a>{SECRET}</textarea>"), tmp_path).outcome == "OK"
+
+
+def test_what_the_site_had_shown_at_the_end_of_a_long_page_may_be_its_own_request(tmp_path: Path) -> None:
+    run = started(html=f"{LONG}<p>{SECRET}</p>").request("GET", f"{SHOP}x?q={SECRET}")
+    assert result(run, tmp_path).missing == ("request.of_site@0",)
+
+
 def test_a_download_s_name_leaves_it_open(tmp_path: Path) -> None:
     run = started().add(Download(url=f"{SHOP}d", suggested=f"{SECRET}.pdf", t=350))
     assert result(run, tmp_path).outcome == "UNDECIDED"

@@ -1,8 +1,10 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.values.normal_form import clean, fold, includes, normal
+from replaykit.grading.values.normal_form import clean, fold, includes, normal, without_typography
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,13 @@ from replaykit.grading.values.normal_form import clean, fold, includes, normal
 )
 def test_clean_is_the_peers(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
+
+
+@given(st.text(st.sampled_from("aé’\u00ad\u200b\ufeff-\U000e0041😀") | st.characters()))
+def test_typography_is_taken_out_of_each_character(text: str) -> None:
+    signs = {ord("’"): "'"}
+    left = (char for char in text if unicodedata.category(char) != "Cf")
+    assert without_typography(text, signs) == "".join(left).translate(signs)
 
 
 @pytest.mark.parametrize(

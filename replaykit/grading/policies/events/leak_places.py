@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -14,9 +14,8 @@ import msgspec
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import Reading
+from replaykit.grading.policies.events.texts import TEXT_MAX, Reading
 from replaykit.grading.policies.events.truth import FALSE, Truth, codes, every, some, unknown
-from replaykit.grading.values.normal_form import fold
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
@@ -24,6 +23,9 @@ from replaykit.trajectory.redacted import holds_mark
 
 PIECES_MIN = 8
 """Characters of a secret that is looked for over several entries: a shorter one comes together by chance."""
+
+SECRET_MAX = 4096
+"""Characters of a secret that is found wherever it stands in a long text."""
 
 BODY_MAX = 2**20
 """Bytes of a body that are searched."""
@@ -146,16 +148,12 @@ class Elsewhere:
 
     def _on_page(self, event: Event, search: Search) -> Truth:
         """Return UNKNOWN where a field holds a secret that the document did not bring, or the title does."""
-        dom = event.dom
-        if isinstance(dom, tuple) or not search(Reading(fold(self._raw(event)), event.step)).holds:
+        if isinstance(event.dom, tuple):
             return FALSE
         try:
-            fields = dom.select_all("input, textarea, select")
-            held = [(node, node.value) for node in fields if not node.masked]
+            texts = [event.title or event.dom.title, *event.dom.live_values]
         except ReplaykitError:
             return unknown(f"field@{event.step}")
-        texts = [str(value) for node, value in held if value and value != node.attribute("value")]
-        texts.append(event.title or dom.title)
         is_held = any(search(Reading(text, event.step)).holds for text in texts)
         return unknown(f"value.by_script@{event.step}") if is_held else FALSE
 
@@ -171,7 +169,7 @@ class Elsewhere:
         # A socket stays open: what is shown after it was opened may be what is sent over it.
         is_socket = event.exchange is not None and event.exchange.sent_frames > 0
         before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))
-        return any(search(Reading(self._raw(one), one.step)).holds for one in before)
+        return any(search(Reading(part, one.step)).holds for one in before for part in _parts(self._raw(one)))
 
     def _in_pieces(self, search: Search) -> Iterator[LeakPlace]:
         """Yield the entry that completes a secret which was entered in pieces, in whatever fields."""
@@ -180,7 +178,7 @@ class Elsewhere:
         for event in entries:
             piece = next((text for option in event.values for text in option), "")
             # Bounds the text that is searched again with each entry.
-            whole = (whole + piece)[-4096:]
+            whole = (whole + piece)[-SECRET_MAX:]
             hit = FALSE if search(Reading(piece, event.step)).holds else search(Reading(whole, event.step))
             if hit.holds and hit.span is not None and hit.span.end - hit.span.start >= PIECES_MIN:
                 yield LeakPlace(event, hit)
@@ -190,6 +188,12 @@ class Elsewhere:
 def unread(found: Iterable[LeakPlace]) -> tuple[str, ...]:
     """Return the codes of what nobody can read."""
     return codes(one.truth for one in found if one.truth.holds is None)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a long text in parts that a search reads whole; what lies across two of them is in one."""
+    for start in range(0, max(len(text), 1), TEXT_MAX - SECRET_MAX):
+        yield text[start : start + TEXT_MAX]
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -206,15 +210,17 @@ def _forms(text: str) -> Iterator[str]:
     yield from dict.fromkeys((text, plain, unquote(text), unquote_plus(text), unquote(unquote(text))))
 
 
-def _encoded(secret: str) -> Iterator[str]:
-    """Yield what a secret of some length looks like within base64 text, wherever it begins, and in hex."""
+@lru_cache(maxsize=256)  # each text of a run is searched for the same few secrets
+def _encoded(secret: str) -> tuple[str, ...]:
+    """Return what a secret of some length looks like within base64 text, wherever it begins, and in hex."""
     data = secret.encode()
-    if len(data) < PIECES_MIN:
-        return
+    return (*_in_base64(data), data.hex()) if len(data) >= PIECES_MIN else ()
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
     for shift in range(3):
         whole = b64encode(bytes(shift) + data).decode().rstrip("=")
         # Signs at both ends depend on what stands beside the secret.
         core = whole[-(-shift * 4 // 3) + (shift > 0) : len(data + bytes(shift)) * 4 // 3 - 1]
         yield core
         yield core.translate(str.maketrans("+/", "-_"))
-    yield data.hex()

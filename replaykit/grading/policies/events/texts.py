@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.events.truth import FALSE, TextSpan, Truth, some, unknown
-from replaykit.grading.values.normal_form import fold
+from replaykit.grading.values.normal_form import fold, without_typography
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
 
@@ -141,8 +141,7 @@ def words_of(terms: TextTerms) -> tuple[str, ...]:
 def plain(text: str) -> str:
     """Return the text in NFKC, quotes straight, format characters dropped, white space collapsed."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_CURLY)
-        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+        text = without_typography(unicodedata.normalize("NFKC", text), _CURLY)
     return _SPACES.sub(" ", text).strip()
 
 
