@@ -24,7 +24,8 @@ LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\"\s]+)")
 OUTSIDE = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//", re.I)
 """What a page loads from another host; a link that somebody follows is none."""
 
-GALLERY = """# Gallery
+REPORTS = """
+## Reports
 
 Reports that `replaykit` wrote of the recordings in this repository. They need no server and no network.
 
@@ -41,9 +42,10 @@ def stage(folder: Path) -> None:
     for name in BESIDE:
         shutil.copy(ROOT / name, folder / name)
     shutil.copy(ROOT / "README.md", folder / "index.md")
-    for page in folder.rglob("*.md"):
-        page.write_text(_rewritten(page, folder))
-    (folder / "gallery.md").write_text(GALLERY)
+    for one in folder.rglob("*.md"):
+        one.write_text(_rewritten(one, folder))
+    with (folder / "gallery.md").open("a") as page:
+        page.write(REPORTS)  # they are made here, so the page of the checkout cannot link to them
     write_gallery(folder / "gallery")
 
 

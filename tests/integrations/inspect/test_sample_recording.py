@@ -17,7 +17,7 @@ from fixtures.sites.shop.server import serve
 from tests.blocks import block
 from tests.integrations.inspect.conftest import ROOT, Run
 
-EXAMPLE = "fixtures/inspect/shop_task.py"
+EXAMPLE = "fixtures/gallery/inspect_task.py"
 JOURNAL = ROOT / "recordings" / "format" / "v1-journal.zst"
 PROGRAM = Path(__file__).with_name("ended_samples.py")
 
@@ -35,7 +35,7 @@ def test_the_page_shows_the_example() -> None:
 
 @pytest.mark.live
 def test_the_commands_record_and_score(run: Run, shop: str, browser_path: Path, tmp_path: Path) -> None:
-    for folder in ("inspect", "tasks"):
+    for folder in ("gallery", "tasks"):
         shutil.copytree(ROOT / "fixtures" / folder, tmp_path / "fixtures" / folder)
     record, score = block("docs/harnesses.md", "inspect eval").text.splitlines()
 

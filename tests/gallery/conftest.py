@@ -1,0 +1,104 @@
+"""The examples of docs/gallery.md, each run as the page shows it, by the packages that its row names.
+
+`sh .ci/ecosystem gallery` installs each into `.venv/gallery/NAME`, and sets REPLAYKIT_GALLERY. Without that variable
+an example whose environment is missing is skipped: the environments are too heavy for every test run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fixtures.sites.shop.server import Site, serve
+from tests.blocks import ROOT, blocks_of
+
+PAGE = "docs/gallery.md"
+SHOP = "http://127.0.0.1:8000"
+"""Where the page has the shop."""
+
+
+@dataclass
+class Example:
+    """One example in its own environment and in an empty folder, beside a copy of the fixtures."""
+
+    python: Path
+    folder: Path
+    shop: str
+    browser: Path
+
+    def run(self, script: str, **added: str) -> subprocess.CompletedProcess[str]:
+        """Run lines of the page by a shell whose PATH begins with the environment."""
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "REPLAYKIT"))
+        }
+        variables = {
+            **kept,
+            "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.folder),
+            "REPLAYKIT_BROWSER": str(self.browser),
+            **added,
+        }
+        return subprocess.run(
+            ["sh", "-euc", script.replace(SHOP, self.shop)], cwd=self.folder, env=variables, capture_output=True,
+            text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    def shows(self, title: str) -> None:
+        """Run the command of a section of the page; fails unless it ends with the output that the page shows."""
+        command, output = section(title)
+        done = self.run(command)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert output and done.stdout.endswith(output), done.stdout + done.stderr
+
+
+def section(title: str) -> tuple[str, str]:
+    """The first command of a section of the page, and the output below it."""
+    start, end = lines_of(title)
+    found = [one for one in blocks_of(ROOT / PAGE) if start < one.line < end]
+    command = next(one for one in found if one.kind == "sh")
+    output = next(one for one in found if one.kind == "" and one.line > command.line)
+    return command.text, output.text
+
+
+def lines_of(title: str) -> tuple[int, int]:
+    """From a heading to the next one, in lines from 1."""
+    lines = (ROOT / PAGE).read_text("utf-8").splitlines()
+    start = lines.index(f"## {title}") + 1
+    later = [number for number, line in enumerate(lines, 1) if number > start and line.startswith("## ")]
+    return start, min([*later, len(lines) + 1])
+
+
+@pytest.fixture
+def shop() -> Iterator[Site]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], Example]:
+    """Return a function that opens the example of that name."""
+
+    def opened(name: str) -> Example:
+        python = ROOT / ".venv" / "gallery" / name / "bin" / "python"
+        if not python.exists():
+            absent(f"{python.parent} is missing: sh .ci/ecosystem gallery {name} installs it")
+        shutil.copytree(
+            ROOT / "fixtures", tmp_path / "fixtures", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        return Example(python, tmp_path, shop.url, browser_path)
+
+    return opened
+
+
+def absent(reason: str) -> None:
+    """Skip an example; fail where `.ci/ecosystem` runs, since it has installed all of them."""
+    if os.environ.get("REPLAYKIT_GALLERY"):
+        pytest.fail(reason)
+    # Heavy packages: CI has them in the job `ecosystem` only.
+    pytest.skip(reason=reason)
