@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cached_property, partial
 from pathlib import Path
+from traceback import format_exc
 from typing import Annotated, Any, TypeVar
 
 import anyio
-import anyio.to_thread
+import anyio.to_process
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Image
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 from pydantic import Field
 
 import replaykit
@@ -23,13 +25,16 @@ from replaykit.integrations.mcp.allowed_files import AllowedFiles, Refusal
 from replaykit.integrations.mcp.run_answers import Mode, RunAnswer, When
 
 SECONDS_MAX = 60.0
-"""Time of one call."""
+"""Time of one call, with its wait for a process; the process of a call that is not done by then is killed."""
 
-CALLS_MAX = 8
-"""Calls at work at once. One that runs out of time works on until it ends: a thread cannot be stopped."""
+PROCESSES_MAX = 4
+"""Calls at work at once; further ones wait."""
 
 ERROR_MAX = 2_000
 """Characters of an error message."""
+
+NAME_MAX = 80
+"""Characters of an unknown argument that are compared and repeated."""
 
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
@@ -56,12 +61,15 @@ ModeName = Annotated[
 ]
 
 
+class Defect(Exception):
+    """A defect in the process of a call, with its traceback: a traceback does not cross processes."""
+
+
 class RunTools:
-    """The tools, as methods; each answers in a thread of its own, in bounded time."""
+    """The tools, as methods; each answers from a process that can be killed, in bounded time."""
 
     def __init__(self, files: AllowedFiles) -> None:
         self._files = files
-        self._free = threading.BoundedSemaphore(CALLS_MAX)
 
     async def list_runs(
         self,
@@ -69,11 +77,11 @@ class RunTools:
         limit: Annotated[int, Field(ge=1, le=200)] = 50,
     ) -> list[Any]:
         """List the recorded runs: name, task, ending, number of steps."""
-        return await self._told(lambda: run_answers.list_runs(self._files, after, limit))
+        return await self._told(run_answers.list_runs, after, limit)
 
     async def show_step(self, run: Run, step: Step, image: bool = True) -> list[Any]:
         """Show one step: action, target, URL, error, thought, and a screenshot."""
-        return await self._told(lambda: run_answers.show_step(self._files, run, step, has_image=image))
+        return await self._told(partial(run_answers.show_step, has_image=image), run, step)
 
     async def query_dom(
         self,
@@ -86,11 +94,11 @@ class RunTools:
         ] = "before",
     ) -> list[Any]:
         """List elements of a recorded page that match a CSS selector: tag, text, attributes, value."""
-        return await self._told(lambda: run_answers.query_dom(self._files, run, step, selector, limit, when))
+        return await self._told(run_answers.query_dom, run, step, selector, limit, when)
 
     async def grade(self, run: Run, task: TaskName = None, mode: ModeName = None) -> list[Any]:
         """Grade a run offline: checks, policies, and judges from their tape. Returns the report as JSON."""
-        return await self._told(lambda: run_answers.grade(self._files, run, task, mode))
+        return await self._told(run_answers.grade, run, task, mode)
 
     async def explain(
         self,
@@ -100,64 +108,62 @@ class RunTools:
         mode: ModeName = None,
     ) -> list[Any]:
         """Explain one result: outcome, reason in words, evidence, and what would supply missing evidence."""
-        return await self._told(lambda: run_answers.explain(self._files, run, id, task, mode))
+        return await self._told(run_answers.explain, run, id, task, mode)
 
     async def diff(self, a: Run, b: Run) -> list[Any]:
         """Compare two runs step by step: where they part, and what else differs."""
-        return await self._told(lambda: run_answers.diff(self._files, a, b))
+        return await self._told(run_answers.diff, a, b)
 
     async def verdict(self, run: str) -> str:
         """Return the report of a run, graded against its recorded task."""
-        return (await self._read(lambda: run_answers.grade(self._files, run, None, None))).text
+        return (await self._read(run_answers.grade, run, None, None)).text
 
     async def screenshot(self, run: str, step: int) -> bytes:
         """Return the screenshot of the page that a step acted on, else of the page after it."""
-        return await self._read(lambda: run_answers.screenshot(self._files, run, step))
+        return await self._read(run_answers.screenshot, run, step)
 
     async def dom(self, run: str, step: int) -> str:
         """Return the HTML of the page that a step acted on."""
-        return (await self._read(lambda: run_answers.dom(self._files, run, step))).text
+        return (await self._read(run_answers.dom, run, step)).text
 
-    async def _told(self, work: Callable[[], RunAnswer]) -> list[Any]:
-        answer = await self._answered(work, ToolError, ToolError)
+    async def _told(self, work: Callable[..., RunAnswer], *arguments: Any) -> list[Any]:
+        answer = await self._answered(work, arguments, ToolError, ToolError)
         image = [] if answer.picture is None else [Image(data=answer.picture, format=_format(answer.picture))]
         return [answer.text, *image]
 
-    async def _read(self, work: Callable[[], T]) -> T:
-        return await self._answered(work, ResourceNotFoundError, ResourceError)
+    async def _read(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await self._answered(work, arguments, ResourceNotFoundError, ResourceError)
 
-    async def _answered(self, work: Callable[[], T], refused: type[Exception], failed: type[Exception]) -> T:
+    async def _answered(
+        self,
+        work: Callable[..., T],
+        arguments: Sequence[Any],
+        refused: type[Exception],
+        failed: type[Exception],
+    ) -> T:
         """Do work; raise `refused` for an error of the project, `failed` for a defect, which is logged."""
         try:
-            return await self._bounded(work)
+            return await self._bounded(work, *arguments)
         except ReplaykitError as error:
             raise refused(self._message(error)) from error
         except Exception as error:
             raise failed(_logged(error)) from error
 
-    async def _bounded(self, work: Callable[[], T]) -> T:
-        """Do work in a thread. Raises Refusal where it takes too long, or too much is under way."""
-        if not self._free.acquire(blocking=False):
-            raise Refusal(what=f"{CALLS_MAX} calls are under way: wait for one, or restart the server")
-        begun = threading.Lock()
-
-        def counted() -> T:
-            if not begun.acquire(blocking=False):
-                raise Refusal(what="cancelled")  # nobody listens any more
-            try:
-                return work()
-            finally:
-                self._free.release()
-
+    async def _bounded(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do work in a process. Raises Refusal where it takes too long or ends its process."""
         try:
             with anyio.move_on_after(SECONDS_MAX):
-                # The shared limiter counts abandoned threads as done.
-                limiter = anyio.CapacityLimiter(1)
-                return await anyio.to_thread.run_sync(counted, abandon_on_cancel=True, limiter=limiter)
-            raise Refusal(what=f"not done within {SECONDS_MAX:g} s")
-        finally:
-            if begun.acquire(blocking=False):  # cancelled before the thread began
-                self._free.release()
+                return await anyio.to_process.run_sync(
+                    _worked, work, self._files, *arguments, cancellable=True, limiter=self._places
+                )
+        except anyio.BrokenWorkerProcess as error:
+            why = "as it does where memory runs out"
+            raise Refusal(what=f"the process that worked on it died, {why}") from error
+        raise Refusal(what=f"not done within {SECONDS_MAX:g} s; the work was ended")
+
+    @cached_property
+    def _places(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(PROCESSES_MAX)
 
     def _message(self, error: ReplaykitError) -> str:
         """Return what the client is told: our own words as they are, those about a file as recorded text."""
@@ -167,10 +173,28 @@ class RunTools:
         return f"not possible. {run_answers.NOTE}\n{replaykit.mark_untrusted(said)}"
 
 
+class RunServer(MCPServer[Any]):
+    """A server that refuses arguments which a tool does not have: whoever wrote them meant something."""
+
+    async def list_tools(self) -> list[Tool]:
+        """List the tools, whose schemas take no further argument."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema = {**tool.input_schema, "additionalProperties": False}
+        return tools
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool. Raises ToolError for an unknown argument, with the nearest name."""
+        known = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+        if name in known:
+            _refuse_unknown(name, arguments, known[name])
+        return await super().call_tool(name, arguments, context)
+
+
 def tool_server(folders: Sequence[str | Path]) -> MCPServer[Any]:
     """Return a server for the runs below some folders. Raises Refusal for what is no folder."""
     tools = RunTools(AllowedFiles(folders))
-    server: MCPServer[Any] = MCPServer(
+    server = RunServer(
         "replaykit", version=replaykit.__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
     for tool in (tools.list_runs, tools.show_step, tools.query_dom, tools.grade, tools.diff, tools.explain):
@@ -180,6 +204,25 @@ def tool_server(folders: Sequence[str | Path]) -> MCPServer[Any]:
     server.resource(f"{runs}/steps/{{step}}/screenshot", mime_type="image/png")(tools.screenshot)
     server.resource(f"{runs}/steps/{{step}}/dom", mime_type="text/plain")(tools.dom)
     return server
+
+
+def _worked(work: Callable[..., T], *arguments: Any) -> T:
+    """Do work in a process of its own, whose stderr goes nowhere."""
+    try:
+        return work(*arguments)
+    except ReplaykitError:
+        raise
+    except Exception as error:
+        raise Defect(format_exc()) from error
+
+
+def _refuse_unknown(tool: str, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    unknown = next((name for name in arguments if name not in known), None)
+    if unknown is None:
+        return
+    near = get_close_matches(unknown[:NAME_MAX], known, 1, 0.4)
+    guess = f"; did you mean {near[0]}?" if near else ""
+    raise ToolError(f"{tool} has no argument {unknown[:NAME_MAX]!r}{guess} (there are {', '.join(known)})")
 
 
 def _logged(error: Exception) -> str:

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from mcp.types import ImageContent, TextContent
 from replaykit.bundle.blobs import image_size
 from replaykit.cli.main import run as command_line
 from replaykit.integrations.mcp import run_answers, tool_server
+from replaykit.integrations.mcp.allowed_files import AllowedFiles
 from replaykit.testing import trajectory
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,6 +119,7 @@ def test_every_tool_says_that_it_only_reads(runs: Path) -> None:
     for tool in tools:
         assert tool.annotations.read_only_hint is True
         assert tool.annotations.open_world_hint is False
+        assert tool.input_schema["additionalProperties"] is False
         assert tool.description
 
 
@@ -245,11 +246,11 @@ def test_a_verifier_is_not_run(runs: Path) -> None:
     assert not list(runs.rglob("ran")) and not Path("ran").exists()
 
 
-def test_no_model_is_asked_whatever_a_client_says(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_is_asked(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
     task = {"id": "t", "intent": "Go.", "judge": "webvoyager"}
     trajectory(task).goto("http://h.test/", "<p>").screenshot().answer("x").write(runs / "judged.zst")
-    told = value(called(runs, "grade", run="judged.zst", judge_mode="new")[0])
+    told = value(called(runs, "grade", run="judged.zst")[0])
     (judgement,) = told["verdicts"][0]["judgements"]
     assert (judgement["outcome"], judgement["reason"]) == ("ERROR", "tape_miss")
     assert not list(runs.glob("*.replies.jsonl"))
@@ -331,45 +332,93 @@ def test_a_resource_that_is_not_there_is_an_error(place: str, runs: Path) -> Non
     assert str(runs) not in asked(runs, work)
 
 
-def test_a_call_that_takes_too_long_is_refused_and_keeps_its_place(
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (
+            "grade",
+            {"run": GOOD, "judge_mode": "new"},
+            "grade has no argument 'judge_mode'; did you mean mode? (there are run, task, mode)",
+        ),
+        ("grade", {"run": GOOD, "tasks": "shop.yaml"}, "grade has no argument 'tasks'; did you mean task?"),
+        ("diff", {"a": GOOD, "b": GOOD, "zzz": 1}, "diff has no argument 'zzz' (there are a, b)"),
+        ("list_runs", {"x" * 5_000: 1}, f"list_runs has no argument {'x' * 80!r} (there are after, limit)"),
+    ],
+)
+def test_an_argument_that_a_tool_does_not_have_is_refused(
+    tool: str, arguments: dict[str, Any], said: str, runs: Path
+) -> None:
+    assert said in refused(runs, tool, **arguments)
+
+
+def test_an_unknown_tool_is_named(runs: Path) -> None:
+    async def work(client: Client) -> str:
+        try:
+            return str((await client.call_tool("grades", {"run": GOOD})).content[0].text)
+        except MCPError as error:  # mcp 2.3
+            return str(error)
+
+    assert "Unknown tool: grades" in asked(runs, work)
+
+
+# Picklable by name: the server's processes find them in this module.
+
+
+def endless(files: AllowedFiles, before: str, after: str) -> None:
+    (files.run(before).parent / "pid").write_text(str(os.getpid()))
+    while True:  # never gives another thread of its process a chance to interfere
+        pass
+
+
+def dying(*_: object) -> None:
+    os._exit(9)
+
+
+def broken(*_: object) -> None:
+    raise ZeroDivisionError(ORDER)
+
+
+def test_a_call_that_takes_too_long_is_refused_and_its_process_is_gone(
     runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    released = threading.Event()
-    monkeypatch.setattr(run_answers, "diff", lambda *_: released.wait())
-    monkeypatch.setattr(tool_server, "SECONDS_MAX", 0.01)
-    monkeypatch.setattr(tool_server, "CALLS_MAX", 1)
+    monkeypatch.setattr(tool_server, "PROCESSES_MAX", 1)
 
-    async def work(client: Client) -> list[str]:
+    async def work(client: Client) -> tuple[str, bool]:
+        await client.call_tool("list_runs", {})  # starts the process
+        monkeypatch.setattr(run_answers, "diff", endless)
+        monkeypatch.setattr(tool_server, "SECONDS_MAX", 3.0)
         slow = await client.call_tool("diff", {"a": GOOD, "b": GOOD})
-        next_one = await client.call_tool("list_runs", {})
-        released.set()
-        return [str(one.content[0].text) for one in (slow, next_one)]
+        monkeypatch.setattr(tool_server, "SECONDS_MAX", 60.0)
+        return str(slow.content[0].text), (await client.call_tool("grade", {"run": GOOD})).is_error
 
-    slow, next_one = asked(runs, work)
-    assert "not done within 0.01 s" in slow
-    assert "1 calls are under way" in next_one
+    slow, is_error = asked(runs, work)
+    assert slow.endswith(": not done within 3 s; the work was ended")
+    assert not is_error  # its place is free
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((runs / "pid").read_text()), 0)
 
 
-def test_a_place_is_free_again_when_its_call_has_ended(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_server, "CALLS_MAX", 1)
+def test_a_call_that_ends_its_process_is_refused(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_answers, "diff", dying)
 
-    async def work(client: Client) -> list[bool]:
-        return [(await client.call_tool("grade", {"run": GOOD})).is_error for _ in range(3)]
+    async def work(client: Client) -> tuple[str, bool]:
+        dead = await client.call_tool("diff", {"a": GOOD, "b": GOOD})
+        return str(dead.content[0].text), (await client.call_tool("list_runs", {})).is_error
 
-    assert asked(runs, work) == [False, False, False]
+    said, is_error = asked(runs, work)
+    assert said.endswith(": the process that worked on it died, as it does where memory runs out")
+    assert not is_error
 
 
 def test_a_defect_tells_the_client_nothing(
     runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError(ORDER)
-
     monkeypatch.setattr(run_answers, "diff", broken)
     said = refused(runs, "diff", a=GOOD, b=GOOD)
     assert "this is a defect of replaykit" in said
     assert ORDER not in said and "ZeroDivisionError" not in said
     assert f"ZeroDivisionError: {ORDER}" in caplog.text
+    assert "in broken" in caplog.text  # the traceback of the other process
 
 
 def digests(folder: Path) -> dict[str, str]:
