@@ -37,7 +37,7 @@ def defined(name: str) -> dict[str, Any]:
 
 
 def test_every_block_of_the_page_is_run_or_compared() -> None:
-    assert list(FILES) == ["loop.py"]
+    assert list(FILES) == ["loop.py", "traced.py"]
     assert [line.split()[1] for line in INSPECT] == ["eval", "score"]
     assert [line.split()[1] for line in COMMANDS] == ["record", "grade", "rerun"]
     assert [line.split()[2] for line in SERVERS] == [f"fixtures.agents.a2a_{name}" for name in AGENTS]
@@ -133,6 +133,26 @@ def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) 
     with open_bundle(path) as bundle:
         assert bundle.ending is not None
         assert (bundle.ending.kind, bundle.ending.cause) == ("max_steps", "harness")
+
+
+@pytest.mark.live
+def test_the_trace_of_a_run_is_that_of_its_harness(browser: Any, tmp_path: Path) -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    provider, sent = TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(sent))
+    path = tmp_path / "run.zst"
+    with serve() as shop:
+        page = browser.new_page()
+        page.goto(shop.url)
+        place = defined("traced.py")["record_traced"](provider.get_tracer("harness"), page, path)
+    (span,) = sent.get_finished_spans()
+    with open_bundle(path) as bundle:
+        assert bundle.header.traceparent == place
+        assert [step.action.__struct_config__.tag for step in bundle.trajectory.steps] == ["click"]
+    assert place.startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
 
 
 # The commands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from msgspec import Struct
@@ -68,6 +68,7 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     shows_side_effects: bool
     otel: str | None
     has_spans: bool
+    results_as: Literal["log", "span"] | None
     options: dict[str, Any]
     """What goes to `GradeOptions` as it is."""
 
@@ -93,13 +94,14 @@ def graded(reward_dir: Path | None, **said: Any) -> int:
 
 def _telemetry(asked: GradeCommand) -> Telemetry | None:
     """Return what sends the results; what cannot send them fails before anything is graded."""
-    if asked.otel is None and asked.has_spans:
-        raise UsageError(what="--otel-spans: name the exporter with --otel EXPORTER")
     if asked.otel is None:
+        given = "--otel-spans" if asked.has_spans else "--otel-as" if asked.results_as else None
+        if given is not None:
+            raise UsageError(what=f"{given}: name the exporter with --otel EXPORTER")
         return None
     from replaykit.integrations.otel import Telemetry
 
-    return Telemetry(asked.otel, has_spans=asked.has_spans)
+    return Telemetry(asked.otel, has_spans=asked.has_spans, results_as=asked.results_as or "log")
 
 
 def _warn(report: Report, asked: GradeCommand) -> None:

@@ -39,8 +39,8 @@ from replaykit.recorder.agent_limits import alarm, failing, interrupts, within
 from replaykit.recorder.agent_traceback import place_of, trace_of
 from replaykit.recorder.browser.witnesses.net_log import FLAG
 from replaykit.recorder.proxy.proxied_browser import Proxied
-from replaykit.recorder.recorder import AsyncRecorder, Recorder, as_sites
-from replaykit.recorder.settings import all_secrets, as_settings
+from replaykit.recorder.recorder import AsyncRecorder, Recorder
+from replaykit.recorder.settings import all_secrets, as_settings, as_sites
 from replaykit.tasks.task import AgentTask, Task, agent_view
 
 if TYPE_CHECKING:

@@ -38,15 +38,19 @@ from replaykit.recorder.session.declared_actions import Said as Declared
 from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
 from replaykit.recorder.session.session import Session
 from replaykit.recorder.settings import (
+    active_traceparent,
     all_secrets,
     as_settings,
+    as_sites,
+    as_task,
     looked_at,
     probe_plan,
+    refuse_traceparent,
     session_options,
     stored_options,
 )
 from replaykit.secrets.redactor import Redactor
-from replaykit.tasks.task import Sites, Task, decode_task
+from replaykit.tasks.task import Task
 from replaykit.trajectory.step import Ending, Environment, Header
 
 if TYPE_CHECKING:
@@ -97,6 +101,7 @@ class _Recording(LiveRun):
         """Addresses that are opened after the run for the checks of the task; logged at the start, too."""
         self._journal: Journal | None = None
         self._was_opened = False
+        self._has_header = False
         self._is_cut_short = False
         self._guards = ExitStack()
         self._thread = get_ident()
@@ -147,6 +152,20 @@ class _Recording(LiveRun):
         self._require_open(kind)
         super().say(kind, text, approved, at, said_at, of)
 
+    def trace_context(self, traceparent: str | None = None) -> str:
+        """Note the trace that the run belongs to, before `attach`; returns it as a W3C `traceparent`.
+
+        Default: OpenTelemetry's active span. Raises UsageError where there is none, and after `attach`.
+        """
+        said = active_traceparent() if traceparent is None else traceparent
+        if said is None:
+            raise UsageError(what="trace_context: no span of OpenTelemetry is active; give a traceparent")
+        refuse_traceparent(said, "trace_context")
+        if self._has_header:
+            raise UsageError(what="trace_context: the recording has begun; call it before attach")
+        self._settings = replace(self._settings, traceparent=said)
+        return said
+
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):
             self.ended = write.event
@@ -159,6 +178,7 @@ class _Recording(LiveRun):
             raise
 
     def _open(self, environment: Environment) -> Session:
+        self._has_header = True
         header = Header(
             created=_rfc3339(self._driver.clock.started),
             run=self._settings.run,
@@ -436,36 +456,6 @@ def _refuse(redactor: Redactor, data: bytes, path: Path, place: str) -> None:
     found = redactor.scan(data)
     if found is not None and found.is_declared:
         raise SecretFound(source=str(path), id=found.id, place=place)
-
-
-def as_task(
-    task: Task | Mapping[str, Any] | Suite | str | Path | None,
-) -> tuple[Task | None, dict[str, tuple[str, ...]]]:
-    """Return a task and the roots of the sites of its suite; a text names a file, as `FILE#ID`.
-
-    Raises TaskError, UnknownTask, UsageError where a suite has several tasks.
-    """
-    if task is None or isinstance(task, Task):
-        return task, {}
-    if isinstance(task, Mapping):
-        return decode_task(task), {}
-    from replaykit.tasks.suite import Suite, load_suite  # readers of files are loaded for who names files
-
-    suite = task if isinstance(task, Suite) else load_suite(task)
-    if len(suite.tasks) != 1:
-        count = len(suite.tasks)
-        raise UsageError(what=f"task: the suite has {count} tasks: name one, as in 'suite.yaml#ID'")
-    return suite.tasks[0], dict(suite.sites)
-
-
-def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
-    """Return site names with tuples of roots; a single root may be given as it is. Raises UsageError."""
-    if not isinstance(sites, Mapping | None):
-        raise UsageError(
-            what=f"sites: expected names with their roots, such as {{'shop': URL}}, got {sites!r}"
-        )
-    given = (sites or {}).items()
-    return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
 
 
 def _completed(environment: Environment) -> Environment:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -21,8 +23,11 @@ from replaykit.tasks.benchmarks.stwab_rules import native_policies, probe_checks
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
 from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.policy_rules import NoLeak, OnlyFill, Secret
-from replaykit.tasks.task import Sites, Task, fill_task, unresolved
+from replaykit.tasks.task import Sites, Task, decode_task, fill_task, unresolved
 from replaykit.trajectory.step import AgentInfo
+
+if TYPE_CHECKING:
+    from replaykit.tasks.suite import Suite
 
 log = logging.getLogger("replaykit.recorder")
 
@@ -87,15 +92,59 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
     except msgspec.ValidationError as error:
         raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
     refuse_selectors(settings.mask)
-    if settings.traceparent is not None and not _TRACE.fullmatch(settings.traceparent):
-        form = "00-<32 hex digits>-<16 hex digits>-01"
-        what = f"traceparent ({TRACEPARENT}): expected {form}, found {settings.traceparent!r}"
-        raise UsageError(what=what)
+    if settings.traceparent is not None:
+        refuse_traceparent(settings.traceparent, f"traceparent ({TRACEPARENT})")
     for name, value in settings.secrets.items():
         if len(value) < SECRET_MIN:
             what = f"secret {name!r} has {len(value)} characters, at least {SECRET_MIN} are needed"
             raise UsageError(what=f"{what}; use --mask SELECTOR for the field that shows it")
     return settings
+
+
+def as_task(
+    task: Task | Mapping[str, Any] | Suite | str | Path | None,
+) -> tuple[Task | None, dict[str, tuple[str, ...]]]:
+    """Return a task and the roots of the sites of its suite; a text names a file, as `FILE#ID`.
+
+    Raises TaskError, UnknownTask, UsageError where a suite has several tasks.
+    """
+    if task is None or isinstance(task, Task):
+        return task, {}
+    if isinstance(task, Mapping):
+        return decode_task(task), {}
+    from replaykit.tasks.suite import Suite, load_suite  # readers of files are loaded for who names files
+
+    suite = task if isinstance(task, Suite) else load_suite(task)
+    if len(suite.tasks) != 1:
+        count = len(suite.tasks)
+        raise UsageError(what=f"task: the suite has {count} tasks: name one, as in 'suite.yaml#ID'")
+    return suite.tasks[0], dict(suite.sites)
+
+
+def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
+    """Return site names with tuples of roots; a single root may be given as it is. Raises UsageError."""
+    if not isinstance(sites, Mapping | None):
+        raise UsageError(
+            what=f"sites: expected names with their roots, such as {{'shop': URL}}, got {sites!r}"
+        )
+    given = (sites or {}).items()
+    return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
+
+
+def refuse_traceparent(said: str, option: str) -> None:
+    """Raise UsageError for a text that is no trace context."""
+    if not _TRACE.fullmatch(said):
+        form = "00-<32 hex digits>-<16 hex digits>-01"
+        raise UsageError(what=f"{option}: expected {form}, found {said!r}")
+
+
+def active_traceparent() -> str | None:
+    """Return the trace context of OpenTelemetry's active span; None where there is none."""
+    api = sys.modules.get("opentelemetry.trace")  # who has not loaded it has no span
+    place = api.get_current_span().get_span_context() if api is not None else None
+    if place is None or not place.is_valid:
+        return None
+    return f"00-{place.trace_id:032x}-{place.span_id:016x}-{int(place.trace_flags):02x}"
 
 
 def refuse_selectors(mask: Iterable[str], option: str = "mask") -> None:

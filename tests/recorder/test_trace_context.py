@@ -41,3 +41,35 @@ def test_it_is_in_the_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         run.answer("42")
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert bundle.header.traceparent == SAID
+
+
+def test_a_harness_names_it_before_the_recording_begins(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run.zst", traceparent=OTHER) as run:
+        assert run.trace_context(SAID) == SAID
+        run.answer("42")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert bundle.header.traceparent == SAID
+
+
+def test_by_default_it_is_the_active_span(tmp_path: Path) -> None:
+    trace = pytest.importorskip("opentelemetry.trace")
+    place = trace.SpanContext(int("ab" * 16, 16), int("cd" * 8, 16), False, trace.TraceFlags(1))
+    with (
+        Recorder(tmp_path / "run.zst") as run,
+        trace.use_span(trace.NonRecordingSpan(place)),
+    ):
+        assert run.trace_context() == SAID
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert bundle.header.traceparent == SAID
+
+
+def test_without_a_span_and_after_the_beginning_it_is_refused(tmp_path: Path) -> None:
+    run = Recorder(tmp_path / "run.zst")
+    with run:
+        with pytest.raises(UsageError, match="no span of OpenTelemetry is active; give a traceparent"):
+            run.trace_context()
+        with pytest.raises(UsageError, match=r"^trace_context: expected 00-<32 hex digits>"):
+            run.trace_context("00-1-2-01")
+        run.answer("42")
+    with pytest.raises(UsageError, match="the recording has begun; call it before attach"):
+        run.trace_context(SAID)

@@ -23,7 +23,7 @@ SECTIONS = {
     "Gate": ["fail_on", "fail_under", "max_error_share", "calibration", "calibration_min", "thresholds"],
     "Output": [
         "outputs", "format", "is_summary", "shows_side_effects", "label", "reward_dir", "no_fallback",
-        "timings", "otel", "has_spans",
+        "timings", "otel", "has_spans", "results_as",
     ],
     "Processes": ["jobs", "results"],
 }  # fmt: skip
@@ -245,6 +245,13 @@ SECTIONS = {
     "has_spans",
     is_flag=True,
     help="With --otel, send a span for each run and step: names and times only.",
+)
+@click.option(
+    "--otel-as",
+    "results_as",
+    type=click.Choice(["log", "span"]),
+    help="With --otel, send each result as a log record, or as a span below that of its run, for tools that "
+    "take only traces. Default: log.",
 )
 @click.option(
     "--timings",

@@ -65,9 +65,23 @@ def ids_of(trajectory: str) -> Ids:
     return Ids(int(digest[:32], 16), int(digest[32:48], 16))
 
 
+def unread_ids(verdict: replaykit.Verdict) -> Ids:
+    """Return ids for a bundle that could not be read: it has no digest."""
+    return ids_of(sha256(f"{verdict.task_id} {verdict.error}".encode()).hexdigest())
+
+
 def step_ids(run: Ids, index: int) -> Ids:
     """Return the ids of a step of a run."""
-    digest = sha256(f"{run.trace:032x}{run.span:016x}:{index}".encode()).digest()
+    return _below(run, f":{index}")
+
+
+def result_ids(run: Ids, index: int) -> Ids:
+    """Return the ids of a result of a run."""
+    return _below(run, f":result:{index}")
+
+
+def _below(run: Ids, place: str) -> Ids:
+    digest = sha256(f"{run.trace:032x}{run.span:016x}{place}".encode()).digest()
     return Ids(run.trace, int.from_bytes(digest[:8], "big"))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 from opentelemetry._logs import LogRecord
 from opentelemetry.context import Context
@@ -26,7 +26,15 @@ from opentelemetry.trace import (
 
 import replaykit
 from replaykit.integrations.otel.evaluations import EVENT, Attributes, attributes, evaluations
-from replaykit.integrations.otel.run_times import Ids, RunTimes, ids_of, read_times, step_ids
+from replaykit.integrations.otel.run_times import (
+    Ids,
+    RunTimes,
+    ids_of,
+    read_times,
+    result_ids,
+    step_ids,
+    unread_ids,
+)
 
 LOGS, TRACES = "opentelemetry_logs_exporter", "opentelemetry_traces_exporter"
 """Groups of entry points in which exporters are registered."""
@@ -44,15 +52,19 @@ SCOPE = InstrumentationScope("replaykit", replaykit.__version__)
 class Telemetry:
     """An exporter for evaluation events, and one for spans if they are wanted.
 
-    `exporter`: a name in the group of entry points `opentelemetry_logs_exporter`, such as `otlp_proto_http`.
-    It reads its own environment variables. Raises UsageError for a name that is not installed, InteropError
-    for an exporter that cannot be made.
+    `exporter`: a name in the group of entry points `opentelemetry_logs_exporter`, such as `otlp_proto_http`;
+    with `results_as="span"` in the group `opentelemetry_traces_exporter`. It reads its own environment
+    variables. Raises UsageError for a name that is not installed, InteropError for an exporter that cannot
+    be made.
     """
 
-    def __init__(self, exporter: str, *, has_spans: bool = False) -> None:
+    def __init__(
+        self, exporter: str, *, has_spans: bool = False, results_as: Literal["log", "span"] = "log"
+    ) -> None:
         self._name = exporter
-        self._logs = _exporter(LOGS, exporter)
-        self._spans = _exporter(TRACES, exporter) if has_spans else None
+        self._has_steps, is_traced = has_spans, results_as == "span"
+        self._logs = None if is_traced else _exporter(LOGS, exporter)
+        self._traces = _exporter(TRACES, exporter) if has_spans or is_traced else None
 
     def send(self, report: replaykit.Report, sources: Iterable[str]) -> None:
         """Send the results of a report; `sources` are its bundles, which say when their runs took place.
@@ -60,10 +72,19 @@ class Telemetry:
         Raises InteropError where the exporter does not accept them.
         """
         times = read_times(sources)
-        records = [record for one in report.verdicts for record in log_records(one, times)]
-        self._export(self._logs, records)
-        if self._spans is not None:
-            self._export(self._spans, [span for one in report.verdicts for span in spans(one, times)])
+        if self._logs is not None:
+            self._export(
+                self._logs, [one for verdict in report.verdicts for one in log_records(verdict, times)]
+            )
+        if self._traces is not None:
+            self._export(
+                self._traces, [one for verdict in report.verdicts for one in self._spans(verdict, times)]
+            )
+
+    def _spans(self, verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[ReadableSpan]:
+        yield from spans(verdict, times, has_steps=self._has_steps)
+        if self._logs is None:
+            yield from result_spans(verdict, times)
 
     def _export(self, exporter: Any, items: Sequence[Any]) -> None:
         try:
@@ -100,21 +121,37 @@ def log_records(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Itera
         yield ReadableLogRecord(record, RESOURCE, SCOPE)
 
 
-def spans(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[ReadableSpan]:
+def result_spans(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[ReadableSpan]:
+    """Return the results of one run as spans below that of the run, with the attributes of the events.
+
+    For back ends that take no log records. A span has no duration: it stands where the run ended.
+    """
+    run = times.get(verdict.trajectory or "")
+    place, parent = _run_place(verdict, run), None
+    at = 0 if run is None else run.end
+    if run is not None:
+        parent = place
+    for index, one in enumerate(evaluations(verdict)):
+        name, is_failed = f"{EVENT} {one.name}", one.label == "ERROR"
+        about = attributes(one, verdict)
+        yield _span(name, result_ids(place, index), parent, (at, at), about, is_failed=is_failed)
+
+
+def spans(
+    verdict: replaykit.Verdict, times: dict[str, RunTimes], *, has_steps: bool = True
+) -> Iterator[ReadableSpan]:
     """Return `invoke_agent` for a run and `execute_tool` for each of its steps: names and times only."""
     run = times.get(verdict.trajectory or "")
     if run is None or verdict.trajectory is None:
         return
-    place = ids_of(verdict.trajectory)
-    if run.parent is not None:
-        place = Ids(run.parent.trace, place.span)
+    place = _run_place(verdict, run)
     about: Attributes = {"replaykit.trajectory": verdict.trajectory, "replaykit.task": verdict.task_id}
     about |= {"gen_ai.operation.name": "invoke_agent"}
     if run.agent is not None:
         about["gen_ai.agent.name"] = run.agent
     name = f"invoke_agent {run.agent}" if run.agent else "invoke_agent"
     yield _span(name, place, run.parent, (run.start, run.end), about, is_failed=run.is_crashed)
-    for index, step in enumerate(run.steps):
+    for index, step in enumerate(run.steps if has_steps else ()):
         about = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": step.name,
@@ -124,6 +161,12 @@ def spans(verdict: replaykit.Verdict, times: dict[str, RunTimes]) -> Iterator[Re
             about["error.type"] = step.error
         name, when = f"execute_tool {step.name}", (step.start, step.end)
         yield _span(name, step_ids(place, index), place, when, about, is_failed=step.error is not None)
+
+
+def _run_place(verdict: replaykit.Verdict, run: RunTimes | None) -> Ids:
+    """Return the ids of a run's span; a bundle that could not be read has those of what was said of it."""
+    place = ids_of(verdict.trajectory) if verdict.trajectory else unread_ids(verdict)
+    return place if run is None or run.parent is None else Ids(run.parent.trace, place.span)
 
 
 def _span(

@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import replaykit
 from replaykit.cli.main import run as command
 from replaykit.integrations.otel import Telemetry
-from replaykit.integrations.otel.evaluations import VALUES, Evaluation, attributes
+from replaykit.integrations.otel.evaluations import VALUES, Evaluation, attributes, evaluations
 from replaykit.integrations.otel.run_times import ids_of, parent_of, times_of
 from replaykit.testing import trajectory
 from tests.blocks import block
@@ -47,9 +47,9 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Any]]:
 
     monkeypatch.setattr("replaykit.integrations.otel.telemetry.entry_points", points)
 
-    def exported(*bundles: Path | str) -> tuple[Any, Any]:
+    def exported(*bundles: Path | str, **options: Any) -> tuple[Any, Any]:
         report = replaykit.grade_many(bundles)
-        Telemetry("memory", has_spans=True).send(report, map(str, bundles))
+        Telemetry("memory", **(options or {"has_spans": True})).send(report, map(str, bundles))
         return logs.get_finished_logs(), traces.get_finished_spans()
 
     return exported
@@ -156,6 +156,51 @@ def test_spans_have_names_and_times_only(exported: Callable[..., Any]) -> None:
     kept = {"gen_ai.operation.name", "gen_ai.tool.name", "replaykit.step", "error.type"}
     assert {name for one in steps for name in one.attributes} <= kept
     assert steps[-1].name == f"execute_tool {steps[-1].attributes['gen_ai.tool.name']}"
+
+
+def test_results_may_be_spans_below_that_of_their_run(exported: Callable[..., Any]) -> None:
+    records, spans = exported(BROKEN, results_as="span")
+    run, *results = spans
+    assert records == () and run.name.startswith("invoke_agent")
+    expected = [attributes(one, replaykit.grade(BROKEN)) for one in evaluations(replaykit.grade(BROKEN))]
+    assert [dict(one.attributes) for one in results] == expected
+    assert results[0].name == "gen_ai.evaluation.result success"
+    assert {one.parent.span_id for one in results} == {run.context.span_id}
+    assert {one.context.trace_id for one in spans} == {run.context.trace_id}
+    assert {(one.start_time, one.end_time) for one in results} == {(run.end_time, run.end_time)}
+    assert len({one.context.span_id for one in spans}) == len(spans)
+
+
+def test_result_spans_of_a_traced_run_are_in_the_trace_of_its_harness(
+    exported: Callable[..., Any], tmp_path: Path
+) -> None:
+    task = {"id": "t", "intent": "Do it.", "checks": [UNSEEN]}
+    parent = "00-" + "ab" * 16 + "-" + "cd" * 8 + "-01"
+    path = trajectory(task, traceparent=parent).goto("http://b.test/", "<p>").write(tmp_path / "run.zst")
+    run, *results = exported(path, results_as="span")[1]
+    assert (run.context.trace_id, run.parent.span_id) == (int("ab" * 16, 16), int("cd" * 8, 16))
+    assert {(one.context.trace_id, one.parent.span_id) for one in results} == {
+        (run.context.trace_id, run.context.span_id)
+    }
+    assert not [one for one in results if "gen_ai.evaluation.score.value" in one.attributes]
+
+
+def test_result_spans_and_steps_are_sent_together(exported: Callable[..., Any]) -> None:
+    records, spans = exported(BROKEN, results_as="span", has_spans=True)
+    names = [one.name.partition(" ")[0] for one in spans]
+    assert records == ()
+    assert (names[0], set(names[1:])) == ("invoke_agent", {"execute_tool", "gen_ai.evaluation.result"})
+
+
+def test_a_bundle_that_cannot_be_graded_is_a_span_with_an_error(
+    exported: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.zst").write_bytes(b"no bundle")
+    (tmp_path / "b.zst").write_bytes(b"no bundle either")
+    spans = exported(tmp_path / "a.zst", tmp_path / "b.zst", results_as="span")[1]
+    assert [one.status.status_code.name for one in spans] == ["ERROR", "ERROR"]
+    assert len({one.context.trace_id for one in spans}) == 2
+    assert [one.parent for one in spans] == [None, None]
 
 
 @pytest.mark.parametrize("created", [None, "yesterday", "9999-12-31T23:59:59Z"])
@@ -274,10 +319,40 @@ def test_an_exporter_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatc
     assert done.stderr == "error: OpenTelemetry exporter memory: cannot be made: no endpoint\n"
 
 
-def test_spans_need_an_exporter() -> None:
-    done = invoke(BROKEN, "--otel-spans")
+@pytest.mark.parametrize("words", [["--otel-spans"], ["--otel-as", "span"], ["--otel-as", "log"]])
+def test_spans_need_an_exporter(words: list[str]) -> None:
+    done = invoke(BROKEN, *words)
     assert done.exit_code == 2
-    assert done.stderr.splitlines() == ["error: --otel-spans: name the exporter with --otel EXPORTER"]
+    assert done.stderr.splitlines() == [f"error: {words[0]}: name the exporter with --otel EXPORTER"]
+
+
+def test_the_command_sends_results_as_spans_and_the_same_bytes_again(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    address, received, _ = collector
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+    for _ in range(2):
+        done = invoke(BROKEN, "--otel", "otlp_proto_http", "--otel-as", "span", "--fail-on", "")
+        assert done.exit_code == 0
+    (path, first), (_, second) = received
+    assert path == "/v1/traces" and first == second
+    (resource,) = ExportTraceServiceRequest.FromString(first).resource_spans
+    verdict = replaykit.grade(BROKEN)
+    assert len(resource.scope_spans[0].spans) == 3 + len(verdict.checks) + len(verdict.policies)
+
+
+def test_an_exporter_of_logs_alone_takes_no_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    def points(group: str) -> list[Any]:
+        return [SimpleNamespace(name="logs")] if group == "opentelemetry_logs_exporter" else []
+
+    monkeypatch.setattr("replaykit.integrations.otel.telemetry.entry_points", points)
+    done = invoke(BROKEN, "--otel", "logs", "--otel-as", "span")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "error: no OpenTelemetry exporter 'logs' in group opentelemetry_traces_exporter; installed: none\n"
+    )
 
 
 def test_without_the_extra_one_line_names_it() -> None:
