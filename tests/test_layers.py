@@ -62,7 +62,7 @@ ROWS = [
     ["grading.agreement"],
     ["grading.judge_runs"],
     ["report", "testing", "interop", "redaction"],
-    ["demo", "reruns"],
+    ["demo", "labelling", "reruns"],
     ["integrations"],
     ["cli", "pytest_plugin"],
     ["__main__"],

@@ -107,6 +107,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def version_string(self) -> str:
+        """Return what the header `Server` says."""
         return "replaykit"
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -60,7 +60,7 @@ def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path,
     assert "\x1b[31m" not in first.output
     assert "Find order 42." in first.output
     pictures = re.findall(
-        r"^pictures: 1, written by: replaykit extract (\S+) DIR$", first.output, re.MULTILINE
+        r"^screenshots: 1, written by: replaykit extract (\S+) DIR$", first.output, re.MULTILINE
     )
     assert len(pictures) == 3
     assert set(pictures) <= set(map(str, runs))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import shlex
-from collections.abc import Sequence
-from datetime import UTC, datetime
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -14,12 +17,12 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
-from replaykit.errors import UsageError
-from replaykit.grading.agreement.labels import Label, Said, append_label, read_labels
+from replaykit.grading.agreement.labels import Said
+from replaykit.labelling.label_server import label_page
+from replaykit.labelling.label_session import LabelSession
 from replaykit.replay.player import Replay
 from replaykit.report.text.table import safe
 from replaykit.trajectory.action import tag_of
-from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import MESSAGES, render_step
 
 _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable", "u": "unsure"}
@@ -49,42 +52,87 @@ _KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable",
     show_default=True,
     help="Seed of the order in which runs are shown.",
 )
+@click.option(
+    "--page/--terminal",
+    "on_page",
+    default=None,
+    help="Ask on a local page with the screenshots, or in the terminal without them. Default: the page, if "
+    "stdin is a terminal.",
+)
+@click.option("--no-open", is_flag=True, help="Print the address of the page without opening a browser.")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    show_default=True,
+    help="Port of the page on 127.0.0.1; 0 takes a free one.",
+)
 @click.pass_context
-def command(ctx: click.Context, /, bundles: tuple[str, ...], output: Path, annotator: str, seed: int) -> None:
+def command(
+    ctx: click.Context,
+    /,
+    bundles: tuple[str, ...],
+    output: Path,
+    annotator: str,
+    seed: int,
+    on_page: bool | None,
+    no_open: bool,
+    port: int,
+) -> None:
     """Label each run by hand: success, failure, not executable, unsure.
 
-    Shows task, steps and answer, and how to see the screenshots, but no verdict. Runs that this annotator
-    has labelled are skipped. q quits; a later call continues.
+    Shows task, steps, screenshots and answer on a local page, but no verdict. Every answer is saved at once.
+    Runs that this annotator has labelled are skipped; a later call continues.
     """
-    who = annotator.strip()
-    if not who:
-        raise UsageError(what="--annotator: expected a name, got blanks")
     sources = find_bundles(bundles)
+    session = LabelSession(sources, output, annotator, seed)
     if not sources:
         ctx.exit(4)
-    todo = _open_runs(sources, output, who, seed)
-    for place, source in enumerate(todo, 1):
-        with open_bundle(source) as bundle:
-            _show(bundle, source, f"{place} of {len(todo)}")
-            label = _asked(bundle, who)
-        if label is None:
-            return
-        append_label(output, label)
-    notice(f"{counted(len(todo), 'run')} labelled" if todo else "every run is labelled already")
+    if not session.unlabelled():
+        notice("every run is labelled already")
+    elif sys.stdin.isatty() if on_page is None else on_page:
+        _label_on_page(session, port, opens=not no_open)
+    else:
+        _label_in_terminal(session)
     ctx.exit(0)
 
 
-def _open_runs(sources: Sequence[str], output: Path, annotator: str, seed: int) -> list[str]:
-    """Return the runs that this annotator has not labelled, in an order that says nothing about them."""
-    said = read_labels(output).labels if output.exists() and output.stat().st_size else ()
-    known = {label.trajectory for label in said if label.annotator == annotator}
-    by_digest: dict[str, str] = {}
-    for source in sources:
-        with open_bundle(source) as bundle:
-            by_digest.setdefault(bundle.digest, source)
-    order = sorted(by_digest)
-    random.Random(seed).shuffle(order)
-    return [by_digest[digest] for digest in order if digest not in known]
+def _label_on_page(session: LabelSession, port: int, *, opens: bool) -> None:
+    with label_page(session, port) as page, _interrupts(page.ended):
+        click.echo(page.url)  # flushed: whoever waits for it reads a pipe
+        notice("Label on this page: ? lists its keys. Ctrl-C ends.")
+        if opens:
+            click.launch(page.url)
+        page.ended.wait()
+    notice(session.summary())
+
+
+@contextmanager
+def _interrupts(over: threading.Event) -> Iterator[None]:
+    """Set an event where the command is to end, instead of breaking it off."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        over.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _label_in_terminal(session: LabelSession) -> None:
+    todo = session.unlabelled()
+    for number, place in enumerate(todo, 1):
+        with open_bundle(session.source(place)) as bundle:
+            _show(bundle, session.source(place), f"{number} of {len(todo)}")
+            key = _choice()
+            if key == "q":
+                break
+            note = click.prompt("why", default="", show_default=False, err=True)
+            session.save(place, bundle, _KEYS[key], note)
+    notice(session.summary())
 
 
 def _show(bundle: Bundle, source: str, place: str) -> None:
@@ -96,27 +144,17 @@ def _show(bundle: Bundle, source: str, place: str) -> None:
             click.echo(f"  {step.index}. {safe(render_step(step))}")
     answer = trajectory.answer
     click.echo("no answer" if answer is None else f"answer: {safe(answer)}")
-    pictures = {page.screenshot_id for page in Replay(bundle).pages} - {None}
-    if pictures:
+    shots = {page.screenshot_id for page in Replay(bundle).pages} - {None}
+    if shots:
         where = f"replaykit extract {safe(shlex.quote(source))} DIR"
-        click.echo(f"pictures: {len(pictures)}, written by: {where}")
+        click.echo(f"screenshots: {len(shots)}, written by: {where}")
 
 
-def _asked(bundle: Bundle, annotator: str) -> Label | None:
-    key = click.prompt(
+def _choice() -> str:
+    key: str = click.prompt(
         "[s]uccess, [f]ailure, [n]ot executable, [u]nsure, [q]uit",
         type=click.Choice([*_KEYS, "q"]),
         show_choices=False,
         err=True,
     )
-    if key == "q":
-        return None
-    note = click.prompt("why", default="", show_default=False, err=True)
-    return Label(
-        trajectory=bundle.digest,
-        label=_KEYS[key],
-        annotator=annotator,
-        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        note=note.strip(),
-        task=str((bundle.header.task or {}).get("id", "")),
-    )
+    return key

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -190,13 +193,38 @@ def _digest(path: Path) -> str:
 
 
 def append_label(path: str | Path, label: Label) -> None:
-    """Append one label to a file of JSON lines; nothing in it is changed. Raises LabelError."""
+    """Append one label to a file of JSON lines: all of its line or nothing. Raises LabelError."""
     line = msgspec.json.encode(label) + b"\n"
     try:
-        with Path(path).open("ab") as file:
-            file.write(line)
+        with Path(path).open("a+b", buffering=0) as file:
+            _append(file, line)
     except OSError as error:
         raise LabelError(source=Path(path).name, line=0, reason=f"cannot write: {error.strerror}") from error
+
+
+def _append(file: FileIO, line: bytes) -> None:
+    end = file.seek(0, os.SEEK_END)
+    if end:
+        file.seek(end - 1)
+        # An editor may have left the last line without its end.
+        line = line if file.read(1) == b"\n" else b"\n" + line
+    try:
+        if file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file.fileno())
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+def check_appendable(path: str | Path) -> None:
+    """Raise LabelError where a file holds labels in another form than lines of ours."""
+    if not Path(path).exists():
+        return
+    head = _bytes(Path(path)).decode("utf-8-sig", "replace").lstrip()
+    if head and not head.startswith("{"):
+        reason = "it is not JSON lines: name another file for new labels"
+        raise LabelError(source=Path(path).name, line=0, reason=reason)
 
 
 def _latest(labels: Iterable[Label]) -> Iterable[Label]:

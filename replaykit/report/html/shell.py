@@ -35,7 +35,7 @@ def data_behind(file: IO[str]) -> Iterator[IO[str]]:
 
 def opening(title: str, first: dict[str, Any], fallback: str) -> str:
     """Return the file up to its data blocks: `first` is the first screen, `fallback` the same in words."""
-    style, script = _asset("report.css"), program()
+    style, script = _asset("base.css") + "\n" + _asset("report.css"), program()
     values = {
         "title": text(title),
         "policy": text(policy(script, style)),

@@ -1,0 +1,100 @@
+"""Runs in the order in which a person labels them, and what this person has said so far."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.errors import UsageError
+from replaykit.grading.agreement.labels import (
+    LABELS,
+    Label,
+    Said,
+    append_label,
+    check_appendable,
+    read_labels,
+)
+from replaykit.trajectory.counted import counted
+
+
+class LabelSession:
+    """One annotator's labels of many runs: known runs are skipped, every new label is saved at once."""
+
+    def __init__(self, sources: Sequence[str], output: Path, annotator: str, seed: int = 0) -> None:
+        """Put the runs into a seeded order that says nothing about them, and read the labels so far.
+
+        Raises BundleError, LabelError, UsageError.
+        """
+        if not annotator.strip():
+            raise UsageError(what="--annotator: expected a name, got blanks")
+        check_appendable(output)
+        self.output, self.annotator = output, annotator.strip()
+        #: Runs labelled in this session, by place.
+        self.saved: set[int] = set()
+        self._labels = _known(output, self.annotator)
+        self._by_digest = _by_digest(sources)
+        self._order = sorted(self._by_digest)
+        random.Random(seed).shuffle(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def source(self, place: int) -> str:
+        """Return the bundle of a run."""
+        return self._by_digest[self._order[place]]
+
+    def label(self, place: int) -> Label | None:
+        """Return what this annotator said last of a run."""
+        return self._labels.get(self._order[place])
+
+    def unlabelled(self, after: int = -1) -> list[int]:
+        """Return the places without a label: those behind `after` first, then those before it."""
+        open_places = [place for place in range(len(self)) if self.label(place) is None]
+        return sorted(open_places, key=lambda place: (place <= after, place))
+
+    def save(
+        self, place: int, bundle: Bundle, said: Said, note: str, others: Mapping[str, str] | None = None
+    ) -> None:
+        """Append a label of a run; a later one of the same run replaces it. Raises LabelError."""
+        label = Label(
+            trajectory=self._order[place],
+            label=said,
+            annotator=self.annotator,
+            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            note=note.strip(),
+            task=_whole(str((bundle.header.task or {}).get("id", ""))),
+            others=dict(others or {}),
+        )
+        append_label(self.output, label)
+        self._labels[label.trajectory] = label
+        self.saved.add(place)
+
+    def summary(self) -> str:
+        """Return in one line what was labelled now, and in all."""
+        found = [label.label for place in range(len(self)) if (label := self.label(place)) is not None]
+        count = Counter(found)
+        told = ", ".join(f"{count[name]} {name.replace('_', ' ')}" for name in LABELS if count[name])
+        done = f"{len(found)} of {counted(len(self), 'run')} labelled by {self.annotator}"
+        return f"{counted(len(self.saved), 'run')} labelled now; {done}" + (f": {told}" if told else "")
+
+
+def _known(output: Path, annotator: str) -> dict[str, Label]:
+    said = read_labels(output).labels if output.exists() and output.stat().st_size else ()
+    return {label.trajectory: label for label in said if label.annotator == annotator}
+
+
+def _by_digest(sources: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for source in sources:
+        with open_bundle(source) as bundle:
+            found.setdefault(bundle.digest, source)
+    return found
+
+
+def _whole(text: str) -> str:
+    """Return text without lone surrogates, which no file of UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode()
