@@ -31,11 +31,11 @@ class LabelSession:
         """
         if not annotator.strip():
             raise UsageError(what="--annotator: expected a name, got blanks")
-        check_appendable(output)
         self.output, self.annotator = output, annotator.strip()
         #: Runs labelled in this session, by place.
         self.saved: set[int] = set()
         self._labels = _known(output, self.annotator)
+        check_appendable(output)
         self._by_digest = _by_digest(sources)
         self._order = sorted(self._by_digest)
         random.Random(seed).shuffle(self._order)
