@@ -70,6 +70,10 @@ class Dom:
         states = self.snapshot.state.values()
         return tuple(state.value for state in states if state.value and not state.masked)
 
+    def lacks(self, words: Iterable[bytes]) -> bool:
+        """Whether the bytes of the snapshot alone say that one of these words, in lower case, is nowhere."""
+        return self._prefilter.lacks(words)
+
     @property
     def url(self) -> str:
         """Address of the document."""

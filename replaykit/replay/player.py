@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Protocol, TypeVar, overload
+from typing import Protocol, TypeVar, cast, overload
 
 from replaykit.errors import UsageError
 from replaykit.replay.memo import Memo
@@ -252,11 +252,23 @@ class Replay(Memo):
             pictured=self._pictured(step, before[0] if before else None),
             url=step.url,
             tabs=step.tabs,
-            messages=_of(self.messages, step),
-            dialogs=_of(self.dialogs, step),
-            navigations=_of(self.navigations, step),
-            exchanges=_of(self.exchanges, step),
+            messages=self._caused(Message, step),
+            dialogs=self._caused(Dialog, step),
+            navigations=self._caused(Navigation, step),
+            exchanges=self._caused(Exchange, step),
         )
+
+    def _caused(self, kind: type[_Caused], step: Step) -> tuple[_Caused, ...]:
+        return cast("tuple[_Caused, ...]", tuple(self._consequences.get((step.index, kind), ())))
+
+    @cached_property
+    def _consequences(self) -> dict[tuple[int | None, type], list[object]]:
+        found: dict[tuple[int | None, type], list[object]] = {}
+        caused: tuple[Message | Dialog | Navigation | Exchange, ...]
+        caused = (*self.messages, *self.dialogs, *self.navigations, *self.exchanges)
+        for event in caused:
+            found.setdefault((event.step, type(event)), []).append(event)
+        return found
 
     def _pictured(self, step: Step, before: Page | None) -> Page | None:
         # Pictures are taken at rest: what is seen in the act itself seldom has one.
@@ -298,10 +310,6 @@ class Replay(Memo):
                 step = event.of if event.role == "after" else None
                 yield Page(event, self._doms, step=step, place=place, url=urls.get(event.page))
                 urls[event.page] = event.url or urls.get(event.page, "")
-
-
-def _of(events: tuple[_Caused, ...], step: Step) -> tuple[_Caused, ...]:
-    return tuple(event for event in events if event.step == step.index)
 
 
 def _is_in(page: Page, event: Navigation | Step) -> bool:

@@ -14,6 +14,7 @@ from replaykit.grading.policies.reports_error import PHRASES, REPORT_WORDS
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
+from replaykit.replay.run_state import Page
 
 
 def ended(replay: Replay) -> Iterator[RunFinding]:
@@ -42,8 +43,8 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
         if one not in entered:
             doubt = _has_pictures(replay)
             yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
-    error = _last_error(replay)
-    if error is not None and replay.answer and not _reports(replay.answer):
+    error = error_on(replay.final)
+    if error and replay.answer and not _reports(replay.answer):
         yield found("E5", steps, source="page", excerpt=error)
 
 
@@ -101,16 +102,19 @@ def _has_pictures(replay: Replay) -> bool:
 _PICTURES = "img, canvas, svg, video, object, embed, iframe, picture"
 
 
-def _last_error(replay: Replay) -> str | None:
-    """Return the error that the last page shows; None where it shows none or cannot be read."""
-    page = replay.final
+def error_on(page: Page | None) -> str:
+    """Return the error phrase that a page shows; empty where it shows none or cannot be read."""
     try:
-        raw = replay.bundle.blob(page.snapshot_id).lower() if page is not None and page.snapshot_id else b""
-        likely = [phrase for phrase in PHRASES if phrase.encode() in raw]
-        text = fold((page.dom.text if likely and page is not None and page.dom is not None else None) or "")
+        dom = page.dom if page is not None else None
+        likely = [phrase for phrase, words in _PHRASES if dom is not None and not dom.lacks(words)]
+        text = fold(dom.text) if likely and dom is not None else ""
     except (ReplayError, BundleError):
-        return None
-    return next((phrase for phrase in likely if phrase in text), None)
+        return ""
+    return next((phrase for phrase in likely if phrase in text), "")
+
+
+_PHRASES = tuple((phrase, re.findall(rb"[a-z0-9]+", phrase.encode())) for phrase in PHRASES)
+"""Phrases with their words: elements and typography may stand between these, not in them."""
 
 
 def _reports(answer: str) -> bool:

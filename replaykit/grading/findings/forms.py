@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.findings.endings import error_on
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.findings.turns import Turn
-from replaykit.grading.policies.reports_error import PHRASES
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
-from replaykit.replay.run_state import Page, State
+from replaykit.replay.run_state import State
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.rendering import render_action
 
@@ -49,19 +49,15 @@ def passed_over(replay: Replay) -> Iterator[RunFinding]:
 
     A run that ended before had no three actions to show for it. Recovered where a later action went back.
     """
-    states = list(replay)
-    shown = ""
-    for place, state in enumerate(states):
-        error = _error(state.after)
-        next_ = states[place + 1 : place + 1 + REACTIONS]
-        is_new, shown = bool(error) and error != shown, error
-        if not is_new or state.after is None or len(next_) < REACTIONS:
-            continue
-        at = _bare(state.after.url)
-        if not any(_is_at(other, at) for other in next_):
-            later = states[place + 1 + REACTIONS :]
-            back = any(_is_at(other, at) for other in later)
-            yield found("E6", [state.index], recovered=back, url=state.after.url, excerpt=error)
+    looks = {page.step: page for page in replay.pages if page.role == "after"}
+    errors = [error_on(looks.get(step.index)) for step in replay.steps]
+    for place, (shown, error) in enumerate(pairwise(("", *errors))):
+        look = looks.get(replay.steps[place].index)
+        if error and error != shown and look is not None and place + REACTIONS < len(errors):
+            at, later = _bare(look.url), replay[place + 1 :]
+            if not any(_is_at(state, at) for state in later[:REACTIONS]):
+                back = any(_is_at(state, at) for state in later[REACTIONS:])
+                yield found("E6", [look.step], recovered=back, url=look.url, excerpt=error)
 
 
 def _kept(turn: Turn) -> bool | None:
@@ -83,18 +79,6 @@ def _field(turn: Turn) -> object:
     if element is None:
         return None
     return element.frame, element.css or element.ref, element.name
-
-
-def _error(page: Page | None) -> str:
-    """Return the error phrase that a page shows; empty where it shows none or cannot be read."""
-    try:
-        if page is None or page.snapshot_id is None or page.dom is None:
-            return ""
-        raw = page.dom.text
-    except (ReplayError, BundleError):
-        return ""
-    text = fold(raw)
-    return next((phrase for phrase in PHRASES if phrase in text), "")
 
 
 def _is_at(state: State, url: str) -> bool:

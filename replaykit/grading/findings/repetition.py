@@ -74,7 +74,8 @@ def _loops(keys: Sequence[Hashable | None]) -> Iterator[tuple[int, int, int]]:
     """Yield first place, length and end of each loop: 2 to 6 actions that come twice in full, or oftener."""
     place = 0
     while place < len(keys):
-        length = next((n for n in range(2, LONGEST + 1) if _comes_again(keys, place, n)), None)
+        lengths = range(2, LONGEST + 1) if keys[place] is not None else ()
+        length = next((n for n in lengths if _comes_again(keys, place, n)), None)
         if length is None:
             place += 1
             continue

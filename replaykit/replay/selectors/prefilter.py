@@ -8,6 +8,7 @@ bytes cannot say. Letters may also be escaped in JSON, which no recorder does: s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from replaykit.replay.dom_tree import ascii_lower
@@ -39,6 +40,10 @@ class Prefilter:
     def may_hold_values(self) -> bool:
         """Whether an element may have a live value: its key stands in the bytes, plain or escaped."""
         return _VALUE.search(self._data) is not None or b"\\u00" in self._data
+
+    def lacks(self, words: Iterable[bytes]) -> bool:
+        """Whether one of these words, in lower case, stands nowhere in the snapshot."""
+        return self._folded is not None and any(word not in self._folded for word in words)
 
     def excludes(self, selector: Selector) -> bool:
         """Whether nothing in the snapshot can match."""
