@@ -80,12 +80,15 @@ class Options(Struct, frozen=True, kw_only=True):
     """What is accepted of one run."""
     actions: Mapping[str, Any] = {}
     """Wordings of actions that a harness of one's own has."""
+    columns: Mapping[str, Any] = {}
+    """Which column of a table says what: field to column."""
 
     def stored(self) -> dict[str, Any]:
         """Return what shaped the content; no paths, no secrets."""
         said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
         said["url_event"] = self.url_event
         said["actions"] = dict(self.actions) or None
+        said["columns"] = dict(self.columns) or None
         said["keep_secrets"] = self.keeps_secrets or None
         return {name: value for name, value in said.items() if value is not None}
 

@@ -218,7 +218,7 @@ def _looked(format: str, path: Path, options: Options) -> tuple[Importer, list[C
     try:
         one = _chosen(format, path)
         check_options(one, options)
-        return one, list(_found(one, path))
+        return one, list(_found(one, path, options, is_asked=format != "auto"))
     except OSError as error:
         found = f"unreadable ({error.strerror})"
         raise MalformedSource(
@@ -242,8 +242,9 @@ def resembled(path: Path) -> Importer | None:
     return next((one for one in candidates if next(one.find(path), None) is not None), None)
 
 
-def _found(one: Importer, path: Path) -> Iterator[Candidate]:
-    found = one.find(path)
+def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> Iterator[Candidate]:
+    is_own = one.find_asked is not None and (is_asked or options.columns)
+    found = one.find_asked(path, options) if is_own and one.find_asked is not None else one.find(path)
     first = next(found, None)
     if first is None:
         other = resembled(path)

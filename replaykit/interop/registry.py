@@ -29,6 +29,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """Folder or archive that holds it."""
     file: str = ""
     """The file of it in the folder, where it is not the whole folder."""
+    parts: tuple[tuple[str, int, int], ...] = ()
+    """Rows of tables that it is made of: file, start and end."""
 
 
 def flag(option: str) -> str:
@@ -53,6 +55,8 @@ class Importer(Struct, frozen=True, kw_only=True):
     """Reads one run."""
     options: tuple[str, ...] = ()
     """Names of `Options` that it takes, besides those that all take."""
+    find_asked: Callable[[Path, Options], Iterator[Candidate]] | None = None
+    """Yields the runs where the user names the format; None = as `find` does."""
 
     def said_options(self) -> str:
         """Return its own options as the command line names them; `-` where it has none."""
@@ -88,6 +92,7 @@ IMPORTERS = {
     "rrweb": "replaykit.interop.rrweb.rrweb_import",
     "inspect": "replaykit.interop.inspect.inspect_log",
     "har": "replaykit.interop.har.har_files",
+    "table": "replaykit.interop.table.table_import",
 }
 """FORMAT to the module whose `IMPORTER` reads it, in the order in which `auto` tries them."""
 
@@ -129,5 +134,5 @@ def check_options(one: Importer, options: Options) -> None:
         )
 
 
-OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "url_event", "tools", "actions")
+OWN = ("mode", "max_iter", "shots", "judgements", "sidecar", "url_event", "tools", "actions", "columns")
 """Options that belong to some formats only."""

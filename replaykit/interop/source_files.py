@@ -115,13 +115,15 @@ class SourceFiles:
         """Return where a file lies that another library reads. Raises InteropError."""
         self.malformed(name, "in an archive", "a file of a folder")
 
-    def part(self, name: str, data: bytes) -> None:
+    def part(self, name: str, *pieces: bytes) -> None:
         """Count a part of a file that another library read, and keep its digest. Raises InteropError."""
-        self.check("member", len(data), name, "bytes")
-        if name not in self.files:
-            self._read += len(data)
+        digest = sha256()
+        for data in pieces:
+            self.check("member", len(data), name, "bytes")
+            self._read += 0 if name in self.files else len(data)
             self.check("source", self._read, name, "bytes")
-        self.files[name] = sha256(data).hexdigest()
+            digest.update(data)
+        self.files[name] = digest.hexdigest()
 
     def json(self, name: str) -> Any:
         """Return the JSON value of a file. Raises InteropError."""

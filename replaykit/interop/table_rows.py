@@ -60,7 +60,7 @@ def _has_columns(file: Path, columns: tuple[str, ...]) -> bool:
 
 def keys(file: Path, column: str) -> list[str | None]:
     """Return the texts of one column; a single None where the table cannot be read."""
-    failures: tuple[type[BaseException], ...] = (MissingExtra, JsonFault, OSError, *_failures())
+    failures: tuple[type[BaseException], ...] = (MissingExtra, JsonFault, OSError, *table_failures())
     try:
         rows = _parquet_rows(file, [column]) if file.suffix.lower() == ".parquet" else _plain_rows(file)
         found = [row.get(column) if isinstance(row, dict) else None for row in rows]
@@ -79,24 +79,28 @@ def _plain_rows(file: Path) -> Iterator[Any]:
                 yield decode_json(line)
 
 
-def _parquet_rows(file: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet file. Raises MissingExtra, and what `_failures` lists."""
+def open_parquet(file: Path) -> Any:
+    """Return an open Parquet file. Raises MissingExtra, and what `table_failures` lists."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtra(package="pyarrow", extra="parquet", purpose="reading Parquet") from None
-    with ParquetFile(
+    return ParquetFile(
         file,
         buffer_size=BATCH_BYTES,
         pre_buffer=False,
         thrift_string_size_limit=2**26,
         thrift_container_size_limit=2**20,
-    ) as table:
+    )
+
+
+def _parquet_rows(file: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    with open_parquet(file) as table:
         for batch in table.iter_batches(batch_size=1, columns=columns, use_threads=False):
             yield from batch.to_pylist()
 
 
-def _failures() -> tuple[type[BaseException], ...]:
+def table_failures() -> tuple[type[BaseException], ...]:
     """Return what reading a damaged Parquet file raises."""
     try:
         from pyarrow import ArrowException
@@ -133,7 +137,7 @@ def _checked_rows(source: SourceFiles, name: str) -> Iterator[dict[str, Any]]:
     while True:
         try:
             row = next(found, None)
-        except _failures() as error:
+        except table_failures() as error:
             if isinstance(error, MissingExtra | MalformedSource):
                 raise
             source.malformed(
@@ -149,19 +153,19 @@ def row_at(source: SourceFiles, name: str, number: int) -> dict[str, Any]:
     row = next(islice(rows(source, name), number, None), None)
     if row is None:
         source.malformed(name, f"without row {number}", "the rows that it was listed with")
-    plain = _clean(msgspec.to_builtins(row, builtin_types=(bytes,), str_keys=True))
+    plain = clean_cells(msgspec.to_builtins(row, builtin_types=(bytes,), str_keys=True))
     if name.lower().endswith(".parquet"):
         source.part(f"{name}#{number}", msgspec.json.encode(plain, order="deterministic"))
     return dict(plain)
 
 
-def _clean(value: Any) -> Any:
+def clean_cells(value: Any) -> Any:
     """Return a value without numbers that JSON has no word for."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_clean(part) for part in value]
-    return {key: _clean(part) for key, part in value.items()} if isinstance(value, dict) else value
+        return [clean_cells(part) for part in value]
+    return {key: clean_cells(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def picture_bytes(cell: Any) -> bytes | str | None:

@@ -742,6 +742,28 @@ def rrweb(folder: Path) -> Path:
     return write(folder, "stream.json", rr_events())
 
 
+def table_rows(run: str = "shop-1") -> list[dict[str, Any]]:
+    """Rows of a table, one a step, as data sets of agents have them."""
+    same = {"episode_id": run, "goal": "Buy tea.", "website": "http://shop.test/", "success": True}
+
+    def row(at: int, action: Any, **cells: Any) -> dict[str, Any]:
+        shot = "data:image/png;base64," + b64encode(png(at)).decode()
+        seen = {"url": f"http://shop.test/{at}", "axtree": f"[{at}] button"}
+        return {**same, "step": at, "observation": seen, "screenshot_before": shot, "action": action, **cells}
+
+    return [
+        row(0, "click('a51')", thought="Look.", latency=1.5),
+        row(1, {"name": "type", "arguments": {"text": "tea"}}, thought="Search.", error="no field"),
+        row(2, "TYPE", target='<input type="password"> Password', value="hunter22secret"),
+        row(3, "stop [Bought.]", thought="Done.", tokens={"in": 7}),
+    ]
+
+
+def table(folder: Path) -> Path:
+    """A table of one run, in JSON lines."""
+    return write(folder, "train.jsonl", "".join(json.dumps(row) + "\n" for row in table_rows()))
+
+
 SAMPLES: dict[str, Callable[[Path], Path]] = {
     "webvoyager": webvoyager,
     "online-mind2web": mind2web,
@@ -761,5 +783,6 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "inspect": inspect_log,
     "har": har,
     "webarena-verified": webarena_verified,
+    "table": table,
 }
 """FORMAT to a maker of a small run of it."""

@@ -20,6 +20,7 @@ from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import MISSING, ImportResult, import_runs
 from replaykit.interop.registry import matrix
 from replaykit.interop.source_files import SourceLimits
+from replaykit.interop.table.table_columns import check_columns
 from replaykit.interop.wordings import check_wordings
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
@@ -84,7 +85,8 @@ FAILED, NOTHING = 3, 4
     "--shots",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="agentrewardbench, browser-use: folder with the screenshots, if they are elsewhere.",
+    help="agentrewardbench, browser-use, cuaverifierbench, table: folder with the screenshots, "
+    "if they are elsewhere.",
 )
 @click.option(
     "--judgements",
@@ -115,6 +117,12 @@ FAILED, NOTHING = 3, 4
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="YAML that maps wordings with {places} to actions, for the formats that take it (--list).",
+)
+@click.option(
+    "--columns",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="table: YAML that maps fields (run, intent, action, screenshot_after, ...) to columns.",
 )
 @click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear text.")
 @click.option(
@@ -147,6 +155,7 @@ def command(
     limits: tuple[str, ...],
     tools: Path | None,
     actions: Path | None,
+    columns: Path | None,
     **said: Any,
 ) -> None:
     """Convert runs of other tools to bundles. What a format does not contain is graded UNDECIDED.
@@ -166,6 +175,7 @@ def command(
         limits=_limits(limits),
         tools=_tools(tools),
         actions=_actions(actions),
+        columns=check_columns(_yaml("--columns", columns)),
         **said,
     )
     if into is not None:

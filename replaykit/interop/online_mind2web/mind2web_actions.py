@@ -68,6 +68,12 @@ def read_action(line: str, wordings: Wordings | None = None) -> Action:
     return make(_element(head), value.strip()) or _unknown(line)
 
 
+def operation_action(name: str, element: Element | None, value: str) -> Action | None:
+    """Return the action of an operation, `TYPE`, on an element; None where nobody knows it."""
+    make = _OPERATIONS.get(name)
+    return None if make is None else make(element, value)
+
+
 def has_failed(line: str) -> bool:
     """Whether the line says that the act failed."""
     return line.rstrip().endswith(FAILED)

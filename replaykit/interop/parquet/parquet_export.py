@@ -21,7 +21,7 @@ from replaykit.interop.exporting import write_file
 from replaykit.interop.online_mind2web.mind2web_second import pictures_after
 from replaykit.interop.picture_bytes import JPEG, picture_type
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
-from replaykit.trajectory.action import Element, tag_of
+from replaykit.trajectory.action import Action, tag_of
 from replaykit.trajectory.counted import counted
 from replaykit.trajectory.rendering import element_name, render_step
 from replaykit.trajectory.step import Step
@@ -29,9 +29,12 @@ from replaykit.trajectory.step import Step
 STEPS = {
     "run": "string", "step": "int32", "t": "int64", "url": "string", "title": "string", "action": "string",
     "target": "string", "value": "string", "line": "string", "thought": "string", "error": "string",
-    "returned": "string", "screenshot": "image",
+    "returned": "string", "action_json": "string", "screenshot": "image",
 }  # fmt: skip
-"""Columns of `steps-*.parquet`. `t`: ms since the start; `screenshot`: what followed the step."""
+"""Columns of `steps-*.parquet`.
+
+`t`: ms since the start; `action_json`: the whole action; `screenshot`: what followed the step.
+"""
 
 RUNS = {
     "run": "string", "digest": "string", "task": "string", "intent": "string", "start_url": "string",
@@ -160,12 +163,20 @@ def _step(run: str, step: Step, shot: bytes | None) -> dict[str, Any]:
         "thought": step.thought,
         "error": None if step.error is None else step.error.message or step.error.name,
         "returned": _text(step.returned),
+        "action_json": _action_json(step.action),
         "screenshot": None if shot is None else {"bytes": shot, "path": f"{run}-{step.index:05}.{ending}"},
     }
 
 
-def _target(element: Element) -> str | None:
-    return element_name(element) or element.ref or element.css or element.xpath
+def _action_json(action: Action) -> str:
+    """Return a whole action; places in snapshots and files, which are in no table, are left out."""
+    plain = msgspec.to_builtins(action)
+    for key in ("element", "to"):
+        if isinstance(plain.get(key), dict):
+            plain[key].pop("node", None)
+    for file in plain.get("files", ()):
+        file.pop("body", None)
+    return msgspec.json.encode(plain).decode()
 
 
 def _value(step: Step) -> str | None:

@@ -1,0 +1,159 @@
+"""Actions in cells of tables: calls as objects or as JSON, lines in words, an operation beside its target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from replaykit.decoders import convert
+from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.imported_run import Run
+from replaykit.interop.online_mind2web.mind2web_actions import operation_action, read_action
+from replaykit.interop.tools import called_action
+from replaykit.recorder.session.declared_actions import declared
+from replaykit.trajectory.action import Action, Element, Unknown
+
+_NAMES = (
+    "name", "type", "action", "action_type", "op", "operation", "function", "tool", "tool_name",
+    "function_name",
+)  # fmt: skip
+_ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "kwargs", "action_input", "action_args")
+
+
+class ActionCell(NamedTuple):
+    """What a row says of its action."""
+
+    action: Any
+    """The cell of the action itself."""
+    target: Any = None
+    """What it was done to: a text, or an object."""
+    value: Any = None
+    """What was typed, chosen, or gone to."""
+    point: Any = None
+    """Where, px: a pair, or an object of x and y."""
+
+
+def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
+    """Yield each action of a cell with its record; one that nobody knows is unknown, never left out."""
+    plain = _json(cell.action)
+    parts = plain if isinstance(plain, list) and plain else [plain]
+    for part in parts:
+        if isinstance(part, str):
+            yield from ((action, part) for action in _of_text(run, part, cell))
+        else:
+            yield _of_object(run, part, cell), part
+
+
+def _json(value: Any) -> Any:
+    """Return the object or the list that a text holds as JSON; else the value."""
+    if isinstance(value, str) and value.strip()[:1] in ("{", "["):
+        try:
+            found = decode_json(value.strip().encode("utf-8", "replace"))
+        except JsonFault:
+            return value
+        # `[12]` is a mark of an agent, not a list of its actions.
+        return found if isinstance(found, dict) or _are_objects(found) else value
+    return value
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _of_text(run: Run, text: str, cell: ActionCell) -> list[Action]:
+    own = run.wordings.own(text)
+    if own is not None:
+        return [own]
+    calls = declared(text) if "(" in text else []
+    if calls and not any(isinstance(one, Unknown) for one in calls):
+        return list(calls)
+    if text.strip().replace("_", "").isalpha():
+        return [_operation(run, text.strip(), {}, cell)]
+    return [read_action(text, run.wordings)]
+
+
+def _of_object(run: Run, plain: Any, cell: ActionCell) -> Action:
+    if not isinstance(plain, dict):
+        return _unknown("action", plain)
+    inner = plain.get("function")
+    if isinstance(inner, dict):  # OpenAI's call of a tool
+        return _of_object(run, inner, cell)
+    key = next((key for key in _NAMES if isinstance(plain.get(key), str) and plain[key]), None)
+    if key is None:
+        return _keyed(run, plain, cell)
+    held = next((name for name in _ARGUMENTS if name in plain), None)
+    others = {name: part for name, part in plain.items() if name != key and part is not None}
+    arguments = _json(plain[held]) if held is not None else others
+    return _operation(
+        run, plain[key], arguments if isinstance(arguments, dict) else {"text": arguments}, cell
+    )
+
+
+def _keyed(run: Run, plain: dict[str, Any], cell: ActionCell) -> Action:
+    """Return the action of `{"click": {...}}`: its one key is its name."""
+    if len(plain) == 1:
+        ((name, arguments),) = plain.items()
+        if isinstance(arguments, dict | None):
+            return _operation(run, name, arguments or {}, cell)
+    return _unknown("action", plain)
+
+
+def _operation(run: Run, name: str, arguments: dict[str, Any], cell: ActionCell) -> Action:
+    """Return the action of a name: of a call with these arguments, else of what stands in other columns."""
+    element, value = element_of(cell.target), _text(arguments.get("value", cell.value))
+    own = (
+        operation_action(name.upper(), element, value) if element is not None and cell.point is None else None
+    )
+    if own is not None:
+        return own
+    beside = _beside(cell)
+    found = called_action(run, name, {**beside, **arguments})
+    if not isinstance(found, Unknown) or arguments.keys() == {"name", "raw"}:
+        return found
+    return operation_action(name.upper(), element, value) or _unknown(name, {**beside, **arguments})
+
+
+def _beside(cell: ActionCell) -> dict[str, Any]:
+    """Return the other columns as arguments of a call."""
+    element, value = element_of(cell.target), _text(cell.value)
+    said = {"point": _pair(cell.point), "value": value or None, "text": value or None, "url": value or None}
+    if element is not None:
+        said["selector" if element.css else "element"] = element.css or element.text or element.name
+    return {key: part for key, part in said.items() if part is not None}
+
+
+def _pair(point: Any) -> list[Any] | None:
+    """Return a place as a pair; None where it is none."""
+    point = _json(point)
+    if isinstance(point, dict):
+        point = [point.get("x"), point.get("y")]
+    is_pair = isinstance(point, list) and len(point) == 2
+    return point if is_pair and all(isinstance(one, int | float | str) for one in point) else None
+
+
+def element_of(target: Any) -> Element | None:
+    """Return the element that a cell names, by its text, its fields or its mark; None where it names none."""
+    target = _json(target)
+    if isinstance(target, dict):
+        fit = {
+            key: part for key, part in target.items() if key in Element.__struct_fields__ and part is not None
+        }
+        try:
+            return convert(fit, Element) if fit else None
+        except msgspec.ValidationError:
+            return None
+    text = _text(target)
+    return Element(text=text[:1024]) if text else None
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _unknown(name: str, said: Any) -> Unknown:
+    raw = said if isinstance(said, str) else msgspec.json.encode(said, enc_hook=repr).decode()
+    return Unknown(name=name[:64] or "action", raw=raw)

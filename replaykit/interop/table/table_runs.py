@@ -1,0 +1,281 @@
+"""Runs in tables: which rows belong together, and what their columns say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from replaykit.errors import MissingExtra, UsageError
+from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.registry import Candidate
+from replaykit.interop.table.table_columns import (
+    OWN_FILE,
+    RUN_FIELDS,
+    cell_of,
+    column_names,
+    missing_column,
+    run_columns,
+    step_columns,
+    steps_column,
+)
+from replaykit.interop.table.table_files import (
+    NO_ROW,
+    TableFault,
+    TableRow,
+    TableSpan,
+    table_files,
+    table_keys,
+    walked,
+)
+
+ROWS_MAX = 2_000_000
+"""Rows of a table that are walked."""
+
+LOOK_ROWS = 50
+"""Rows that are looked at to learn whether a row is a step or a run."""
+
+STEP_ROWS, LISTED_ROWS, WHOLE_ROWS, RUN_ROWS = "step", "lists", "objects", "run"
+"""A row is a step; a run whose columns are lists; one with a list of objects; says more of a run."""
+
+_PART = re.compile(r"(.+?)-\d{5}(-of-\d{5})?")
+
+
+class RowShape(Struct, frozen=True):
+    """What the rows of a table are."""
+
+    kind: str
+    run: Mapping[str, Any]
+    step: Mapping[str, str]
+    steps: str | None = None
+
+
+def find_tables(path: Path) -> Iterator[Candidate]:
+    """Yield the runs of the tables under a path whose columns have usual names."""
+    yield from _found(path, {}, is_asked=False)
+
+
+def find_columns(path: Path, said: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield the runs of the tables under a path; `said`: what `--columns` names.
+
+    A damaged table is yielded: reading it says what is wrong. Raises UsageError where no table has a column.
+    """
+    yield from _found(path, said, is_asked=True)
+
+
+def _found(path: Path, said: Mapping[str, Any], *, is_asked: bool) -> Iterator[Candidate]:
+    shapes: dict[Path, RowShape] = {}
+    lacking: tuple[Path, str, list[str]] | None = None
+    for file in table_files(path):
+        try:
+            names = table_keys(file)
+            missing = missing_column(names, said) if names else None
+            shape = None if missing or not names else row_shape(file, said)
+        except (TableFault, MissingExtra):
+            if is_asked:
+                yield Candidate(name=file.stem, root=file.parent, file=file.name)
+            continue
+        if missing:
+            lacking = lacking or (file, missing, names)
+        elif shape is not None:
+            shapes[file] = shape
+    if lacking and not shapes:
+        file, missing, names = lacking
+        raise UsageError(
+            what=f"--columns: {file.name} has no column {missing!r:.60}; it has {', '.join(names)}"
+        )
+    for table in _tables(shapes):
+        yield from _runs(table, shapes[table[0]], said)
+
+
+def _tables(shapes: Mapping[Path, RowShape]) -> list[list[Path]]:
+    """Return the files of each table: those of one folder whose names differ by a number of a part."""
+    found: dict[tuple[Path, str, str], list[Path]] = {}
+    for file, shape in shapes.items():
+        if shape.kind != RUN_ROWS:
+            found.setdefault((file.parent, split_name(file), file.suffix.lower()), []).append(file)
+    return list(found.values())
+
+
+def split_name(file: Path) -> str:
+    """Return what the parts of a table have in common: `train` of `train-00000-of-00002.parquet`."""
+    part = _PART.fullmatch(file.stem)
+    return part[1] if part else file.stem
+
+
+def row_shape(file: Path, said: Mapping[str, Any]) -> RowShape | None:
+    """Return what the rows of a file are; None where they are of no run. Raises TableFault, MissingExtra."""
+    try:
+        about = file.stat()
+    except OSError as error:
+        raise TableFault(f"unreadable ({error.strerror})", "a table") from error
+    return _row_shape(file, about.st_mtime_ns, about.st_size, msgspec.json.encode(dict(said)))
+
+
+# Every run of a table asks, and screenshots are among the cells that are looked at.
+@lru_cache(maxsize=32)
+def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | None:
+    said: dict[str, Any] = msgspec.json.decode(encoded)
+    names: dict[str, None] = {}
+    seen = [row.cells for row in islice(walked(file), LOOK_ROWS)]
+    for cells in seen:
+        names.update(dict.fromkeys(column_names(cells)))
+    step, steps = step_columns(names, said), steps_column(names, said)
+    if steps is not None and any(objects_of(cell_of(cells, steps)) for cells in seen):
+        return RowShape(WHOLE_ROWS, run_columns(names, said, is_step_row=False), {}, steps)
+    acted = [cell for cells in seen if (cell := cell_of(cells, step.get("action"))) not in (None, "")]
+    if not acted:
+        run = run_columns(names, said, is_step_row=True)
+        return RowShape(RUN_ROWS, run, {}) if "run" in run else None
+    is_numbered = any(isinstance(cell_of(cells, step.get("step")), int | str) for cells in seen)
+    kind = LISTED_ROWS if list_of(acted[0]) is not None and not is_numbered else STEP_ROWS
+    run = run_columns(names, said, is_step_row=kind == STEP_ROWS)
+    return RowShape(kind, run, step) if said or _is_sure(run, step) else None
+
+
+def _is_sure(run: Mapping[str, Any], step: Mapping[str, str]) -> bool:
+    """Whether more than one column has a usual name: `action` alone may be of any table."""
+    told = sum(field in run for field in ("run", "task", "intent", "answer"))
+    return told + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
+
+
+def objects_of(cell: Any) -> list[dict[str, Any]]:
+    """Return a list of objects, also one that is a text of JSON; empty where it is none."""
+    found = list_of(cell)
+    return found if found and all(isinstance(one, dict) for one in found) else []
+
+
+def list_of(cell: Any) -> list[Any] | None:
+    """Return a list, also one that is a text of JSON; None where it is none."""
+    if isinstance(cell, str) and cell.lstrip()[:1] == "[" and cell.rstrip()[-1:] == "]":
+        try:
+            cell = decode_json(cell.strip().encode("utf-8", "replace"))
+        except JsonFault:
+            return None
+    return cell if isinstance(cell, list) else None
+
+
+def _runs(table: list[Path], shape: RowShape, said: Mapping[str, Any]) -> Iterator[Candidate]:
+    if shape.kind != STEP_ROWS:
+        yield from (
+            _of_row(file, row, shape) for file in table for row in _rows(file, [shape.run.get("run")])
+        )
+        return
+    column = shape.run.get("run")
+    if column in (None, OWN_FILE):
+        yield from (_of_file(file, shape, is_said=column == OWN_FILE) for file in table)
+        return
+    groups: dict[str, list[TableSpan]] = {}
+    for file in table:
+        _group(file, str(column), groups)
+    for key, spans in groups.items():
+        yield _candidate(table[0], key, spans)
+
+
+def _group(file: Path, column: str, groups: dict[str, list[TableSpan]]) -> None:
+    """Add the rows of a file to their runs; a torn line is of the run around it, which lacks something."""
+    torn: list[TableSpan] = []
+    last: list[TableSpan] | None = None
+    for row in _rows(file, [column]):
+        span, key = TableSpan(file.name, row.start, row.end), cell_of(row.cells, column)
+        if NO_ROW not in row.cells:
+            last = groups.setdefault("" if key is None else str(key), [])
+        if last is None:
+            torn.append(span)
+            continue
+        for one in (*torn, span):
+            _put(last, one)
+        torn = []
+
+
+def _of_row(file: Path, row: TableRow, shape: RowShape) -> Candidate:
+    key = cell_of(row.cells, shape.run.get("run")) or cell_of(row.cells, shape.run.get("task"))
+    return _candidate(file, str(key or row.start), [TableSpan(file.name, row.start, row.end)])
+
+
+def _of_file(file: Path, shape: RowShape, *, is_said: bool) -> Candidate:
+    """Return the one run of a file. Its steps are numbered upwards, or the user says that it is one."""
+    column = shape.step.get("step")
+    rows = list(_rows(file, [column]))
+    numbers = [number_of(cell_of(row.cells, column)) for row in rows]
+    is_one = is_said or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
+    if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_said):
+        raise UsageError(
+            what=f"{file.name}: no column says which rows belong to one run; name it with --columns, "
+            f"as `run: COLUMN`, or as `run: '{OWN_FILE}'` where the whole file is one run"
+        )
+    return _candidate(file, file.stem, [TableSpan(file.name, rows[0].start, rows[-1].end)])
+
+
+def number_of(cell: Any) -> float | None:
+    """Return the number that a cell holds, also as a text; None where it holds none."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return float(cell) if abs(cell) < 2**53 else None
+    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?\d{1,15}(\.\d{1,15})?\s*", cell):
+        return float(cell)
+    return None
+
+
+def _put(spans: list[TableSpan], one: TableSpan) -> None:
+    """Add a row to those of a run; rows side by side are one span."""
+    if spans and spans[-1].file == one.file and spans[-1].end == one.start:
+        spans[-1] = TableSpan(one.file, spans[-1].start, one.end)
+    else:
+        spans.append(one)
+
+
+def _candidate(file: Path, key: str, spans: list[TableSpan]) -> Candidate:
+    name = f"{split_name(file)}-{key}" if key.isdecimal() or not key else key
+    return Candidate(
+        name=name,
+        root=file.parent,
+        file=f"{file.name}#{key[:80]}",
+        parts=tuple(spans),
+    )
+
+
+def _rows(file: Path, columns: list[Any]) -> Iterator[TableRow]:
+    """Yield the rows with these columns alone; a table that breaks off ends there, and reading it says so."""
+    outer = list(dict.fromkeys(str(column).partition(".")[0] for column in columns if column))
+    is_flat = outer and all(name in table_keys(file) for name in outer)
+    try:
+        for at, row in enumerate(walked(file, outer if is_flat else None)):
+            if at >= ROWS_MAX:
+                return
+            yield row
+    except TableFault:
+        return
+
+
+def joined_rows(folder: Path, column: str, key: str, said: Mapping[str, Any]) -> list[tuple[str, TableRow]]:
+    """Return the rows of tables without steps that say more of a run: its task, its answer."""
+    of_run = {name: one for name, one in said.items() if name in RUN_FIELDS}
+    files = [file for file in table_files(folder) if file.parent == folder]
+    try:
+        about = tuple((file, file.stat().st_mtime_ns) for file in files)
+    except OSError:
+        return []
+    return _joined_rows(about, column, msgspec.json.encode(of_run)).get(key, [])
+
+
+@lru_cache(maxsize=4)
+def _joined_rows(
+    about: tuple[tuple[Path, int], ...], column: str, encoded: bytes
+) -> dict[str, list[tuple[str, TableRow]]]:
+    """Return key to rows, of every table of a folder whose rows are no steps."""
+    found: dict[str, list[tuple[str, TableRow]]] = {}
+    for file, _ in about:
+        try:
+            shape = row_shape(file, msgspec.json.decode(encoded)) if column in table_keys(file) else None
+            if shape is not None and shape.kind == RUN_ROWS:
+                for row in islice(walked(file), ROWS_MAX):
+                    found.setdefault(str(row.cells.get(column)), []).append((file.name, row))
+        except (TableFault, MissingExtra):
+            continue
+    return found
