@@ -16,8 +16,6 @@ from replaykit.tasks.grammar.regex_matcher import matcher
 Sites = Mapping[str, Sequence[str]]
 """Site name to its roots; all roots of a site are equal."""
 
-_PATH_MAX = 4096
-"""Characters of a path that a regular expression is tried on."""
 
 _ROOT_DOT = re.compile(r"\.(?=:\d+$|$)")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -221,7 +219,7 @@ def _matches_pattern(reference: str, actual: UrlParts, rules: UrlRules, sites: S
     if plain is None or authority is None or not _matches_origin(plain, actual, rules):
         return False
     pattern = reference[authority.end() :].strip("/")
-    return matcher(pattern).fullmatch("/".join(actual.path)[:_PATH_MAX])
+    return matcher(pattern).fullmatch("/".join(actual.path))
 
 
 def _matches_origin(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:

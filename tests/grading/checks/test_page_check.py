@@ -63,6 +63,12 @@ def test_native_operators(grade: Grade, run: Run, expect: dict[str, Any], outcom
     assert grade(ended, native(selector="#n", expect=expect)).outcome == outcome
 
 
+def test_an_expression_reads_a_long_page_to_its_end(grade: Grade, run: Run) -> None:
+    ended = run().goto(f"{S}/p", "<p>" + "word " * 20_000 + "<p>order 1042").answer("ok")
+    assert grade(ended, native(expect={"regex": r"order \d+$"})).outcome == "PASS"
+    assert grade(ended, native(expect={"regex": r"refund \d+"})).outcome == "FAIL"
+
+
 @pytest.mark.parametrize(
     ("check", "outcome", "reason"),
     [

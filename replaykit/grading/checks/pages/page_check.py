@@ -34,7 +34,6 @@ from replaykit.trajectory.observation import Read
 
 _ATTRIBUTES = ("alt", "title", "aria-label", "placeholder", "href", "src", "value", "content")
 _UNSEEN = frozenset({"script", "style", "noscript", "template"})
-_REGEX_TEXT_MAX = 65_536
 
 
 class Fields(Struct, frozen=True, kw_only=True):
@@ -176,7 +175,7 @@ def _pattern_rule(pattern: str) -> Rule:
 
     def rule_of(text: str) -> Ruling:
         try:
-            hit = matcher(pattern).search(text[:_REGEX_TEXT_MAX])
+            hit = matcher(pattern).search(text)
         except RegexRefused as refused:
             return error("unsafe_regex", f"regex: {refused}", expected)
         found = Value(raw=text, normal=text[slice(*hit)] if hit else None, type="text")
