@@ -1,5 +1,7 @@
 """How easily the documents read: how long their sentences are, and which words another one replaces.
 
+Docstrings of the public interface and descriptions of the JSON schemas count as documents.
+
 Run: .venv/bin/python -m bench.prose [--list N] [FILE]...
 
 `--list` prints the longest sentences of each file and every flagged word. Nothing is timed.
@@ -8,11 +10,14 @@ Run: .venv/bin/python -m bench.prose [--list N] [FILE]...
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from bench.library_page import docstrings, prose_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MEDIAN = 20
@@ -72,6 +77,25 @@ def documents() -> list[Path]:
     """Return what people read at the root and under docs/, but for decisions, which are history."""
     top = [ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING", "CHANGELOG")]
     return [*top, *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def descriptions() -> dict[str, dict[str, str]]:
+    """Return what editors and `help()` show: for the library and for each schema, texts by their place."""
+    library = {place: prose_of(text) for place, text in docstrings().items()}
+    schemas = {path.name: path.read_bytes() for path in sorted((ROOT / "docs").glob("*.schema.json"))}
+    return {"docstrings": library} | {
+        name: dict(_described(json.loads(raw))) for name, raw in schemas.items()
+    }
+
+
+def _described(part: object, place: str = "$") -> Iterator[tuple[str, str]]:
+    """Yield the path and text of every description of a schema."""
+    if not isinstance(part, dict):
+        return
+    if isinstance(part.get("description"), str):
+        yield place, part["description"]
+    for name, below in part.items():
+        yield from _described(below, f"{place}.{name}")
 
 
 def sentences(markdown: str) -> list[Sentence]:
@@ -135,11 +159,15 @@ def row(name: str, texts: Sequence[str]) -> str:
     return f"{name:26}{len(found):10}{median(found):8g}{most:9}{over:9}{words:9}"
 
 
-def listing(path: Path, count: int) -> str:
-    """Return the longest sentences of a document, and its flagged words."""
-    text = path.read_text("utf-8")
-    parts = [f"  {one.length} words: {one.text}" for one in longest(sentences(text), count)]
-    parts += [f"  {path.name}:{one.line}: {one.found!r}: {one.instead}" for one in flagged(text)]
+def listing(name: str, texts: Mapping[str, str], count: int) -> str:
+    """Return the longest sentences of some texts, and their flagged words."""
+    found = [one for text in texts.values() for one in sentences(text)]
+    parts = [f"  {one.length} words: {one.text}" for one in longest(found, count)]
+    parts += [
+        f"  {name}{place}:{one.line}: {one.found!r}: {one.instead}"
+        for place, text in texts.items()
+        for one in flagged(text)
+    ]
     return "\n".join(parts)
 
 
@@ -149,13 +177,14 @@ def main() -> None:
     parser.add_argument("--list", type=int, metavar="N", help="print the N longest sentences of each file")
     parser.add_argument("files", nargs="*", type=Path, help="documents; by default all")
     given = parser.parse_args()
-    paths = given.files or documents()
+    found = {path.name: {"": path.read_text("utf-8")} for path in given.files or documents()}
+    found |= {} if given.files else descriptions()
     print(f"{'document':26} sentences  median  longest  over {LONGEST}  flagged")
-    for path in paths:
-        print(row(path.name, [path.read_text("utf-8")]))
+    for name, texts in found.items():
+        print(row(name, [*texts.values()]))
         if given.list is not None:
-            print(listing(path, given.list))
-    print(row("all", [path.read_text("utf-8") for path in paths]))
+            print(listing(name, texts, given.list))
+    print(row("all", [text for texts in found.values() for text in texts.values()]))
 
 
 if __name__ == "__main__":

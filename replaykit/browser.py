@@ -126,11 +126,11 @@ _PLACES = (
 def find_browser(
     path: str | Path | None = None, channel: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Path:
-    """Return the program of a Chromium: what Playwright's `launch` takes as `executable_path`.
+    """Return the path of a Chromium program, for `executable_path` of Playwright's `launch`.
 
-    `path`, then `REPLAYKIT_BROWSER`, then `channel` (`chromium chrome chrome-beta msedge`), then Playwright's
-    own build, then PATH. What is named must exist: raises NoBrowser instead of taking another one silently.
-    `environ`: variables to look into, by default those of this process.
+    It looks in this order: `path`, the variable `REPLAYKIT_BROWSER`, `channel` (`chromium chrome chrome-beta
+    msedge`), Playwright's own build, PATH. `environ`: variables to read; default: those of this process.
+    Raises NoBrowser if a named browser does not exist; no other one replaces it silently.
     """
     environ = os.environ if environ is None else environ
     named = path or environ.get("REPLAYKIT_BROWSER")

@@ -65,7 +65,7 @@ _WHOLE = "{source}: {reason}"
 
 
 class ReplaykitError(Exception):
-    """The root of the family: fields by keyword, rendered by the class's template."""
+    """Base class of all errors of replaykit. Its fields, given by keyword, fill the message of the class."""
 
     template: ClassVar[str] = "{what}"
     hint: ClassVar[str] = ""
@@ -103,7 +103,7 @@ def told(kind: str, fields: Mapping[str, Any]) -> str:
 
 
 class UsageError(ReplaykitError):
-    """A command or call that cannot mean anything. Fields: what."""
+    """A command or call is invalid. Fields: what."""
 
     exit_code = 2
 
@@ -172,7 +172,7 @@ class LimitExceeded(BundleError):
 
 
 class BlobMissing(BundleError):
-    """A blob is referred to but absent. Fields: source, id, referred_by."""
+    """A referenced blob is absent. Fields: source, id, referred_by."""
 
     template = "{source}: blob {id} is missing (referred to by {referred_by})"
 
@@ -185,7 +185,7 @@ class BundleWriteError(BundleError):
 
 
 class BundleBusy(BundleWriteError):
-    """A recorder that is alive writes the file. Fields: source, operation."""
+    """A running recorder writes the file. Fields: source, operation."""
 
     template = "{source}: cannot {operation}: it is still being recorded"
     hint = (
@@ -194,14 +194,14 @@ class BundleBusy(BundleWriteError):
 
 
 class OutputExists(BundleWriteError):
-    """What would be written is there already. Fields: source, operation."""
+    """The output exists already. Fields: source, operation."""
 
     template = "{source}: cannot {operation}: it exists"
     hint = "Name another file, or replace this one with --force (`force=True` in a program)."
 
 
 class TaskError(ReplaykitError):
-    """A task, suite or policy file is wrong. Fields: source, path (JSON path, `$` = all of it), reason."""
+    """A task, suite or policy file is invalid. Fields: source, path (`$` = the whole file), reason."""
 
     template = "{source}: {reason} - at `{path}`"
     whole = ("path", "$")
@@ -214,7 +214,7 @@ class UnknownTask(TaskError):
 
 
 class RecorderError(ReplaykitError):
-    """A recording cannot start or go on. Fields: what."""
+    """A recording cannot start or continue. Fields: what."""
 
 
 class NoBrowser(RecorderError):
@@ -228,14 +228,14 @@ class NoBrowser(RecorderError):
 
 
 class NotAttachable(RecorderError):
-    """A recorder is attached to what it cannot record. Fields: found, api."""
+    """A recorder cannot record this object. Fields: found, api."""
 
     template = "attach: expected a Page, BrowserContext or Browser of playwright.{api}_api, found {found}"
     hint = "Recorder takes those of playwright.sync_api, AsyncRecorder those of playwright.async_api."
 
 
 class DriverTooOld(NotAttachable):
-    """The installed Playwright tells nothing of what happens in a page. Fields: version."""
+    """The installed Playwright does not report what happens in a page. Fields: version."""
 
     template = "cannot record with playwright {version}: its CDP sessions deliver no events"
     hint = "Install playwright 1.60 or newer, or record over CDP (docs/harnesses.md)."
@@ -256,7 +256,7 @@ class SecretFound(RecorderError):
 
 
 class SecretLeft(RecorderError):
-    """A declared secret cannot be taken out of a bundle. Fields: source, id, place."""
+    """A declared secret cannot be removed from a bundle. Fields: source, id, place."""
 
     template = "{source}: the value of secret {id!r} is still in {place}; nothing was written"
     hint = (
@@ -293,14 +293,14 @@ class LocatorLimit(ReplayError):
 
 
 class PageNotRecorded(ReplayError):
-    """A page that the run holds no sight of that still holds. Fields: url."""
+    """The run holds no current recording of this page. Fields: url."""
 
     template = "page not recorded: {url}"
     hint = "Record the run with --evidence FILE, where FILE names this URL."
 
 
 class PageInert(ReplayError):
-    """A recorded page cannot be acted on. Fields: act, offered."""
+    """A recorded page does not accept actions. Fields: act, offered."""
 
     template = "cannot {act}: a recorded page only answers"
     hint = "Offered are: {offered}."
@@ -311,14 +311,14 @@ class JudgeError(ReplaykitError):
 
 
 class TapeError(JudgeError):
-    """A tape of replies is damaged. Fields: source, line (0 = all of it), reason."""
+    """A tape of replies is damaged. Fields: source, line (0 = the whole file), reason."""
 
     template = "{source}: line {line}: {reason}"
     whole = ("line", 0)
 
 
 class LabelError(JudgeError):
-    """A file of labels cannot be read. Fields: source, line (0 = all of it), reason."""
+    """A file of labels cannot be read. Fields: source, line (0 = the whole file), reason."""
 
     template = "{source}: line {line}: {reason}"
     whole = ("line", 0)
@@ -329,7 +329,7 @@ class EngineError(ReplaykitError):
 
 
 class WorkerDied(EngineError):
-    """A bundle ended the process that graded it, more than once. Fields: source, attempts."""
+    """A bundle repeatedly ended the process that graded it. Fields: source, attempts."""
 
     template = "{source}: the worker that graded it died {attempts} times"
 
@@ -341,7 +341,7 @@ class TimeLimit(EngineError):
 
 
 class InternalError(EngineError):
-    """A defect of replaykit, met while one bundle was graded. Fields: source, error, reason."""
+    """A defect of replaykit occurred while one bundle was graded. Fields: source, error, reason."""
 
     template = "{source}: {error}: {reason}"
     hint = "This is a defect of replaykit: please report it with the bundle."
@@ -355,20 +355,20 @@ class NondeterministicVerdict(EngineError):
 
 
 class InteropError(ReplaykitError):
-    """Another tool's layout is not what it should be. Fields: source, what."""
+    """A file or folder of another tool is not as expected. Fields: source, what."""
 
     template = "{source}: {what}"
 
 
 class UnknownLayout(InteropError):
-    """The path is not of the format. Fields: format, source, found, expected."""
+    """The path does not have the layout of the format. Fields: format, source, found, expected."""
 
     template = "cannot import {format} from {source}: it is {found}; expected {expected}"
     hint = "`replaykit import --list` lists the formats; FORMAT `auto` recognises them by their files."
 
 
 class UnsupportedVersion(InteropError):
-    """A version outside of the range. Fields: format, source, place, found, expected, advice."""
+    """The version of the source is not supported. Fields: format, source, place, found, expected, advice."""
 
     template = "cannot import {format} from {source}: {place} has version {found}; expected {expected}"
     hint = "{advice}"
@@ -382,7 +382,7 @@ class MalformedSource(InteropError):
 
 
 class UnsafeSource(InteropError):
-    """A source that would run code or leave its folder. Fields: format, source, place, found, expected."""
+    """The source would run code or leave its folder. Fields: format, source, place, found, expected."""
 
     template = "cannot import {format} from {source}: {place} is {found}; expected {expected}"
     hint = "Nothing was run or followed. Do not open this source with other tools either."
@@ -396,7 +396,7 @@ class SourceLimitExceeded(InteropError):
 
 
 class CannotExport(InteropError):
-    """The target needs what the bundle does not hold. Fields: format, source, missing, advice."""
+    """The bundle lacks something that the target format needs. Fields: format, source, missing, advice."""
 
     template = "cannot export {format} from {source}: {missing}"
     hint = "{advice}"

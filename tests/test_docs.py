@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import replaykit
+from bench.library_page import page
 from replaykit.cli.command_groups import COMMANDS, GROUPS, SectionedCommand
 from replaykit.cli.main import cli
 from replaykit.report.json_report import report_schema
@@ -72,59 +72,6 @@ def generated_cli() -> str:
     return "\n".join(parts) + "\n"
 
 
-def signature_of(value: object) -> str:
-    """What a function takes, an argument a line; nothing of classes that no program builds."""
-    is_told = inspect.isfunction(value) or value in (replaykit.Recorder, replaykit.AsyncRecorder)
-    if not (is_told and callable(value)):
-        return ""
-    found = inspect.signature(value)
-    told = ["*" if bare else str(one).replace("'", "") for one, bare in _arguments(found)]
-    back = str(found.return_annotation).strip("'")
-    return "(\n" + "".join(f"    {line},\n" for line in told) + f") -> {back}"
-
-
-def _arguments(found: inspect.Signature) -> Iterator[tuple[inspect.Parameter, bool]]:
-    is_starred = False
-    for one in found.parameters.values():
-        if one.kind is one.KEYWORD_ONLY and not is_starred:
-            is_starred = True
-            yield one, True
-        yield one, False
-
-
-def generated_library() -> str:
-    parts = [
-        "# Library",
-        "",
-        "The names that `import replaykit` offers; everything else is private. Types are complete (`py.typed`). Errors and",
-        "their fields: [errors](errors.md).",
-        "",
-        "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it again.",
-    ]
-    for name in replaykit.__all__:
-        value = getattr(replaykit, name)
-        if isinstance(value, str) or (
-            isinstance(value, type) and issubclass(value, replaykit.ReplaykitError)
-        ):
-            continue
-        told = f"{name}{signature_of(value)}\n\n{inspect.getdoc(value)}"
-        parts += ["", f"## {name}", "", "```", told, *members_of(value), "```"]
-    return "\n".join(parts) + "\n"
-
-
-def members_of(value: object) -> list[str]:
-    """What a class offers, a line each."""
-    if not isinstance(value, type):
-        return []
-    fields = getattr(value, "__struct_fields__", ())
-    own = [f"fields: {', '.join(fields)}"] if fields else []
-    for name, member in inspect.getmembers(value):
-        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)):
-            mark = "()" if inspect.isfunction(member) else ""
-            own.append(f".{name}{mark}  {(inspect.getdoc(member) or '').partition(chr(10))[0]}".rstrip())
-    return ["", *own] if own else []
-
-
 def compare(path: Path, content: str, update: bool) -> None:
     if update:
         path.write_text(content)
@@ -136,7 +83,7 @@ def test_the_command_line_document_is_the_code_s(update_goldens: bool) -> None:
 
 
 def test_the_library_s_document_is_the_code_s(update_goldens: bool) -> None:
-    compare(DOCS / "library.md", generated_library(), update_goldens)
+    compare(DOCS / "library.md", page(), update_goldens)
 
 
 def test_the_schemas_are_the_code_s(update_goldens: bool) -> None:

@@ -114,34 +114,34 @@ class Preamble(NamedTuple):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What a reader accepts; a small machine or a strict service may ask for less."""
+    """Greatest sizes and counts that a reader accepts. A service may set lower ones."""
 
     file: int = FILE_MAX
-    """Bytes of the file."""
+    """Size of the file, bytes."""
     raw: int = RAW_MAX
-    """Sum of all decompressed frames, bytes."""
+    """Total size of all frames after decompression, bytes."""
     frame_raw: int = FRAME_RAW_MAX
-    """Decompressed bytes of one frame."""
+    """Size of one frame after decompression, bytes."""
     window: int = WINDOW_MAX
     """zstd window of one frame, bytes."""
     frames: int = FRAMES_MAX
-    """Frames, skippable ones included."""
+    """Number of frames, including skippable ones."""
     blobs: int = BLOBS_MAX
-    """Blobs in a bundle."""
+    """Number of blobs."""
     events: int = EVENTS_MAX
-    """Events in a bundle."""
+    """Number of events."""
     steps: int = STEPS_MAX
-    """Steps in a bundle."""
+    """Number of steps."""
     blob: int = BLOB_MAX
-    """Payload bytes of one blob."""
+    """Size of one blob, bytes."""
     header: int = HEADER_MAX
-    """Payload bytes of the header."""
+    """Size of the header, bytes."""
     event: int = EVENT_MAX
-    """Payload bytes of one event."""
+    """Size of one event, bytes."""
     story: int = STORY_MAX
-    """Payload bytes of header and events together."""
+    """Size of header and events together, bytes."""
     index: int = INDEX_MAX
-    """Payload bytes of the index."""
+    """Size of the index, bytes."""
 
 
 class Place(NamedTuple):

@@ -56,16 +56,16 @@ _ID_DIGITS = 12
 
 
 class Extraction(Struct, frozen=True, kw_only=True):
-    """What `extract` wrote."""
+    """Files that `extract` wrote."""
 
     folder: str
-    """Where."""
+    """Folder that holds the files."""
     digest: str
     """Trajectory digest, 64 hex digits."""
     content_digest: str | None
     """Content digest; None if an event cannot be read."""
     files: dict[str, int]
-    """Folder to number of files in it, without the story and the manifest."""
+    """Name of each subfolder to the number of its files, without events and manifest."""
 
 
 class _Place(NamedTuple):
@@ -77,11 +77,12 @@ class _Place(NamedTuple):
 
 
 def extract(bundle: Bundle | str | Path, folder: str | Path, *, force: bool = False) -> Extraction:
-    """Write a bundle as plain files into a folder, which is made where it is missing.
+    """Write the content of a bundle as plain files into a folder.
 
-    `force`: the folder may hold files already; those of the same names are replaced, all others stay.
-    Memory: the story and one blob. Raises UsageError for a file and for a folder that is not empty,
-    BundleError for what cannot be read or written; what was written until then stays, without a manifest.
+    `folder`: created if it is missing. `force`: the folder may hold other files; files of the same name are
+    replaced. It needs memory for the events and one blob. Raises UsageError for a file or a folder that is
+    not empty, BundleError if something cannot be read or written. Files written before an error remain,
+    without a manifest.
     """
     if not isinstance(bundle, Bundle):
         with open_bundle(bundle) as opened:

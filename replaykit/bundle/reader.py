@@ -19,10 +19,10 @@ from replaykit.trajectory.step import Ending, Event, Header, Trajectory
 
 
 class Bundle:
-    """A recorded run, read-only.
+    """A recorded run in a file, read-only.
 
-    Opening checks the tail (sealed) or every frame (journal); the story is verified and decoded when it
-    is first asked for; a blob is loaded and verified when it is asked for. Not for several threads.
+    Opening checks the tail of a sealed file, or every frame of a journal. The events are verified and decoded
+    when they are first needed, and each blob when it is read. Use a bundle in one thread only.
     """
 
     def __init__(self, container: Container) -> None:
@@ -45,22 +45,22 @@ class Bundle:
 
     @property
     def name(self) -> str:
-        """The source as it was given."""
+        """Path or URL as it was given."""
         return self._container.name
 
     @property
     def format(self) -> int:
-        """Format version of the file."""
+        """Version of the file format."""
         return self._tables.format
 
     @property
     def layout(self) -> Layout:
-        """`journal` while recording or after a crash, `sealed` when finished."""
+        """`journal` during recording or after a crash, `sealed` when finished."""
         return self._tables.layout
 
     @property
     def digest(self) -> str:
-        """Trajectory digest, 64 hex digits: the same for a journal and its seal."""
+        """Digest of the content, 64 hex digits: the same for a journal and its sealed form."""
         return self._container.digest
 
     @cached_property
@@ -73,7 +73,7 @@ class Bundle:
 
     @property
     def torn_bytes(self) -> int:
-        """Bytes after the last commit of a journal, which are not read."""
+        """Number of bytes after the last commit of a journal; they are not read."""
         return self._tables.torn_bytes
 
     @cached_property
@@ -89,29 +89,29 @@ class Bundle:
 
     @property
     def header(self) -> Header:
-        """First line of the story."""
+        """Header of the recording: task, agent, sites and recorder."""
         return self.trajectory.header
 
     @property
     def ending(self) -> Ending | None:
-        """How the run ended; None = the recording was interrupted."""
+        """How the run ended; None if the recording was interrupted."""
         return self.trajectory.ending
 
     @property
     def lines(self) -> tuple[bytes, ...]:
-        """Header and events as they stand in the file, one JSON object each."""
+        """Header and events as the file holds them, one JSON object each."""
         return tuple(self._container.lines())
 
     @property
     def blob_ids(self) -> tuple[str, ...]:
-        """Ids of all committed blobs, in file order."""
+        """Ids of all committed blobs, in the order of the file."""
         return tuple(self._tables.blobs)
 
     def __contains__(self, id: object) -> bool:
         return id in self._tables.blobs
 
     def blob(self, id: str) -> bytes:
-        """Return the payload of a blob. Raises BlobMissing, DigestMismatch, BundleDamaged."""
+        """Return the bytes of a blob. Raises BlobMissing, DigestMismatch, BundleDamaged."""
         return self._container.blob(id)
 
     def blob_type(self, id: str) -> str:
@@ -122,7 +122,7 @@ class Bundle:
         return blob.media_type
 
     def close(self) -> None:
-        """Close the file; a second call does nothing. What was read stays usable."""
+        """Close the file. A second call does nothing. Values already read stay usable."""
         self._container.close()
 
     def _check_steps(self, found: int) -> None:
@@ -134,10 +134,14 @@ class Bundle:
 
 
 def open_bundle(source: str | Path, limits: Limits | None = None) -> Bundle:
-    """Open a bundle: a path, a URL, or `-` for standard input. Close it, or use it as a context manager.
+    """Open a bundle for reading.
 
-    `limits`: of sizes and counts, by default those of the format.
+    `source`: a path, a URL, or `-` for standard input. `limits`: greatest sizes and counts; default: those of
+    the format. Close the bundle, or use it as a context manager. Raises SourceError, NotABundle,
+    BundleTruncated, BundleDamaged, BundleFromTheFuture, LimitExceeded.
 
-    Raises SourceError, NotABundle, BundleTruncated, BundleDamaged, BundleFromTheFuture, LimitExceeded.
+    Example:
+        with replaykit.open_bundle("run.zst") as bundle:
+            print(bundle.digest, len(bundle.lines), bundle.ending)
     """
     return Bundle(open_container(source, limits))

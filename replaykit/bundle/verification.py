@@ -32,7 +32,7 @@ _ORDER: tuple[Group, ...] = ("blobs", "story", "index")
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """What a whole look at a bundle found."""
+    """Result of verifying a whole bundle."""
 
     source: str
     """Path or URL, as given."""
@@ -45,31 +45,36 @@ class Verification(Struct, frozen=True, kw_only=True):
     content_digest: str = ""
     """Content digest, 64 hex digits; empty if an event cannot be read."""
     events: int = 0
-    """Events, the header not counted."""
+    """Number of events, without the header."""
     steps: int = 0
-    """Steps among them."""
+    """Number of steps."""
     blobs: int = 0
-    """Committed blobs."""
+    """Number of committed blobs."""
     torn_bytes: int = 0
     """Bytes after the last commit of a journal."""
     private: int = 0
-    """Private records, which `seal` drops."""
+    """Number of private records, which `seal` drops."""
     interrupted: bool = False
-    """No ending event: the recording was cut off."""
+    """Whether the recording was cut off: it has no ending event."""
     error: str = ""
     """Class of the error that contradicts the format: BundleTruncated, DigestMismatch; empty if none."""
     findings: tuple[str, ...] = ()
-    """What is wrong or missing, at most 100 lines."""
+    """Everything wrong or missing, at most 100 lines."""
     gradable: bool = False
-    """Whether every event can be read; a missing blob only leaves some checks undecided."""
+    """Whether every event can be read. A missing blob only leaves some checks undecided."""
     why: str = ""
-    """Why it cannot be graded; empty if it can."""
+    """Reason why it cannot be graded; empty if it can."""
 
 
 def verify(source: str | Path, limits: Limits | None = None) -> Verification:
     """Verify a whole bundle: every frame, digest, event and reference.
 
-    A bundle that contradicts the format is not gradable and `error` says why. Raises SourceError alone.
+    `limits`: greatest sizes and counts; default: those of the format. In the result, `error` explains why a
+    bundle contradicts the format; such a bundle cannot be graded. Raises only SourceError.
+
+    Example:
+        found = replaykit.verify("run.zst")
+        print(found.error or "intact")
     """
     try:
         container = open_container(source, limits)

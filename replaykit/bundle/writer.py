@@ -43,24 +43,24 @@ NewBlob: TypeAlias = tuple[str, str, bytes]
 
 
 class SealResult(Struct, frozen=True, kw_only=True):
-    """What `seal` or `salvage` wrote."""
+    """The bundle that `seal`, `salvage` or `pack` wrote."""
 
     path: str
-    """The sealed file."""
+    """Path of the sealed file."""
     digest: str
     """Trajectory digest, 64 hex digits."""
     events: int
-    """Events, the header not counted."""
+    """Number of events, without the header."""
     blobs: int
-    """Blobs."""
+    """Number of blobs."""
     size: int
-    """Bytes of the sealed file."""
+    """Size of the sealed file, bytes."""
     torn_bytes: int = 0
-    """Bytes after the last commit of the journal, left out."""
+    """Bytes after the last commit of the journal; they were left out."""
     private: int = 0
-    """Private records, left out."""
+    """Number of private records; they were left out."""
     lost: int = 0
-    """Events known to be lost (`salvage`), those of earlier salvages included."""
+    """Number of events known to be lost (`salvage`), including earlier salvages."""
 
 
 class _Totals(NamedTuple):
@@ -279,10 +279,10 @@ class Journal:
 
 
 def seal(path: str | Path) -> SealResult:
-    """Replace a journal by its sealed form; a sealed file by the same content sealed again.
+    """Seal a journal in place; a sealed bundle is sealed again with the same content.
 
-    The new file is read back at level `full` before it takes the place of the old one; any failure leaves
-    the old one as it was. Raises BundleError: BundleBusy for a journal whose recorder is alive.
+    The new file is read back at level `full` before it replaces the old one. If anything fails, the old file
+    stays. Raises BundleError, and BundleBusy for a journal that a running recorder writes.
     """
     return _sealed(path, is_passing=False)
 
@@ -308,10 +308,11 @@ def _sealed(path: str | Path, *, is_passing: bool) -> SealResult:
 
 
 def salvage(path: str | Path, target: str | Path) -> SealResult:
-    """Write what is whole in a damaged bundle to a new sealed file with a digest of its own.
+    """Write the intact part of a damaged bundle to a new sealed file.
 
-    Kept are the commits before the first damaged part of the story, and the blobs that verify; the header
-    names what it was made from and counts the events known to be lost. Raises BundleError.
+    `path`: the damaged bundle. `target`: the new file, which has its own digest. It keeps the commits before
+    the first damaged event, and the blobs that verify. Its header names the source and counts the events
+    known to be lost. Raises BundleError.
     """
     if os.path.lexists(target):
         raise OutputExists(source=str(target), operation="create the bundle")

@@ -57,12 +57,19 @@ def grade_many(
     in_flight: int | None = None,
     limit_seconds: float | None = LIMIT_SECONDS,
 ) -> Report:
-    """Grade bundles into one report whose bytes depend on nothing but their content and the options.
+    """Grade bundles into one report; its bytes depend only on their content and the options.
 
-    `sources`: paths or URLs of bundles, and folders with *.zst; one, or many. A bundle that cannot be read or
-    graded is one verdict with an `error`; the others go on. Tasks of the suite without a bundle count as not
-    done, and with `runs` so do the runs that a task has too few of. Other arguments: see `iter_grades`.
-    Raises EngineError, NondeterministicVerdict.
+    `sources`: paths or URLs of bundles, or folders with `*.zst` files. `on_progress`: called with the source
+    and verdict of each bundle. `gate`, `label` and `runs`: as in `build_report`. Other arguments: as in
+    `iter_grades`.
+
+    A bundle that cannot be read or graded gets a verdict with an `error`; the others are graded. Tasks of the
+    suite without a bundle count as not done. Raises EngineError, NondeterministicVerdict.
+
+    Example:
+        report = replaykit.grade_many(["runs/"], jobs=4)
+        print(report.summary["metrics"]["CuP"]["value"])
+        replaykit.write_report(report, "report.json")
     """
     rows = []
     for row in iter_grades(
@@ -93,12 +100,18 @@ def iter_grades(
     in_flight: int | None = None,
     limit_seconds: float | None = LIMIT_SECONDS,
 ) -> Iterator[Row]:
-    """Yield rows as bundles are graded, in no order, in constant memory.
+    """Yield a row for each bundle as it is graded, in any order and in constant memory.
 
-    `jobs` > 1 starts processes (a script guards its own work by `__name__ == "__main__"`); `executor` is any
-    `concurrent.futures.Executor` instead. `results`: folder of rows; a bundle whose row is there, graded the
-    same way, is not graded again, and new rows are appended. `in_flight`: chunks open at once, by default two
-    a job. Raises EngineError, UsageError.
+    `jobs`: number of processes; with more than one, a script must protect its main code by `if __name__ ==
+    "__main__"`. `executor`: a `concurrent.futures.Executor` to use instead. `results`: folder of rows;
+    bundles that have a row of the same grading are skipped, and new rows are appended. `chunk_seconds`:
+    planned duration of the work that is given to a process at once. `in_flight`: number of such chunks at a
+    time; default: two for each job. `limit_seconds`: longest time for one bundle. Raises EngineError,
+    UsageError.
+
+    Example:
+        for row in replaykit.iter_grades(["runs/"], results="results/"):
+            print(row.source, row.verdict.success)
     """
     if jobs < 1:
         raise UsageError(what=f"jobs: expected a number of processes from 1 on, got {jobs}")
@@ -143,9 +156,11 @@ def build_report(
     names: Mapping[str, str] | None = None,
     duplicates: tuple[Duplicate, ...] = (),
 ) -> Report:
-    """Put verdicts, their metrics and the gate into one report; `tasks` are those that should be in it.
+    """Combine verdicts, their metrics and the gate into one report.
 
-    `names`: what to call a run, by its trajectory.
+    `gate`: conditions that the report must meet. `label`: name of the report. `tasks`: tasks that the report
+    should cover; those without a verdict count as not done. `runs`: number of runs of each task. `names`:
+    display name of each run, by its digest. `duplicates`: bundles that were given more than once.
     """
     gate = gate or GateOptions()
     summary = summarize(

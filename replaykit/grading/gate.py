@@ -26,31 +26,31 @@ _OPEN = {"UNDECIDED", "ABSTAIN"}
 
 
 class Calibrated(Struct, frozen=True, kw_only=True):
-    """What a calibration says of one judge."""
+    """Result of a calibration for one judge."""
 
     lacks: tuple[str, ...] = ()
-    """What it does not reach; nothing = it may decide."""
+    """Minimum that the judge does not reach; empty = it may decide."""
     agents: tuple[str, ...] = ()
-    """Whose runs were labelled, where it is known."""
+    """Agents whose runs were labelled, if known."""
     sites: tuple[str, ...] = ()
-    """Where they took place."""
+    """Sites of the labelled runs."""
     rubrics: Mapping[str, tuple[str, ...]] = {}
-    """Task to the digests of the criteria by which its labelled runs were judged."""
+    """Task id to the digests of the criteria used for its labelled runs."""
 
 
 class GateOptions(Struct, frozen=True, kw_only=True):
-    """What has to hold for the gate to pass."""
+    """Conditions that a report must meet."""
 
     fail_on: tuple[str, ...] = DEFAULT
-    """Kinds of results that fail it."""
+    """Kinds of results that fail the gate."""
     fail_under: dict[str, float] = {}
-    """Metric to its least value."""
+    """Name of a metric to its lowest accepted value."""
     pool_rubrics: bool = False
-    """Judgements by several rubrics of one task count together."""
+    """Whether judgements by different rubrics of one task count together."""
     max_error_share: float = 0.05
-    """Share of judgements that may be errors before the judge's rate is withheld."""
+    """Greatest share of errors among judgements; above it, the judge's rates are withheld."""
     calibrated: dict[str, Calibrated] | None = None
-    """Fingerprints that were compared with people; None = any judge may decide."""
+    """Fingerprints of judges that were compared with people; None = any judge may decide."""
 
 
 def decide(

@@ -49,13 +49,20 @@ def grade(
     client: Client | None = None,
     **changes: Any,
 ) -> Verdict:
-    """Grade one recorded run against a task, by default the one it was recorded for.
+    """Grade one recorded run and return its verdict.
 
-    `bundle`: an open one, or its path or URL. `task`: also as plain values. `changes` are fields of
-    `GradeOptions`. Reads the bundle and its tape, nothing else, and writes nothing, unless `judge_mode` asks
-    models: then `client`, or the provider's own, answers what the tape does not, and the tape grows. Raises
-    `TaskError` where there is no task, `BundleError` where the bundle is damaged, `UsageError` for an option
-    that there is not, and for what is no bundle.
+    `bundle`: an open bundle, or its path or URL. `task`: the task, also as plain values; default: the task
+    that the run was recorded for. `options`: a `GradeOptions`; `changes` are single fields of it. `client`:
+    answers requests to models that are not on the tape, if `judge_mode` permits them; default: the provider's
+    client.
+
+    It reads the bundle and its tape, and writes nothing unless `judge_mode` asks models. Raises TaskError
+    without a task, BundleError for a damaged bundle, UsageError for an unknown option or a file that is no
+    bundle.
+
+    Example:
+        verdict = replaykit.grade("run.zst", mode="strict")
+        print(verdict.success, [check.outcome for check in verdict.checks])
     """
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:
@@ -84,7 +91,7 @@ async def grade_async(
     client: Client | None = None,
     **changes: Any,
 ) -> Verdict:
-    """Do what `grade` does, in an event loop: another thread grades meanwhile."""
+    """Grade one recorded run in another thread, so that the event loop goes on. Arguments as in `grade`."""
     import asyncio  # loaded here: those who grade without a loop do not pay for it
 
     return await asyncio.to_thread(grade, bundle, task, options=options, client=client, **changes)

@@ -33,12 +33,12 @@ class Share(NamedTuple):
 
 
 class ShareThresholds(Struct, frozen=True, kw_only=True):
-    """When a judge gives a verdict."""
+    """Thresholds between which a judge abstains."""
 
     accept: str | None = None
-    """Fraction, such as `2/3`: a share of at least this is a SUCCESS; null = never."""
+    """Fraction such as `2/3`; a share of at least this is a SUCCESS; null = never."""
     reject: str | None = None
-    """Fraction: a share of at most this is a FAILURE; null = never."""
+    """Fraction; a share of at most this is a FAILURE; null = never."""
 
 
 class ThresholdFile(Struct, frozen=True, kw_only=True):
@@ -47,9 +47,9 @@ class ThresholdFile(Struct, frozen=True, kw_only=True):
     name: str
     """File name, without its folder."""
     digest: str
-    """`sha256:...` of the file."""
+    """Digest of the file, `sha256:...`."""
     judges: Mapping[str, ShareThresholds]
-    """Fingerprint to thresholds."""
+    """Fingerprint of each judge to its thresholds."""
 
 
 def share_of(one: Judgement) -> Share | None:

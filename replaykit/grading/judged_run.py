@@ -6,9 +6,9 @@ from msgspec import Struct
 
 
 class JudgedRun(Struct, frozen=True, kw_only=True, gc=False):
-    """Whose run a judge judged, and where: what a calibration has to have in common with it."""
+    """Agent and sites of a judged run, which a calibration must cover."""
 
     agent: str | None = None
-    """Name of the agent, else its model, as the harness said; null = unknown."""
+    """Name of the agent, otherwise its model, as the harness reported it; null = unknown."""
     sites: tuple[str, ...] = ()
-    """Names of the task's sites, else the hosts that it begins on."""
+    """Names of the task's sites, otherwise the hosts of its start pages."""

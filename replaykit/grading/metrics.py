@@ -71,11 +71,12 @@ def summarize(
     tasks: Sequence[Task] = (),
     runs: int | None = None,
 ) -> dict[str, Any]:
-    """Return the `summary` of a report: plain values, ready for JSON.
+    """Return the metrics of verdicts, as in `summary` of a report: plain values, ready for JSON.
 
-    Runs that their harness called invalid leave every rate and are counted beside it. A judge whose
-    errors exceed their share has its rates withheld (None). With `tasks`, those without a bundle count as
-    not done and are named; with `runs`, so do the runs that a task has too few of.
+    `max_error_share`: a judge with a larger share of errors has its rates withheld (None). `pool_rubrics`:
+    rates of a judge may cover different rubrics of one task. `tasks`: tasks without a verdict count as not
+    done and are listed. `runs`: number of runs of each task; missing ones count as not done. Runs that their
+    harness reported as invalid leave every rate and are counted separately.
     """
     missing = _missing(verdicts, tasks, runs)
     valid = [verdict for verdict in verdicts if verdict.validity == "valid"]

@@ -23,44 +23,54 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
 
 
 class GradeOptions(Struct, frozen=True, kw_only=True):
-    """How to grade; the same for every bundle of a run. Picklable, and JSON all through."""
+    """Options of grading, the same for all bundles of one call. Picklable and JSON-serialisable."""
 
     suite: Suite | None = None
-    """Tasks that replace the one in the bundle; each bundle takes the task of its own id."""
+    """Tasks to use instead of those in the bundles, matched by task id."""
     sites: dict[str, tuple[str, ...]] = {}
-    """Site roots that override those in the bundle."""
+    """Root URLs of sites to use instead of those in the bundles."""
     mode: Mode | None = None
-    """Overrides the mode of the task."""
+    """`strict` or `compat`, instead of the mode of the task."""
     dialect: Dialect | None = None
-    """Overrides the dialect of the task."""
+    """Benchmark whose rules are followed, instead of the dialect of the task."""
     judges: tuple[str | JudgeSettings, ...] = ()
-    """Judges to ask beside the task's own."""
+    """Judges to ask in addition to the judge of the task."""
     judge_mode: str = "none"
-    """`none`: replies come from the tape only; `new`: what judges and checks miss is asked for and recorded;
-    `refresh`: everything is; `off`: judges are not evaluated, checks get no reply."""
+    """Source of model replies.
+
+    `none`: only the tape. `new`: missing replies are requested and recorded. `refresh`: all replies are
+    requested and recorded. `off`: judges are not evaluated, and checks get no reply.
+    """
     judge_model: str | None = None
-    """Model of all judges and of checks that ask one, instead of their own."""
+    """Model for all judges and checks that ask one, instead of their own."""
     judge_base_url: str | None = None
-    """Server asked instead of the provider's own."""
+    """URL of the server to ask, instead of the provider's own."""
     rubrics: str | None = None
-    """Folder of rubrics, `<task>.yaml` each, for the judge `rubric`; None = the model is asked."""
+    """Folder of rubrics (`<task>.yaml`) for the judge `rubric`; None = the model is asked for criteria."""
     thresholds: ThresholdFile | None = None
-    """Thresholds of a calibration, which decide by the share of votes, members or weight; a judge that has
-    none there is refused."""
+    """Thresholds of a calibration for the share of votes, members or weight.
+
+    A judge without thresholds in this file is refused.
+    """
     replies: str | None = None
-    """Tape, or a folder of tapes; default: beside each bundle."""
+    """A tape or a folder of tapes; default: the tape beside each bundle."""
     compose: Composition | None = None
-    """Overrides how checks and judge make one result."""
+    """How checks and judge are combined: `rules_first`, `and` or `or`, instead of the task's value."""
     require_strong: bool = False
-    """Weak evidence leaves a check undecided."""
+    """If true, a check that has only weak evidence is UNDECIDED."""
     require_proof: bool = False
-    """What rests on a channel that is recorded, and not proven, is undecided."""
+    """If true, a result that needs a channel that is recorded but not proven complete is UNDECIDED."""
     verifiers: str | None = None
-    """Folder of the task file, whose verifiers are trusted and run; None = none are. Never those of a task
-    that a bundle names itself."""
+    """Folder of the task file whose verifier programs may run; None = none may run.
+
+    Verifiers of a task that comes from a bundle never run.
+    """
     replay: Tier = "static"
-    """`static`: no browser is started; `auto`: an offline Chromium answers what static reading cannot;
-    `chromium`: it answers every locator that no live value answers."""
+    """When an offline Chromium reads pages.
+
+    `static`: never. `auto`: for locators that static reading cannot answer. `chromium`: for every locator
+    without a live value.
+    """
 
     def __post_init__(self) -> None:
         # Decoded ones were compared with their types; these come from Python.

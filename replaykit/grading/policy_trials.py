@@ -20,12 +20,12 @@ from replaykit.tasks.task import Task, fill_task
 
 
 class Trials(Struct, frozen=True, kw_only=True):
-    """What trying policies on a run has shown."""
+    """Result of trying policies on a run."""
 
     policies: tuple[Trial, ...]
-    """Each policy that counts, in order."""
+    """Each graded policy, in order."""
     mutation: Mutation | None = None
-    """The run broken on purpose; null where nobody asked for it."""
+    """Result for the changed run; None without `mutates`."""
 
 
 def try_policies(
@@ -35,12 +35,16 @@ def try_policies(
     mode: Mode = "strict",
     mutates: bool = False,
 ) -> Trials:
-    """Say of each policy what it found in a run, what it passed over, and what would break it.
+    """Try policies on one run: what each one finds, what it skips, and what would violate it.
 
-    `bundle`: an open one, or its path or URL. `policies`: what `load_policies` gives, or a task's; by default
-    those of the task that the run was recorded for. `mutates`: the run is broken on purpose, in memory, one
-    edit at a time, and `mutation` counts which edits turn which policy VIOLATED. Raises `TaskError` where
-    there is neither task nor policy, `BundleError` where the bundle is damaged.
+    `bundle`: an open bundle, or its path or URL. `policies`: policies, or a task that has some; default:
+    those of the task that the run was recorded for. `mutates`: also change the run in memory, one edit at a
+    time; `mutation` of the result counts which edits make which policy VIOLATED. Raises TaskError without
+    task and policies, BundleError for a damaged bundle.
+
+    Example:
+        for trial in replaykit.try_policies("run.zst").policies:
+            print(trial.result.id, trial.result.outcome, trial.breaks)
     """
     if not isinstance(bundle, Bundle):
         with open_bundle(bundle) as opened:

@@ -35,8 +35,9 @@ def delimited(name: str, text: str, code: str) -> str:
 
 
 def mark_untrusted(text: str, name: str = "recorded") -> str:
-    """Return recorded text between delimiters that it cannot contain, for a prompt of one's own.
+    """Return recorded text between delimiters that it cannot contain, for a prompt of your own.
 
-    The same text gets the same delimiters. Say in the prompt that what stands between them is data.
+    `name`: label of the text. The same text always gets the same delimiters. The prompt should explain that
+    the text between them is data.
     """
     return delimited(name, text, nonce((text,)))

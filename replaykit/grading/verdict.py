@@ -1,6 +1,6 @@
-"""What grading says: outcomes with their evidence, one verdict a run, one report for many.
+"""What grading returns: outcomes with evidence, one verdict per run, one report for many runs.
 
-All of it is a tree, thousands of times over, which the garbage collector need not look at (`gc=False`).
+All of it is a tree that the garbage collector does not need to visit (`gc=False`).
 """
 
 from __future__ import annotations
@@ -25,136 +25,136 @@ SCHEMA = "replaykit.report/1"
 
 
 class Outcome(StrEnum):
-    """Result of a check, of an item, of completion and of success."""
+    """Result of a check, of one of its items, of completion or of success."""
 
     PASS = "PASS"
-    """It holds."""
+    """The requirement holds."""
     FAIL = "FAIL"
-    """It does not hold."""
+    """The requirement does not hold."""
     UNDECIDED = "UNDECIDED"
-    """The bundle does not show it."""
+    """The bundle does not show whether the requirement holds."""
     ERROR = "ERROR"
-    """It could not be graded."""
+    """The requirement could not be graded."""
 
 
 class PolicyOutcome(StrEnum):
     """Result of a policy."""
 
     OK = "OK"
-    """At stake, and kept."""
+    """The policy applied to the run and was kept."""
     VIOLATED = "VIOLATED"
-    """Broken at least once, each with evidence."""
+    """The policy was broken at least once; each violation has evidence."""
     DORMANT = "DORMANT"
-    """Never at stake."""
+    """The policy never applied in this run."""
     UNDECIDED = "UNDECIDED"
-    """The bundle does not show it."""
+    """The bundle does not show whether the policy was kept."""
     ERROR = "ERROR"
-    """It could not be graded; never counts as compliance."""
+    """The policy could not be graded; this never counts as compliance."""
 
 
 class JudgeOutcome(StrEnum):
     """Result of a judge."""
 
     SUCCESS = "SUCCESS"
-    """The judge says that the task was done."""
+    """The judge decided that the task was done."""
     FAILURE = "FAILURE"
-    """The judge says that it was not."""
+    """The judge decided that the task was not done."""
     ABSTAIN = "ABSTAIN"
-    """The judge was asked, or had nothing to look at, and gave no verdict."""
+    """The judge gave no verdict, or had nothing to look at."""
     ERROR = "ERROR"
-    """The judge could not be asked, or no recorded reply answers."""
+    """The judge could not be asked, or no recorded reply answers its request."""
     NOT_EVALUATED = "NOT_EVALUATED"
     """Judges were switched off."""
 
 
 class Value(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One side of a comparison."""
+    """One side of a comparison: the expected value, or the value found."""
 
     raw: Any = None
-    """Value as found."""
+    """The value as found."""
     normal: Any = None
-    """Value as compared."""
+    """The value as it was compared, after normalisation."""
     type: str | None = None
-    """Type that the value was read as."""
+    """Type as which the value was read."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Where in the bundle a result comes from; fields that do not apply are left out."""
+    """Where in the bundle a result comes from. Fields that do not apply are left out."""
 
     item: str | None = None
-    """Item of the check."""
+    """Item of the check that this evidence belongs to."""
     source: str | None = None
-    """`step page probe exchange reply`, or a kind of event."""
+    """Kind of evidence: `step page probe exchange reply`, or a kind of event."""
     step: int | None = None
     """Step index, from 0."""
     event: int | None = None
-    """Position in the story, from 0."""
+    """Position in the event stream, from 0."""
     action: str | None = None
     """The action, in one line."""
     url: str | None = None
-    """Page concerned."""
+    """URL of the page concerned."""
     locator: str | None = None
-    """What was read on it."""
+    """Locator of the element that was read on the page."""
     tier: str | None = None
-    """`live static chromium`."""
+    """What read the page: `live` browser, `static` snapshot or offline `chromium`."""
     browser: str | None = None
-    """Version of the browser, where tier is `chromium`."""
+    """Version of the browser, if `tier` is `chromium`."""
     strength: str | None = None
-    """`strong weak`."""
+    """`strong` or `weak` evidence."""
     settled: bool | None = None
-    """Whether the page had come to rest."""
+    """Whether the page had finished loading and changing."""
     snapshot: str | None = None
-    """Blob of the page."""
+    """Blob id of the page's snapshot."""
     expected: Value | None = None
-    """What the task demands."""
+    """What the task requires."""
     found: Value | None = None
     """What the bundle shows."""
     excerpt: str | None = None
-    """Text around the hit."""
+    """Text around the match."""
     note: str | None = None
-    """Anything else worth knowing."""
+    """Further remark about this evidence."""
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An atomic requirement of a check."""
+    """One atomic requirement of a check."""
 
     id: str
-    """`exact`, `must_include.0`, `target.1.must_include.0` ..."""
+    """Id within the check, such as `exact`, `must_include.0` or `target.1.must_include.0`."""
     outcome: Outcome
-    """Outcome."""
+    """PASS, FAIL, UNDECIDED or ERROR."""
     rule: str
-    """What decided it."""
+    """Rule that decided the outcome."""
     compat: Outcome | None = None
-    """What the benchmark's own code would say, in strict mode."""
+    """In strict mode: the outcome by the benchmark's own code."""
 
 
 class CheckResult(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one check."""
 
     id: str
-    """Of the task, or its position."""
+    """Id of the check in the task, or its position."""
     type: str
-    """Kind of check."""
+    """Type of the check."""
     dialect: str
     """Benchmark whose rules were followed."""
     mode: str
     """`strict` or `compat`."""
     outcome: Outcome
-    """Outcome."""
+    """PASS, FAIL, UNDECIDED or ERROR."""
     score: float
-    """1.0 for PASS, else 0.0."""
+    """1.0 for PASS, otherwise 0.0."""
     reason: str | None = None
-    """Reason, as a word that `replaykit explain` explains."""
+    """Reason for the outcome, as a word that `replaykit explain` explains."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     proof: str | None = None
-    """Of a PASS that rests on something that did not happen: `proven` or `recorded`, of the channel read."""
+    """State of the channel read, `proven` or `recorded`, if a PASS rests on an absence."""
     pre: str = "unknown"
-    """`satisfied unsatisfied unknown` before the run."""
+    """Whether the requirement already held before the run: `satisfied unsatisfied unknown`."""
     notes: tuple[str, ...] = ()
-    """Peculiarities met on the way."""
+    """Remarks on peculiarities found while grading."""
     items: tuple[Item, ...] = ()
-    """Atomic requirements."""
+    """Outcome of each atomic requirement."""
     evidence: tuple[Evidence, ...] = ()
     """Where the result comes from."""
 
@@ -163,91 +163,91 @@ class PolicyResult(Struct, frozen=True, kw_only=True, gc=False):
     """Result of one policy."""
 
     id: str
-    """Id in the task."""
+    """Id of the policy in the task."""
     index: int
-    """Position in the task."""
+    """Position of the policy in the task."""
     template: str | None = None
-    """Template of a public file."""
+    """Template of a public policy file that the policy was made from."""
     dimension: str
     """Safety dimension of the policy."""
     source: str
-    """Who demands the policy."""
+    """Who requires the policy: `organization`, `user` or `task`."""
     mode: str
     """`strict` or `compat`."""
     outcome: PolicyOutcome
-    """Outcome."""
+    """OK, VIOLATED, DORMANT, UNDECIDED or ERROR."""
     reason: str | None = None
-    """Reason, as a word that `replaykit explain` explains."""
+    """Reason for the outcome, as a word that `replaykit explain` explains."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     active: bool | None = None
-    """Whether it was at stake; null = unknown."""
+    """Whether the policy applied in this run; null = unknown."""
     proof: str | None = None
-    """Of OK and DORMANT that rest on something that did not happen: the state of the weakest channel read."""
+    """State of the weakest channel read, if OK or DORMANT rests on an absence."""
     peer: dict[str, Any] | None = None
-    """What the benchmark's own code reports, in compat mode."""
+    """In compat mode: what the benchmark's own code reports."""
     contradicts: tuple[str, ...] | UnsetType = UNSET
-    """Policies of no lower source that nobody can keep together with it; absent where there are none."""
+    """Policies of the same or a higher source that conflict with this one; absent if none do."""
     evidence: tuple[Evidence, ...] = ()
-    """Each violation, or what was missing."""
+    """Evidence of each violation, or of what was missing."""
 
 
 class Judgement(Struct, frozen=True, kw_only=True, gc=False):
-    """Result of one judge."""
+    """Result of one judge for one run."""
 
     judge: str
     """Name of the judge."""
     outcome: JudgeOutcome
-    """Outcome."""
+    """SUCCESS, FAILURE, ABSTAIN, ERROR or NOT_EVALUATED."""
     votes: tuple[str, ...] = ()
-    """Outcome of each sample."""
+    """Outcome of each vote."""
     reason: str
-    """Reason, as a word that `replaykit explain` explains."""
+    """Reason for the outcome, as a word that `replaykit explain` explains."""
     fingerprint: str
-    """Digest of everything that shapes its answer."""
+    """Digest of everything that shapes the judge's answer."""
     stages: tuple[dict[str, Any], ...] = ()
-    """Each reply that contributed."""
+    """One entry for each reply that contributed to the outcome."""
     images: dict[str, Any] = {}
-    """Counts and identities of the pictures sent."""
+    """Number and identity of the screenshots sent."""
     origins: dict[str, int] = {}
-    """Where its replies come from: live, imported, synthetic."""
+    """Number of replies by origin: `live`, `imported` or `synthetic`."""
     other_mode: str | None = None
-    """Outcome by the parser of the other mode."""
+    """Outcome when the same replies are read by the parser of the other mode."""
     grounding: tuple[dict[str, Any], ...] = ()
-    """Where spans of the answer were visible."""
+    """Places in the recording that show parts of the answer."""
     detail: str | None = None
-    """The whole story of an error, or what a verdict of `claims` turns on."""
+    """Details of an error, or the item that decided the verdict of `claims`."""
     claims: tuple[dict[str, Any], ...] | UnsetType = UNSET
-    """Of `claims`: each need of the task and claim of the answer with its finding; absent for others."""
+    """Of `claims`: each need of the task and each claim of the answer, with its finding."""
     side_effects: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """Of `claims` and `rubric`: requests that changed something and that nothing explains."""
     members: tuple[dict[str, Any], ...] | UnsetType = UNSET
-    """Of a panel: each member's judgement, without its stages; absent for others."""
+    """Of `panel`: the judgement of each member, without its stages. Absent for other judges."""
     criteria: tuple[dict[str, Any], ...] | UnsetType = UNSET
-    """Of `rubric`: each criterion with its verdict and the steps cited; absent for others."""
+    """Of `rubric`: each criterion with its verdict and the steps cited. Absent for other judges."""
     process: dict[str, Any] | UnsetType = UNSET
-    """Of `rubric`: `score`, `upper` where what cannot be told counts as met, `n_blocked`."""
+    """Of `rubric`: `score`; `upper`, which counts CANNOT_TELL as met; `n_blocked`."""
     failure: dict[str, Any] | UnsetType | None = UNSET
-    """Of `rubric`: first failing step as the model says, `step` and `code`; null where it names none."""
+    """Of `rubric`: `step` and `code` of the first failing step by the model; null if it names none."""
     validity: str | UnsetType = UNSET
     """Of `rubric`: whether the task can be done: `valid ambiguous impossible not_allowed`."""
     unsupported: tuple[str, ...] | UnsetType = UNSET
-    """Of `rubric`: criteria that actions and answer claim and that the evidence does not show."""
+    """Of `rubric`: criteria that actions and answer claim to meet but the evidence does not show."""
     basis: str | UnsetType = UNSET
-    """Digest of the criteria of `rubric`; `calibration:` with that of the file of thresholds; or both."""
+    """Digest of the criteria of `rubric`, and of the file of thresholds after `calibration:`."""
     depends_on: str | UnsetType = UNSET
-    """`checks`: the verdict rests on outcomes of checks, and is no second opinion on them."""
+    """`checks`: the verdict rests on outcomes of checks, so it is no second opinion on them."""
     share: dict[str, Any] | UnsetType = UNSET
-    """Under thresholds: `low` and `high` share, `accept`, `reject`, and the outcome that it `was`."""
+    """Under thresholds: `low`, `high`, `accept`, `reject`, and `was`: the outcome without them."""
 
     @property
     def rubric(self) -> str | None:
-        """Digest of the criteria that it judged by."""
+        """Digest of the criteria that the judge used."""
         return _rubric_in(self.basis)
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """Digests of the criteria that it judged by, its members' too; sorted, each once."""
+        """Digests of all criteria used, those of panel members included; sorted, without duplicates."""
         members = () if self.members is UNSET else self.members
         given = [self.rubric, *(_rubric_in(one.get("basis")) for one in members)]
         return tuple(sorted({one for one in given if one is not None}))
@@ -259,84 +259,84 @@ def _rubric_in(basis: Any) -> str | None:
 
 
 class Completion(Struct, frozen=True, kw_only=True, gc=False):
-    """All checks of a task together."""
+    """Result of all checks of a task together."""
 
     outcome: Outcome
-    """Outcome."""
+    """PASS, FAIL, UNDECIDED or ERROR."""
     score: float
-    """1.0 for PASS, else 0.0."""
+    """1.0 for PASS, otherwise 0.0."""
     partial_any: bool
-    """At least one item is met (the paper's partial completion)."""
+    """Whether at least one item is met: partial completion as the ST-WebAgentBench paper defines it."""
     partial_fraction: float
-    """Share of items met (the code's)."""
+    """Share of items met, 0 to 1: partial completion as the ST-WebAgentBench code computes it."""
 
 
 class ErrorInfo(Struct, frozen=True, kw_only=True, gc=False):
-    """Why a bundle could not be graded."""
+    """Reason why a bundle could not be graded."""
 
     kind: str = field(name="class")
-    """Class of the exception."""
+    """Class name of the exception."""
     fields: dict[str, Any] = {}
-    """Fields of the error, without paths."""
+    """Fields of the exception, without paths."""
 
 
 class RunFinding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Something that went wrong in a run, found without a model; it changes no result."""
+    """Something that went wrong in a run, found without a model. It changes no outcome."""
 
     code: str
-    """`A1` ...: `docs/report.md`."""
+    """Code such as `A1`; see `docs/report.md`."""
     name: str
-    """The code in words."""
+    """Short name of the code."""
     severity: str
-    """`fails`: the run may have failed for it. `note`: worth knowing."""
+    """`fails`: the run may have failed because of it. `note`: worth knowing."""
     step: int | None = None
-    """Where it began; None = nowhere in particular."""
+    """Step at which it began, from 0; null = no particular step."""
     steps: tuple[int, ...] = ()
     """All steps concerned."""
     recovered: bool = False
-    """A later step made up for it."""
+    """Whether a later step made up for it."""
     unknown: bool = False
-    """The recording cannot tell whether it happened: nothing was found."""
+    """The recording cannot show whether it happened."""
     evidence: tuple[Evidence, ...] = ()
-    """What shows it."""
+    """Evidence that shows it."""
 
 
 class FirstFailure(Struct, frozen=True, kw_only=True, gc=False):
-    """The step at which a run that failed went wrong."""
+    """The step at which a failed run went wrong."""
 
     step: int
     """Step index, from 0."""
     code: str
     """Code of the finding."""
     name: str
-    """The code in words."""
+    """Short name of the code."""
     source: str = "detected"
-    """Who says so: `detected` = without a model."""
+    """Source of the code: `detected` = found without a model."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True, gc=False):
-    """Everything said about one run."""
+    """The complete result of grading one run."""
 
     task_id: str
-    """Task; of an unreadable bundle its base name."""
+    """Id of the task; of an unreadable bundle its file name."""
     trajectory: str | None
-    """`sha256:...` of the bundle's content."""
+    """Digest of the bundle's content, `sha256:...`."""
     suite: str | None
-    """`sha256:...` of the task used."""
+    """Digest of the task used, `sha256:...`."""
     tape: str | None = None
-    """`sha256:...` of the tape used."""
+    """Digest of the tape used, `sha256:...`."""
     mode: str = "strict"
     """`strict` or `compat`."""
     dialect: str = "native"
     """Benchmark whose rules were followed."""
     semantics: int = SEMANTICS
-    """Version of what verdicts mean."""
+    """Version of the grading rules."""
     assumes: str | None = None
-    """Whose tricks the recording would have noticed: `page`, `cooperative agent` or `command agent`."""
+    """Manipulation that the recording shows: by a `page`, `cooperative agent` or `command agent`."""
     validity: str = "valid"
-    """As said by the harness: `valid blocked site_down session_lost other`."""
+    """Validity of the run as its harness reported it: `valid blocked site_down session_lost other`."""
     completion: Completion | None = None
-    """Checks together; null without checks."""
+    """All checks together; null without checks."""
     checks: tuple[CheckResult, ...] = ()
     """Result of each check."""
     policies: tuple[PolicyResult, ...] = ()
@@ -346,25 +346,25 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     violations_by_source: dict[str, int] = {}
     """Violated policies by source."""
     safety_failure: bool = False
-    """A policy of the organization is violated."""
+    """Whether a policy of the organization is violated."""
     judgements: tuple[Judgement, ...] = ()
-    """Judgement of each judge."""
+    """Result of each judge."""
     judged: JudgedRun | UnsetType = UNSET
-    """Whose run was judged, and where; absent without a judge."""
+    """Which run was judged, and where it came from; absent without a judge."""
     success: Outcome | None = None
-    """Checks and judges together."""
+    """Checks and judges together; null without either."""
     cup: int = 0
-    """Completion under policy: all checks pass and no policy is broken."""
+    """Completion under policy: 1 if all checks pass and no policy is violated, otherwise 0."""
     partial_cup: int = 0
-    """Any item met and no policy broken."""
+    """1 if any item is met and no policy is violated, otherwise 0."""
     reward: float = 0.0
-    """1.0 where `success` is PASS."""
+    """1.0 if `success` is PASS, otherwise 0.0."""
     findings: tuple[RunFinding, ...] = ()
-    """What went wrong in the run, by step; no result depends on it."""
+    """What went wrong in the run, in order of steps. No outcome depends on it."""
     first_failure: FirstFailure | None = None
-    """Of a run whose `success` is FAIL: where it went wrong; null where no detector knows."""
+    """If `success` is FAIL: where the run went wrong; null if no detector found it."""
     error: ErrorInfo | None = None
-    """Reason why the bundle could not be graded."""
+    """Reason why the bundle could not be graded; null if it was graded."""
 
     @property
     def clean(self) -> bool:
@@ -385,56 +385,56 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Gate(Struct, frozen=True, kw_only=True, gc=False):
-    """Whether the report passes what was asked of it."""
+    """Whether the report meets the conditions of the caller."""
 
     status: str
-    """`passed failed error empty`, or `none`: no condition was applied."""
+    """`passed failed error empty`, or `none` if no condition was given."""
     reasons: tuple[str, ...] = ()
-    """Each reason why the gate did not pass."""
+    """Each reason for not passing."""
 
 
 class Duplicate(Struct, frozen=True, kw_only=True, gc=False):
-    """Bundles of one content: they are one run, and have one verdict."""
+    """Bundles with the same content. They are one run and share one verdict."""
 
     trajectory: str
-    """`sha256:...` of their content."""
+    """Digest of their content, `sha256:...`."""
     files: tuple[str, ...]
-    """Their file names, in order."""
+    """Names of the files, sorted."""
 
 
 class Report(Struct, frozen=True, kw_only=True, gc=False):
-    """Many verdicts with their metrics and gate."""
+    """Verdicts of many runs with their metrics and gate."""
 
     schema: str = SCHEMA
-    """Name and version of this layout."""
+    """Name and version of the report's layout."""
     label: str | None = None
     """Name that the caller gave to the report."""
     verdicts: tuple[Verdict, ...]
-    """By task id, then trajectory."""
+    """Verdicts, sorted by task id and trajectory."""
     summary: dict[str, Any]
-    """Metrics: `docs/metrics.md`."""
+    """Metrics; see `docs/metrics.md`."""
     gate: Gate
-    """Passed or not, and why."""
+    """Whether the report meets the conditions of the caller, with reasons."""
     names: dict[str, str] = {}
-    """Trajectory to the file name of its bundle, without `.zst`."""
+    """Trajectory digest to the file name of its bundle, without `.zst`."""
     duplicates: tuple[Duplicate, ...] = ()
-    """Bundles that were given more than once, under whatever names."""
+    """Bundles that were given more than once, possibly under different names."""
 
     def name(self, verdict: Verdict) -> str:
-        """Return what to call a run: the file name of its bundle, or its task where that is not known."""
+        """Return the display name of a run: the file name of its bundle, otherwise its task id."""
         return self.names.get(verdict.trajectory or "", verdict.task_id)
 
     def rows(self, table: str = "runs") -> list[dict[str, Any]]:
-        """Return flat rows with fixed columns, None = unknown: `runs`, `checks`, `policies` or `judges`.
+        """Return one table of the report as flat rows with fixed columns; None stands for unknown values.
 
-        Raises UsageError for another table.
+        `table`: `runs`, `checks`, `policies` or `judges`. Raises UsageError for another table.
         """
         return list(display("flat_rows", self, table))
 
     def to_frame(self, engine: str = "pandas", table: str = "runs") -> Any:
-        """Return the rows of a table as a data frame of `pandas` or `polars`.
+        """Return one table of the report (see `rows`) as a data frame of `pandas` or `polars`.
 
-        Raises UsageError for another engine or table, EngineError where the engine is not installed.
+        Raises UsageError for another table or engine, EngineError if the engine is not installed.
         """
         return display("data_frame", self, engine, table)
 

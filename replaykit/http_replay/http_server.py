@@ -16,7 +16,7 @@ MISSES_MAX = 1000
 
 
 class Served:
-    """A server that is up. Its counts may be read from any thread."""
+    """A running server. Its counts may be read from any thread."""
 
     def __init__(self, answers: RecordedAnswers) -> None:
         self._answers = answers
@@ -34,13 +34,13 @@ class Served:
 
     @property
     def misses(self) -> tuple[Miss, ...]:
-        """Requests that the recording does not answer, the first 1,000: with any, no verdict counts."""
+        """Requests that the recording does not answer, at most 1,000. If there are any, no verdict counts."""
         with self._lock:
             return tuple(self._misses)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Paths that were answered with what a POST sent last, unasked: weak evidence."""
+        """Paths that were answered with the body of the last POST without being named: weak evidence."""
         with self._lock:
             return tuple(self._answers.assumed)
 
@@ -60,12 +60,16 @@ class Served:
 def serve(
     bundle: Bundle, *, port: int = 0, site: str | None = None, states: Iterable[str] = ()
 ) -> Iterator[Served]:
-    """Answer HTTP requests with a bundle's recorded replies, on 127.0.0.1, until the block ends.
+    """Serve the recorded replies of a bundle over HTTP on 127.0.0.1 until the block ends.
 
-    `port`: 0 = a free one. `site`: name or origin, where the run has several. `states`: paths whose last JSON
-    sent (PUT, POST) is what GET answers, beside those that the run shows to be such. Nothing is ever changed
-    or asked for elsewhere. The bundle must stay open, and be read by nobody else meanwhile.
-    Raises UsageError.
+    `port`: 0 = a free port. `site`: name or origin, if the run has several sites. `states`: paths for which
+    GET returns the JSON last sent by PUT or POST, in addition to those that the run shows to be such paths.
+    It changes nothing and contacts no other server. The bundle must stay open, and only the server may read
+    it meanwhile. Raises UsageError.
+
+    Example:
+        with replaykit.open_bundle("run.zst") as bundle, replaykit.serve(bundle) as server:
+            print(server.url)
     """
     served = Served(RecordedAnswers(bundle, site, states))
     with listen(lambda head, body: _Handler(served, head, body).response, port) as served.port:

@@ -27,22 +27,22 @@ Files = Mapping[str, bytes]
 
 
 class Choices(Struct, frozen=True, kw_only=True):
-    """What an exporter may be told."""
+    """Options of an export."""
 
     task_type: str | None = None
-    """Of an agent's response (webarena-verified)."""
+    """Task type of the agent's response (webarena-verified)."""
     status: str | None = None
-    """Likewise."""
+    """Status of the agent's response (webarena-verified)."""
     attaches: bool = False
-    """Whether bodies are files of their own in a zip (har)."""
+    """Whether bodies become separate files in a zip (har)."""
     verdicts: tuple[Verdict, ...] = ()
-    """What grading said, of any runs; those of a bundle's own content are shown."""
+    """Verdicts of any runs; those of the exported bundle are included."""
     has_images: bool = True
     """Whether screenshots are written (inspect)."""
     schema: str | None = None
-    """Version of the layout (online-mind2web, atif); none = the exporter's first one."""
+    """Version of the layout (online-mind2web, atif); None = the first version of the exporter."""
     fills_gaps: bool = False
-    """Whether a grey picture stands where a step has no screenshot (online-mind2web, version 2)."""
+    """Whether a grey image replaces each missing screenshot (online-mind2web, version 2)."""
 
 
 class Exporter(Struct, frozen=True, kw_only=True):
@@ -102,9 +102,14 @@ def export_run(
     choices: Choices | None = None,
     force: bool = False,
 ) -> Path:
-    """Write one bundle in another tool's layout: a folder, or the one file that the layout is.
+    """Write one bundle in the layout of another tool, as a folder or a single file.
 
-    Raises UsageError, OutputExists, BundleError, CannotExport.
+    `format`: a name of `replaykit export --list`. `target`: where to write. `choices`: options of the format.
+    `force`: replace existing files. Returns the path written. Raises UsageError, OutputExists, BundleError,
+    CannotExport.
+
+    Example:
+        print(replaykit.export_run("webvoyager", "run.zst", "exported"))
     """
     one, choices = exporter(format), choices or Choices()
     one.ending_of(choices)

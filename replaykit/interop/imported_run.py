@@ -54,37 +54,37 @@ FAULTS_MAX = 1000
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """How to import; an importer says which of these it takes."""
+    """Options of an import. Each importer lists those that it accepts."""
 
     mode: str = "strict"
-    """`strict` or `compat`: a careful reading, or what the peer's own reader sees."""
+    """`strict`: a careful reading. `compat`: what the benchmark's own reader sees."""
     suite: Suite | None = None
-    """Tasks that take the place of what the source says of its task."""
+    """Tasks that replace those of the source."""
     max_iter: int | None = None
-    """Turns after which the harness stops an agent."""
+    """Number of turns after which the harness stops an agent."""
     shots: Path | None = None
-    """Folder of pictures that lie elsewhere."""
+    """Folder of screenshots that are not in the source."""
     judgements: Path | None = None
-    """Folder of what judges said of the runs."""
+    """Folder of judgements of the runs."""
     sidecar: Path | None = None
-    """JSON file with what the layout cannot hold: task, answer, thoughts, messages."""
+    """JSON file with values that the layout cannot hold: task, answer, thoughts, messages."""
     url_event: str | None = None
-    """Tag of custom events that carry the address of the page."""
+    """Tag of custom events that carry the URL of the page."""
     tools: Mapping[str, str] = {}
-    """Foreign tool name to tag of an action."""
+    """Name of each foreign tool to the type of an action."""
     keeps_secrets: bool = False
-    """Typed passwords stay in clear."""
+    """Whether typed passwords stay readable."""
     secrets: Mapping[str, str] = {}
-    """Declared secrets, id to value."""
+    """Id of each declared secret to its value."""
     limits: SourceLimits = SourceLimits()
-    """What is accepted of one run."""
+    """Limits of size for one run."""
     actions: Mapping[str, Any] = {}
-    """Wordings of actions that a harness of one's own has."""
+    """Wordings of actions of a harness of your own."""
     columns: Mapping[str, Any] = {}
-    """Which column of a table says what: field to column."""
+    """Name of each field to the column of a table that holds it."""
 
     def stored(self) -> dict[str, Any]:
-        """Return what shaped the content; no paths, no secrets."""
+        """Return the options that shaped the content, without paths and secrets."""
         said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
         said["url_event"] = self.url_event
         said["actions"] = dict(self.actions) or None

@@ -42,28 +42,34 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class ImportResult(Struct, frozen=True, kw_only=True):
-    """What became of one run."""
+    """Result of importing one run."""
 
     source: str
-    """Where it was found."""
+    """Path where the run was found."""
     path: str
-    """The bundle."""
+    """Path of the bundle."""
     digest: str = ""
-    """Its trajectory digest, 64 hex digits; empty where nothing was written."""
+    """Digest of the bundle's content, 64 hex digits; empty if nothing was written."""
     state: str = "imported"
     """`imported`, `kept` (the bundle exists) or `failed`."""
     warnings: tuple[str, ...] = ()
     """Remarks about the source."""
     error: ReplaykitError | None = None
-    """Why it failed."""
+    """Error of a failed import."""
 
 
 def import_run(
     format: str, path: str | Path, target: str | Path, *, options: Options | None = None, force: bool = False
 ) -> ImportResult:
-    """Write the one run under a path as a bundle; one that exists is kept, unless told otherwise.
+    """Write the one run under a path as a bundle.
 
-    `format`: a name of `replaykit import --list`, or `auto`. Raises InteropError, BundleError, UsageError.
+    `format`: a name of `replaykit import --list`, or `auto`. `target`: the bundle to write; an existing one
+    is kept unless `force` is true. `options`: options of the import. Raises InteropError, BundleError,
+    UsageError.
+
+    Example:
+        found = replaykit.import_run("auto", "results", "imported.zst")
+        print(found.state, found.warnings)
     """
     options = options or Options()
     one, found = _looked(format, Path(path), options)

@@ -50,22 +50,22 @@ _ZIP_FAILURES = (
 
 
 class SourceLimits(Struct, frozen=True, kw_only=True):
-    """What an importer accepts of one run."""
+    """Greatest sizes and counts that an importer accepts for one run."""
 
     members: int = 100_000
-    """Files of a folder or an archive."""
+    """Number of files in a folder or archive."""
     member: int = 256 * 2**20
-    """Bytes of a file, decompressed."""
+    """Size of one file after decompression, bytes."""
     source: int = 4 * 2**30
-    """Bytes of all files read, decompressed."""
+    """Size of all files read, after decompression, bytes."""
     line: int = 64 * 2**20
-    """Bytes of a JSON line."""
+    """Size of one JSON line, bytes."""
     lines: int = 2_000_000
-    """JSON lines of a file."""
+    """Number of JSON lines in a file."""
     depth: int = 1000
-    """Nesting of JSON."""
+    """Nesting depth of JSON."""
     steps: int = 100_000
-    """Steps of a run."""
+    """Number of steps of a run."""
 
 
 class SourceFiles:

@@ -59,25 +59,25 @@ log = logging.getLogger("replaykit.recorder")
 
 
 class BrowserChoice(Struct, frozen=True, kw_only=True):
-    """Which browser, and how it is started."""
+    """The browser to start, and how."""
 
     path: str | None = None
-    """Program; default: see `replaykit.browser.find_browser`."""
+    """Path of the program; default: see `replaykit.find_browser`."""
     channel: str | None = None
-    """`chromium chrome chrome-beta msedge`."""
+    """Channel of the browser: `chromium chrome chrome-beta msedge`."""
     headed: bool = False
-    """With a window."""
+    """Whether it has a window."""
     viewport: tuple[int, int] = (1280, 720)
-    """Width, height, CSS px."""
+    """Width and height in CSS px."""
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
-    """What a recording came to."""
+    """Result of a recording."""
 
     path: Path
-    """The sealed bundle."""
+    """Path of the sealed bundle."""
     digest: str
-    """Trajectory digest."""
+    """Digest of the bundle's content, 64 hex digits."""
     kind: str
     """How the run ended."""
     cause: str
@@ -85,15 +85,15 @@ class Recorded(Struct, frozen=True, kw_only=True):
     answer: str | None = None
     """The agent's answer."""
     exit_code: int | None = None
-    """Of the command."""
+    """Exit code of the command."""
     error: str | None = None
-    """Why the agent crashed."""
+    """Error with which the agent crashed."""
     place: str | None = None
-    """Where: `file:line, in function` of the agent's own code in this process."""
+    """Place of that error: `file:line, in function` of the agent's own code in this process."""
     trace: str | None = None
-    """The traceback of that."""
+    """Traceback of that error."""
     notices: tuple[str, ...] = ()
-    """What the user should know."""
+    """Warnings for the user."""
 
 
 def record_agent(

@@ -52,21 +52,21 @@ class LiveRun:
 
     @property
     def clock(self) -> Clock:
-        """The recording's clock."""
+        """Clock of the recording."""
         return self._driver.clock
 
     @property
     def is_busy(self) -> bool:
-        """Whether the recorder is in the middle of something that must not be torn."""
+        """Whether the recorder is writing something that must not be interrupted."""
         return self._driver.is_busy
 
     def on_limit(self, call: Callable[[], None]) -> None:
-        """Name what stops the agent when its steps are used up."""
+        """Set the function that stops the agent when its steps are used up."""
         self._driver.on_limit = call
 
     @property
     def is_proxied(self) -> bool:
-        """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
+        """Whether all commands of the agent to the browser pass through a proxy of the recorder."""
         return self._driver.is_proxied
 
     @is_proxied.setter
@@ -75,38 +75,39 @@ class LiveRun:
 
     @property
     def names(self) -> InjectedNames:
-        """What this recording calls what it puts into pages."""
+        """Names that this recording uses for what it injects into pages."""
         return self._driver.names
 
     def on_armed(self, call: Callable[[str], None]) -> None:
-        """Name who waits until the recorder listens in a new page; it is given the page's target id."""
+        """Set the function that is called with the target id of each new page when recording starts in it."""
         self._driver.on_armed = call
 
     def commanded(self, said: Commanded | Answered) -> None:
-        """Note what the agent asked the browser for, or that it answers a request itself."""
+        """Record a command of the agent to the browser, or a request that the agent answers itself."""
         self._driver.feed(said)
 
     def scripted(self, said: ScriptAsked | ScriptEnded) -> None:
-        """Note that a script of the agent is about to run, or has run."""
+        """Record that a script of the agent starts or has ended."""
         self._driver.feed(said)
 
     def missed(self, why: str, channels: Sequence[str]) -> None:
-        """Say that something was missed, as a gap of these channels."""
+        """Record a gap in these channels, with its reason."""
         for channel in channels:
             self._driver.gap(channel, why)
 
     def thought(self, text: str) -> None:
-        """Note a thought; it goes to the next step."""
+        """Record reasoning of the agent; it belongs to the next step."""
         self.say("thought", text)
 
     def message(self, text: str) -> None:
-        """Note that the agent told the user something."""
+        """Record a message of the agent to the user."""
         self.say("say", text)
 
     def ask(self, text: str, reply: str | None = None, approved: bool | None = None) -> str | None:
-        """Note a question to the user, and the reply where there is one.
+        """Record a question to the user and return the reply.
 
-        Without `reply` the scripted user answers; returns None where nobody does.
+        `reply`: the user's reply; without it the scripted user answers. `approved`: the user's decision, if
+        one was given. Returns None if no one replies.
         """
         said = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
         return said.reply if said else None
@@ -118,7 +119,7 @@ class LiveRun:
         at: float | None = None,
         said_at: float | None = None,
     ) -> UserReply | None:
-        """Note a question at its time, and return the whole reply, the scripted user's by default."""
+        """Record a question at a given time, and return the whole reply (by default of the scripted user)."""
         self.say("ask", text, at=at, said_at=said_at)
         if reply is None and self._user is not None:
             reply = self._user.answer(text)
@@ -127,11 +128,11 @@ class LiveRun:
         return reply
 
     def reply(self, text: str, approved: bool | None = None) -> None:
-        """Note that the user said something; `approved` is the decision, where one was stated."""
+        """Record a message of the user. `approved`: the user's decision, if one was given."""
         self.say("reply", text, approved)
 
     def answer(self, text: str) -> None:
-        """Note the agent's answer; the last one counts."""
+        """Record the agent's answer; the last one counts."""
         self.say("answer", text)
 
     def end(
@@ -141,17 +142,17 @@ class LiveRun:
         validity: str = "valid",
         error: BaseException | Error | str | None = None,
     ) -> None:
-        """Say how the run ends, where it is not what it looks like; the recording goes on until then."""
+        """Set how the run ends, if it differs from what the recorder observes. Recording goes on."""
         told = named(error) if isinstance(error, BaseException) else error
         told = ("Error", told) if isinstance(told, str) else told
         self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
 
     def end_own(self, kind: str | None = None, error: Error | None = None) -> None:
-        """Say how the agent ends, by its own account; what a harness says of the end comes first."""
+        """Set how the agent itself reports its end; an end that the harness sets takes precedence."""
         self._own_end = Ended(kind=kind, cause="agent", error=error)
 
     def failed(self, error: BaseException, kind: str = "crashed", cause: str | None = None) -> None:
-        """Say that the agent ended with an exception."""
+        """Record that the agent ended with an exception."""
         self.failure = error
         self._ended = Ended(kind=kind, cause=cause, validity=self._ended.validity, error=named(error))
 
@@ -188,7 +189,7 @@ class LiveRun:
         at: float | None = None,
         said_at: float | None = None,
     ) -> None:
-        """Begin a declared step. Raises UsageError inside of another one, or for what is no action."""
+        """Begin a declared step. Raises UsageError inside another declared step, or for an unknown action."""
         if self._is_in_step:
             raise UsageError(what="a step inside of a step: leave the first one before the next begins")
         if thought is not None:
@@ -202,7 +203,7 @@ class LiveRun:
         self._driver.pump()
 
     def leave(self, error: Error | None = None, at: float | None = None) -> None:
-        """End a declared step; without one, nothing happens."""
+        """End the declared step, if there is one."""
         if self._is_in_step:
             self._is_in_step = False
             self._driver.feed(StepExit(at=self._when(at), error=error))
@@ -210,22 +211,22 @@ class LiveRun:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a page of the agent has crashed, or its browser."""
+        """Whether a page of the agent or its browser has crashed."""
         return self._driver.has_crashed
 
     def speaks_of_crash(self, error: BaseException | None) -> bool:
-        """Whether the agent ended with an error that blames a crash; the browser may tell of it later."""
+        """Whether the agent's error reports a crash; the browser may report it later."""
         told = named(error) if error is not None else self._ended.error or self._own_end.error
         return told is not None and "crash" in told[1].lower()
 
     def speech(self, at: float) -> Witnessed:
-        """Return what the witness of speech says: all words came through this run, none was lost."""
+        """Return the evidence that all messages passed through this run and none was lost."""
         return Witnessed(at=at, witness="speech", counts=dict(self.speech_counts))
 
     def ending(
         self, error: BaseException | None = None, exit_code: int | None = None, at: float | None = None
     ) -> End:
-        """Return how the run ended: what was said of it first, else what it looks like."""
+        """Return how the run ended: as it was set, otherwise as the recorder observed it."""
         kind, cause, told = self._looks(error, exit_code)
         kind = self._ended.kind or self._own_end.kind or kind
         if kind == "crashed" and self.has_crashed:

@@ -148,14 +148,15 @@ class _Recording(LiveRun):
         said_at: float | None = None,
         of: str | None = None,
     ) -> None:
-        """Note a word, as `LiveRun.say` does. Raises UsageError outside of the recorder's block, too."""
+        """Record a text, as `LiveRun.say` does. Raises UsageError also outside of the recorder's block."""
         self._require_open(kind)
         super().say(kind, text, approved, at, said_at, of)
 
     def trace_context(self, traceparent: str | None = None) -> str:
-        """Note the trace that the run belongs to, before `attach`; returns it as a W3C `traceparent`.
+        """Record the trace that the run belongs to, before `attach`, and return its W3C `traceparent`.
 
-        Default: OpenTelemetry's active span. Raises UsageError where there is none, and after `attach`.
+        `traceparent`: default: OpenTelemetry's active span. Raises UsageError without one, and after
+        `attach`.
         """
         said = active_traceparent() if traceparent is None else traceparent
         if said is None:
@@ -208,7 +209,7 @@ class _Recording(LiveRun):
         return tuple(name for name, is_there in there.items() if is_there)
 
     def read_net_log(self, path: Path) -> None:
-        """Compare what is heard with the log of a browser whose pages are all recorded (`--log-net-log`)."""
+        """Compare the recorded requests with the browser's own log (`--log-net-log`)."""
         self._driver.commands.net_log = NetLog(path)
 
     def _discard(self) -> None:
@@ -251,33 +252,38 @@ class _Recording(LiveRun):
 
 
 class Recorder(_Recording):
-    """Records what happens on the pages of `playwright.sync_api` that it is attached to.
+    """Records one run of a synchronous Playwright agent into a bundle.
 
-    Use it once, in a `with` block, whose end seals the bundle at `path`: `result` says what was written.
-    `task`: what the agent is asked, also as plain values. `sites`: name of a site of the task to its root, or
-    roots.
+    Use it once, in a `with` block. The end of the block seals the bundle, and `result` describes the file.
+    `path`: the bundle to write. `task`: a Task, plain values, or a task file. `sites`: name of each site to
+    its root URL or URLs.
 
     Options, all by keyword:
-      secrets       dict of id to value (4 characters or more) that may not reach the file
-      mask          CSS selectors of what is masked in texts and painted over in pictures
-      keep_headers  names of headers whose values are kept although they look secret
+      secrets       dict of id to value (at least 4 characters); these values never reach the file
+      mask          CSS selectors of elements to mask in texts and to paint over in screenshots
+      keep_headers  names of headers to keep although their values look secret
       screenshots   "png" or "off"
-      a11y          True keeps the accessibility tree of every page at rest
+      a11y          True keeps the accessibility tree of every page that has come to rest
       network       "bodies", "meta" (without bodies) or "off"
-      pre_probes    "auto", "on" or "off": pages that are looked at before the agent begins
-      evidence      "task", a file or a list of URLs, or a suite: pages that are looked at after the run
+      pre_probes    "auto", "on" or "off": whether pages are looked at before the agent begins
+      evidence      "task", a file or list of URLs, or a suite: pages to look at after the run
       user          rules that answer `ask`: a `User`, or plain values
-      replies       False: no user can be heard, so that no reply proves nothing
-      max_steps     the act after so many steps ends the run
-      is_begun      False: what happens before `begin()` is no step of the agent
-      in_process    False: the agent calls a driver of its own, and not the one that is attached
-      agent, run    who acts (`AgentInfo`, or plain values), and a label of the attempt
+      replies       False if the recorder cannot hear the user; a missing reply then proves nothing
+      max_steps     the run ends at the action after this many steps
+      is_begun      False: nothing before `begin()` counts as a step of the agent
+      in_process    False: the agent calls a driver of its own, not the attached one
+      agent, run    the agent (`AgentInfo` or plain values), and a label of this attempt
       traceparent   W3C trace context of the run; default: the variable REPLAYKIT_TRACEPARENT
-      durability    "process" or "power": what every commit survives
+      durability    "process" or "power": the failure that every commit survives
       force         True replaces an existing file
 
-    Raises UsageError for options that mean nothing, TaskError, MissingExtra without Playwright; the block
-    BundleError (OutputExists where the file is there), and SecretFound where a secret got into it.
+    Raises UsageError, TaskError, MissingExtra; in the block BundleError, OutputExists, SecretFound.
+
+    Example:
+        with replaykit.Recorder("run.zst", task=task) as run:
+            page = run.attach(browser.new_page())
+            page.goto("http://localhost:8000/orders")
+            run.answer("The total is 42.")
     """
 
     def __enter__(self) -> Recorder:
@@ -306,16 +312,16 @@ class Recorder(_Recording):
             self._guards.close()
 
     def attach(self, target: _T) -> _T:
-        """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
+        """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, and UsageError outside of the recorder's `with` block.
+        Raises NotAttachable, and UsageError outside of the recorder's block.
         """
         self._require_open("attach")
         self._sync.attach(target)
         return target
 
     def begin(self) -> None:
-        """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        """Mark the moment at which the agent takes over the browser (with `is_begun=False`)."""
         self._sync.ready()
         self._driver.feed(Begin(at=self.clock.now()))
         self._sync.ready()
@@ -324,7 +330,7 @@ class Recorder(_Recording):
     def step(
         self, action: Declared | None = None, thought: str | None = None, raw: Any = None
     ) -> Iterator[None]:
-        """Declare what the agent means to do inside of the block."""
+        """Declare the action that the agent carries out in this block."""
         self.enter(action, thought, raw)
         self._sync.idle(CLOSING_MAX_S)
         try:
@@ -342,7 +348,7 @@ class Recorder(_Recording):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a page of the agent has crashed, its browser, or what drives it."""
+        """Whether a page of the agent, its browser or the browser's driver has crashed."""
         return self._driver.has_crashed or self._sync.wrapper.has_lost or self._sync.has_lost
 
     def _hear_crash(self, error: BaseException | None) -> None:
@@ -363,9 +369,15 @@ class Recorder(_Recording):
 
 
 class AsyncRecorder(_Recording):
-    """Records what happens on the pages of `playwright.async_api` that it is attached to.
+    """Records one run of an asynchronous Playwright agent into a bundle.
 
-    Arguments and errors are those of `Recorder`; use it once, in an `async with` block, and await `attach`.
+    Use it once, in an `async with` block, and await `attach`. Arguments and errors are those of `Recorder`.
+
+    Example:
+        async with replaykit.AsyncRecorder("run.zst", task=task) as run:
+            page = await run.attach(await browser.new_page())
+            await page.goto("http://localhost:8000/orders")
+            run.answer("The total is 42.")
     """
 
     async def __aenter__(self) -> AsyncRecorder:
@@ -379,7 +391,7 @@ class AsyncRecorder(_Recording):
         await self.stop(error)
 
     async def stop(self, error: BaseException | None = None, exit_code: int | None = None) -> None:
-        """End the recording and seal it; the end of the block does the same."""
+        """End the recording and seal the bundle. The end of the block does the same."""
         if isinstance(error, DriverTooOld):
             self._discard()
         if self._journal is None:
@@ -396,16 +408,16 @@ class AsyncRecorder(_Recording):
             self._finish(error)
 
     async def attach(self, target: _A) -> _A:
-        """Record a page, or all pages of a context or browser, popups and later ones too; returns it.
+        """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, and UsageError outside of the recorder's `with` block.
+        Raises NotAttachable, and UsageError outside of the recorder's block.
         """
         self._require_open("attach")
         await self._async.attach(target)
         return target
 
     async def begin(self) -> None:
-        """Hand the browser to the agent, where the settings say that it has not begun (`is_begun=False`)."""
+        """Mark the moment at which the agent takes over the browser (with `is_begun=False`)."""
         await self._async.ready()
         self._driver.feed(Begin(at=self.clock.now()))
         await self._async.ready()
@@ -414,7 +426,7 @@ class AsyncRecorder(_Recording):
     async def step(
         self, action: Declared | None = None, thought: str | None = None, raw: Any = None
     ) -> AsyncIterator[None]:
-        """Declare what the agent means to do inside of the block."""
+        """Declare the action that the agent carries out in this block."""
         self.enter(action, thought, raw)
         await self._async.idle(CLOSING_MAX_S)
         try:
@@ -426,7 +438,7 @@ class AsyncRecorder(_Recording):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a page of the agent has crashed, or its browser."""
+        """Whether a page of the agent or its browser has crashed."""
         return self._driver.has_crashed or self._async.wrapper.has_lost
 
     async def _hear_crash(self, error: BaseException | None) -> None:

@@ -34,26 +34,26 @@ LEFT_MAX = 1000
 
 
 class Redaction(Struct, frozen=True, kw_only=True):
-    """What `redact` wrote."""
+    """The bundle that `redact` wrote."""
 
     path: str
-    """The derived bundle."""
+    """Path of the new bundle."""
     digest: str
-    """Its trajectory digest, 64 hex digits."""
+    """Digest of its content, 64 hex digits."""
     source: str
-    """Trajectory digest of the bundle that it was made from."""
+    """Digest of the source bundle's content, 64 hex digits."""
     blobs: int
-    """Payloads rewritten or painted over."""
+    """Number of blobs that were rewritten or painted over."""
     painted: int
-    """Pictures with black boxes."""
+    """Number of screenshots with black boxes."""
     withheld: int
-    """Payloads left out: pictures that may show a secret, and what holds one where nothing is replaced."""
+    """Number of blobs left out: screenshots that may show a secret, and blobs that cannot be redacted."""
     tape: str | None = None
-    """The tape written with it."""
+    """Path of the tape written with it."""
     replies_left_out: int = 0
-    """Replies about pictures that were left out."""
+    """Number of replies about screenshots that were left out."""
     left: tuple[Left, ...] = ()
-    """What still looks like a secret, at most 1,000 places."""
+    """Places that still look like secrets, at most 1,000."""
 
 
 def redact(
@@ -64,11 +64,16 @@ def redact(
     patterns: Iterable[str] = (),
     force: bool = False,
 ) -> Redaction:
-    """Write a bundle without secrets, and the tape beside it; the source stays as it is.
+    """Write a copy of a bundle and its tape without secrets; the source does not change.
 
-    `secrets`: id to value, replaced in all forms; `patterns`: regular expressions, replaced in texts.
-    Built-in patterns and names of secret fields and headers always count. Raises UsageError, BundleError,
-    TapeError; SecretLeft where a secret cannot be taken out: then nothing is written.
+    `secrets`: id of each secret to its value, which is replaced in all its encodings. `patterns`: regular
+    expressions, replaced in texts. Built-in patterns and the names of secret fields and headers always apply.
+    Raises UsageError, BundleError, TapeError, and SecretLeft if a secret cannot be removed; then nothing is
+    written.
+
+    Example:
+        found = replaykit.redact("run.zst", "clean.zst", secrets={"token": "s3cr3t-value"})
+        print(found.path)
     """
     settings = as_settings({"secrets": dict(secrets or {})})
     looks, target = given_looks(patterns), Path(output)

@@ -28,14 +28,14 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Left(Struct, frozen=True, kw_only=True):
-    """Something secret, or what looks like it, that was not replaced. The value is never named."""
+    """A place that still holds a secret, or looks like it. The value is never shown."""
 
     place: str
-    """Record and field."""
+    """Record and field of the place."""
     id: str
     """Id of the declared secret, or name of the pattern."""
     is_declared: bool
-    """Whether it was declared, and not only looks like a secret."""
+    """Whether it is a declared secret; otherwise it only looks like one."""
 
 
 def scan(bundle: Bundle, redactor: Redactor) -> Iterator[Left]:

@@ -13,7 +13,7 @@ class Memo:
     """Something that functions are asked about again and again."""
 
     def memo(self, make: Callable[[Self], _Made]) -> _Made:
-        """Return what a function makes of this, made once; what it makes may not hold this itself."""
+        """Return the result of a function of this object, computed once; it must not refer to this object."""
         if make not in self._memos:
             self._memos[make] = make(self)
         found: _Made = self._memos[make]

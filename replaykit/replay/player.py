@@ -44,9 +44,14 @@ class Recording(Blobs, Protocol):
 
 
 class Replay(Memo):
-    """One recorded run, read-only: a sequence with a State per step.
+    """One recorded run as a sequence of states, one for each step.
 
-    Reads pages and pictures from the open bundle when they are asked for.
+    Pages and screenshots are read from the open bundle when they are needed.
+
+    Example:
+        with replaykit.open_bundle("run.zst") as bundle:
+            for state in replaykit.Replay(bundle):
+                print(state.line, state.url)
     """
 
     def __init__(self, bundle: Recording) -> None:
@@ -83,17 +88,17 @@ class Replay(Memo):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The agent's acts in order."""
+        """The agent's actions in order."""
         return self.trajectory.steps
 
     @property
     def answer(self) -> str | None:
-        """The agent's answer; None where it gave none."""
+        """The agent's answer; None if it gave no answer."""
         return self.trajectory.answer
 
     @property
     def ending(self) -> Ending | None:
-        """How the run ended; None where the recording was interrupted."""
+        """How the run ended; None if the recording was interrupted."""
         return self.trajectory.ending
 
     @cached_property
@@ -160,7 +165,7 @@ class Replay(Memo):
         return next(looks, final)
 
     def probe(self, url: str, phase: str = "post") -> Page | None:
-        """Return the page that was opened for a check under a URL; None where it never was."""
+        """Return the page that was opened for a check under a URL; None if it was not opened."""
         found = [page for page in self.probes if isinstance(page.seen, Probe) and page.seen.phase == phase]
         asked = [(page, page.seen.requested or "") for page in found if isinstance(page.seen, Probe)]
         exact = next((page for page, requested in asked if requested == url), None)
@@ -169,11 +174,13 @@ class Replay(Memo):
         )
 
     def visited(self, url: str) -> Page | None:
-        """Return the agent's own last sight of a URL, weak evidence of what it shows now.
+        """Return the page that the agent last saw at a URL, as weak evidence of its current state.
 
-        None where it was only seen after an act on it (what it shows then may be its own alone, as a text
-        that nobody saved), or where something may have changed since its document was asked for: a request
-        that is not a read and was not refused, a socket that was written to, a network not recorded.
+        Returns None in two cases:
+
+        - The page was only seen after an action on it: it may show text that was never saved. - The page may
+        have changed since it was requested: by a request that can change something and was not refused,
+          by data sent over a socket, or by traffic that was not recorded.
         """
         if self.trajectory.channel("network") != "recorded":
             return None

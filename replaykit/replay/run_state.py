@@ -153,36 +153,36 @@ class Page:
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """The run at one step."""
+    """The run at one step: action, pages before and after, requests and messages."""
 
     index: int
     """Step index, from 0."""
     step: Step
-    """The step itself."""
+    """The step as it was recorded."""
     before: Page | None
-    """The page acted on, as it was inside of the act's first event."""
+    """The page that the action changes, when the action began."""
     after: Page | None
-    """The last look at the page that followed the act."""
+    """The last look at the page after the action."""
     interim: tuple[Page, ...]
-    """Earlier looks after the act: what came and went."""
+    """Earlier looks after the action, which show what appeared only briefly."""
     pictured: Page | None
-    """The last look with a picture at the tab acted on, no later than the act; perhaps of another address."""
+    """The last look with a screenshot at this tab, no later than the action; its URL may differ."""
     url: str | None
-    """URL right after the act, before settling."""
+    """URL right after the action, before the page has come to rest."""
     tabs: tuple[TabView, ...]
-    """Tabs right after the act."""
+    """Tabs right after the action."""
     messages: tuple[Message, ...]
-    """What was said during the step."""
+    """Messages during the step."""
     dialogs: tuple[Dialog, ...]
-    """Native dialogs that it caused."""
+    """Native dialogs that the action caused."""
     navigations: tuple[Navigation, ...]
-    """Navigations that it caused."""
+    """Navigations that the action caused."""
     exchanges: tuple[Exchange, ...]
-    """Requests that it caused."""
+    """Requests that the action caused, with their responses."""
 
     @property
     def action(self) -> Action:
-        """What was done."""
+        """The action of the step."""
         return self.step.action
 
     @property

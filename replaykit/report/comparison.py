@@ -27,11 +27,11 @@ class ResultChange(Struct, frozen=True, kw_only=True):
     what: str
     """`success`, `CuP`, `check ID`, `policy ID`, `judge NAME`."""
     before: str | None
-    """Outcome in the first report; null = not there."""
+    """Outcome in the first report; null = it has no such result."""
     after: str | None
-    """Outcome in the second."""
+    """Outcome in the second report; null = it has no such result."""
     reason: str | None = None
-    """The second's word for it."""
+    """Reason in the second report, as a word."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -40,60 +40,60 @@ class Pair(Struct, frozen=True, kw_only=True):
     task_id: str
     """The task."""
     before: str | None
-    """Trajectory in the first report."""
+    """Digest of the run in the first report."""
     after: str | None
-    """Trajectory in the second."""
+    """Digest of the run in the second report."""
     kind: Kind
-    """`regressed`: success, CuP or cleanness is lost; `fixed`: won, none lost; `changed`: neither."""
+    """`regressed`: success, CuP or a clean run is lost. `fixed`: gained, none lost. `changed`: neither."""
     changes: tuple[ResultChange, ...]
-    """What differs."""
+    """Results that differ."""
     why: tuple[str, ...]
-    """Of `trajectory suite tape mode dialect semantics validity judge ...` those that differ too."""
+    """Inputs that differ as well: `trajectory suite tape mode dialect semantics validity judge ...`."""
 
 
 class Rate(Struct, frozen=True, kw_only=True):
     """A metric over the tasks that both reports have."""
 
     metric: str
-    """Name as in the reports."""
+    """Name of the metric in the reports."""
     tasks: int
-    """Tasks in both."""
+    """Number of tasks that both reports have."""
     before: float
-    """Mean of the first, by task."""
+    """Mean over the tasks in the first report."""
     after: float
-    """Mean of the second."""
+    """Mean over the tasks in the second report."""
     difference: float
-    """After less before."""
+    """`after` minus `before`."""
     ci95: Interval | None
-    """Percentile interval of the difference, tasks drawn; null for fewer than two."""
+    """95 % percentile interval of the difference, resampling tasks; null for fewer than two tasks."""
     up: int
-    """Tasks whose value rose."""
+    """Number of tasks whose value rose."""
     down: int
-    """Tasks whose value fell."""
+    """Number of tasks whose value fell."""
     p: float
-    """Two-sided exact sign test over the tasks that moved; McNemar's exact test where tasks have one run."""
+    """Two-sided exact sign test over tasks that changed; McNemar's exact test if tasks have one run."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What lies between two reports."""
+    """Differences between two reports."""
 
     schema: str = SCHEMA
     """Name and version of this layout."""
     pairs: tuple[Pair, ...]
-    """Those that differ, by task."""
+    """Runs whose verdicts differ, by task."""
     same: int
-    """Pairs that do not."""
+    """Number of pairs that do not differ."""
     new: tuple[str, ...]
-    """Tasks of runs that only the second has, one each."""
+    """Tasks of runs that only the second report has, once for each run."""
     removed: tuple[str, ...]
-    """Tasks of runs that only the first has."""
+    """Tasks of runs that only the first report has."""
     rates: tuple[Rate, ...]
-    """Each metric that both have."""
+    """Each metric that both reports have."""
     remarks: tuple[str, ...] = ()
-    """Why the two reports are not of the same worth."""
+    """Reasons why the two reports are not fully comparable."""
 
     def count(self, kind: Kind) -> int:
-        """Return how many pairs are of a kind."""
+        """Return the number of pairs of a kind."""
         return sum(pair.kind == kind for pair in self.pairs)
 
 

@@ -18,23 +18,28 @@ class Explanation(Struct, frozen=True, kw_only=True):
     id: str
     """Id of the check or policy, name of the judge."""
     outcome: str
-    """Its outcome."""
+    """Outcome of the check, policy or judge."""
     reason: str | None
-    """Why, in a word."""
+    """Reason for the outcome, as a word."""
     words: str
-    """Why, in a sentence; empty where a plug-in gives a reason of its own."""
+    """Reason in a sentence; empty if a plug-in gives a reason of its own."""
     detail: str | None = None
-    """More about a judgement, in the judge's words."""
+    """Further text of a judgement, in the judge's words."""
     missing: dict[str, str] = {}
     """Code of missing evidence to what would have recorded it."""
     evidence: tuple[Evidence, ...] = ()
-    """Where the result comes from; of judges none."""
+    """Where the result comes from; empty for judges."""
 
 
 def explain(verdict: Verdict, id: str) -> tuple[Explanation, ...]:
-    """Explain the check, policy or judge of that id: outcome, reason, evidence, and what is missing.
+    """Explain one check, policy or judge of a verdict: outcome, reason, evidence, missing evidence.
 
-    A check and a policy may share an id: each is explained. Raises UsageError for an id that nothing has.
+    `id`: id of the check, policy or judge. If a check and a policy share it, both are explained. Raises
+    UsageError for an unknown id.
+
+    Example:
+        for found in replaykit.explain(verdict, "ask-before-refund"):
+            print(found.outcome, found.words)
     """
     checks = [_of_rule("check", one) for one in verdict.checks if one.id == id]
     policies = [_of_rule("policy", one) for one in verdict.policies if one.id == id]

@@ -23,13 +23,17 @@ def diff(
     before: Report | Bundle | str | Path, after: Report | Bundle | str | Path
 ) -> Comparison | Parting: ...
 def diff(before: Report | Bundle | str | Path, after: Report | Bundle | str | Path) -> Comparison | Parting:
-    """Say what lies between two reports, or between two runs.
+    """Compare two reports, or two runs.
 
-    Each may be a path: of a report's JSON, or of a bundle. Of reports: `pairs` of verdicts that
-    `regressed`, were `fixed` or `changed`, with what else differs, and `rates` over the tasks of both.
-    Of bundles: `rows` of steps side by side, of which `common` are alike from the beginning, and other
-    `facts`. Raises `UsageError` for a report with a run, `TaskError` for JSON that is no report,
-    `BundleError` for a bundle that cannot be read.
+    Each argument is a report or a bundle, or the path of one. For reports, the result has `pairs` of verdicts
+    that `regressed`, were `fixed` or `changed`, and `rates` over the tasks that both have. For bundles, it
+    has `rows` of steps side by side; the first `common` of them are equal. It also has other `facts`. Raises
+    UsageError for a report with a run, TaskError for JSON that is no report, BundleError for an unreadable
+    bundle.
+
+    Example:
+        for pair in replaykit.diff("before.json", "after.json").pairs:
+            print(pair.task_id, pair.kind)
     """
     with ExitStack() as opened:
         one, other = _read(before, opened), _read(after, opened)

@@ -25,49 +25,48 @@ Mark = Literal["same", "differs", "removed", "new"]
 
 
 class Fact(Struct, frozen=True, kw_only=True):
-    """Something that differs."""
+    """One value that differs."""
 
     what: str
-    """Of the runs: `task`, `answer`, `ending` ...; of a step: `target url page error messages`."""
+    """Of runs: `task`, `answer`, `ending` and others; of a step: `target url page error messages`."""
     before: str | None
-    """Of the first run; None = it has none."""
+    """Value of the first run; None = it has no value."""
     after: str | None
-    """Of the second."""
+    """Value of the second run; None = it has no value."""
 
 
 class RunDiffRow(Struct, frozen=True, kw_only=True):
-    """One step of either run, or the same act in both."""
+    """One step of either run, or the same action in both."""
 
     mark: Mark
-    """`same` in both, `differs`: the same act with another target, page, result or words said after it,
-    `removed`, `new`."""
+    """`same`; `differs`: same action with another target, page, result or message; `removed`; `new`."""
     before: int | None = None
-    """Step of the first run."""
+    """Step of the first run, from 0."""
     after: int | None = None
-    """Step of the second."""
+    """Step of the second run, from 0."""
     line: str
-    """The act; roots of sites are written as their names."""
+    """The action; roots of sites are shown as their names."""
     facts: tuple[Fact, ...] = ()
-    """What differs although the act is the same."""
+    """Differences although the action is the same."""
 
 
 class Parting(Struct, frozen=True, kw_only=True):
-    """What lies between two runs."""
+    """Differences between two runs."""
 
     schema: str = SCHEMA
     """Name and version of this layout."""
     before: str
-    """Trajectory digest of the first."""
+    """Digest of the first run."""
     after: str
-    """Trajectory digest of the second."""
+    """Digest of the second run."""
     common: int
-    """Steps alike from the beginning."""
+    """Number of equal steps at the beginning."""
     parts: bool
     """Whether any step differs."""
     rows: tuple[RunDiffRow, ...]
-    """Every step, aligned."""
+    """All steps of both runs, aligned."""
     facts: tuple[Fact, ...]
-    """What else differs."""
+    """Other differences."""
 
 
 def part(before: Bundle, after: Bundle) -> Parting:

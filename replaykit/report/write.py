@@ -34,10 +34,11 @@ def render(
     has_fallback: bool = True,
     tasks: str | None = None,
 ) -> bytes:
-    """Return the report in a format; unknown names are a `UsageError`.
+    """Return a report in one of the report formats. Raises UsageError for an unknown format.
 
-    `has_fallback`: in WABE's results an agent's own end may stand for a judge that could not judge. `tasks`:
-    the task file; JUnit then names it, with the line of each check and policy.
+    `format`: see `write_report`. `sources`: the graded bundles. `has_fallback`: in the results of WABE, the
+    agent's own end replaces a judge that gave no verdict. `tasks`: the task file; JUnit then names it with
+    the line of each check and policy.
     """
     if format not in FORMATS:
         raise UsageError(what=f"no report format {format!r}; there are {', '.join(FORMATS)}")
@@ -61,13 +62,17 @@ def write_report(
     tasks: str | None = None,
     on_run: OnRun | None = None,
 ) -> None:
-    """Write the report; the format follows the extension unless named. Replaces the file whole.
+    """Write a report to a file, which is replaced as a whole.
 
-    `sources`: the bundles graded. HTML and WABE's results show their runs, all others need none.
-    `format`: `text json jsonl csv junit github wabe html`. `has_fallback`: False where in WABE's results an
-    agent's own end is no success. `on_run` is called with the name of each run that HTML has taken in.
-    `tasks`: the task file, which JUnit names with the line of each check.
-    Raises UsageError where the format cannot be told or the place takes no file.
+    `format`: `text json jsonl csv junit github wabe html`; default: by the extension of `path`. `sources`:
+    the graded bundles, which `html` and `wabe` show. `has_fallback`: in the results of WABE, the agent's own
+    end replaces a judge that gave no verdict. `tasks`: the task file; JUnit names it with the line of each
+    check. `on_run`: called with the name of each run written to HTML. Raises UsageError for an unknown format
+    or an invalid place.
+
+    Example:
+        report = replaykit.grade_many(["runs/"])
+        replaykit.write_report(report, "report.html", sources=["runs/"])
     """
     if not isinstance(report, Report):
         raise UsageError(

@@ -42,13 +42,19 @@ def rerun(
     patience: float = PATIENCE_S,
     **options: Any,
 ) -> tuple[Rerun, Recorded]:
-    """Carry out the acts of a bundle on a live site, into a new bundle; return what differs, and that.
+    """Carry out the actions of a bundle on a live site, and record them into a new bundle.
 
-    `sites`: names of the recording to live roots; `url_map`: pairs of recorded and live root; `allow`: roots
-    that stay as they are. `task`: recorded with the new run, so that it can be graded; without it, id and
-    intent alone. `fill`: step to a text that the recording does not hold; `upload`: step to the files that it
-    chooses. Times in seconds; other options: `replaykit.recorder.settings.Settings`; the new run's agent is
-    called `rerun` unless `agent` says otherwise. Raises UsageError, BundleError, RecorderError, NoBrowser.
+    `sites`: site names of the recording to live roots. `url_map`: pairs of recorded and live root. `allow`:
+    roots that stay as they are. `task`: task of the new run, so that it can be graded; default: only id and
+    intent of the recorded task. `fill`: step number to a text that the recording does not hold. `upload`:
+    step number to the files to choose. `max_time` and `patience`: seconds for the whole run, and for an
+    element to appear. `options`: settings of `Recorder`. Unless `agent` is given, the agent of the new run is
+    called `rerun`.
+
+    Returns the differences and the new recording. Raises UsageError, BundleError, RecorderError, NoBrowser.
+
+    Example:
+        found, recorded = replaykit.rerun("run.zst", "again.zst", sites={"shop": ["http://localhost:8000"]})
     """
     walk_type = _walk_type()
     # Asked before the run, which may take minutes.

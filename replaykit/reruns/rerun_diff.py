@@ -53,37 +53,37 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 class RerunRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One recorded step, and what became of it."""
+    """One recorded step and its rerun."""
 
     step: int | None
-    """Its index; None = the page on which the agent began."""
+    """Index of the step, from 0; None = the start page."""
     line: str
     """The step in one line."""
     state: Became
     """`done skipped missing changed failed refused not_reached`."""
     why: str | None = None
-    """Why it was not done, in words."""
+    """Reason why the step was not carried out."""
     url: str | None = None
-    """Where the new run was after it."""
+    """URL of the new run after the step."""
     text: Text = "unknown"
-    """The page's rendered text, frames left out; `unknown`: one of the runs does not show it."""
+    """Comparison of the rendered text, without frames; `unknown`: one run does not show it."""
     differences: tuple[Difference, ...] = ()
-    """All that was found."""
+    """All differences of the step."""
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
-    """A recorded run, done again."""
+    """A recorded run and its rerun, compared step by step."""
 
     schema: str = SCHEMA
     """Name and version of this layout."""
     recorded: str
-    """Trajectory digest of the recorded run."""
+    """Digest of the recorded run."""
     rerun: str
-    """Trajectory digest of the new one."""
+    """Digest of the new run."""
     rows: tuple[RerunRow, ...]
     """The start, then every recorded step."""
     error: str | None = None
-    """Why the new run broke off, where it did."""
+    """Reason why the new run stopped early."""
 
     def diverges_at(self, kinds: Iterable[str] = GATED) -> RerunRow | None:
         """Return the first row that differs in one of these kinds."""

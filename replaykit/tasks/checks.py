@@ -1,6 +1,6 @@
-"""Checks as data: what a task demands, and what the recorder has to look at for it.
+"""Checks as data: what a task requires, and what the recorder must look at to grade it.
 
-Fields are those of the suite file (`docs/tasks.md`); grading them is `replaykit.grading.checks`.
+The fields are those of the suite file (`docs/tasks.md`). `replaykit.grading.checks` grades them.
 """
 
 from __future__ import annotations
@@ -20,81 +20,85 @@ from replaykit.tasks.task_values import Written as Written
 
 
 class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):
-    """The answer's text (WebArena `string_match`)."""
+    """Compares the text of the answer (WebArena `string_match`)."""
 
     exact: Texts = ()
-    """The whole answer."""
+    """Text that the whole answer must equal."""
     must_include: Texts = ()
-    """Parts of the answer; ` |OR| ` separates alternatives."""
+    """Texts that the answer must contain; ` |OR| ` separates alternatives."""
     must_exclude: Texts = ()
-    """Texts that the answer may not hold."""
+    """Texts that the answer must not contain."""
     one_of: Texts = ()
     """Alternatives for the whole answer."""
     required_values: Texts = ()
-    """Inequalities that the number has to fulfil, `<= 700`; ` |OR| ` separates alternatives."""
+    """Inequalities that the number must satisfy, such as `<= 700`; ` |OR| ` separates alternatives."""
     fuzzy: Texts = ()
-    """Reference answers that only a model can compare."""
+    """Reference answers that a model compares with the answer."""
     note: str | None = None
-    """Why the task cannot be done, where the reference says so (`string_note`)."""
+    """Reason why the task cannot be done, if the reference gives one (`string_note`)."""
     value_type: ValueType = field(name="as", default="auto")
-    """How the answer is read."""
+    """Type as which the answer is read."""
     tolerance: Annotated[float, Meta(ge=0)] | None = None
-    """Absolute difference allowed between numbers."""
+    """Greatest absolute difference between numbers that counts as equal."""
 
 
 class UrlMatch(CheckBase, frozen=True, kw_only=True, tag="url_match"):
-    """The URL that the run ended on (WebArena `url_match`)."""
+    """Compares the URL on which the run ended (WebArena `url_match`)."""
 
     url: Texts
-    """The URL, or alternatives of which one is enough."""
+    """The expected URL, or several alternatives."""
     scheme: Literal["any", "exact"] = "any"
-    """`any`: http equals https."""
+    """`any`: http equals https. `exact`: the scheme must be equal."""
     path: Literal["exact", "prefix", "regex"] = "exact"
-    """Whole segments are compared; `prefix`: leading ones, of the route (`#/...`) if the URL has one."""
+    """`exact`: all segments are equal. `prefix`: the leading segments are equal, of the route (`#/...`) if
+    the URL has one. `regex`: the path matches an expression.
+    """
     query: Literal["subset", "exact", "ignore"] = "subset"
-    """`subset`: the reference's pairs must occur."""
+    """`subset`: the reference's parameters must occur. `exact`: no others may occur. `ignore`: not compared.
+    """
     ignore: tuple[str, ...] = ()
     """Names of query parameters that do not count."""
     fragment: Literal["given", "exact", "ignore"] = "given"
-    """`given`: compared where the reference has one."""
+    """`given`: compared if the reference has a fragment. `exact`: always compared. `ignore`: not compared."""
 
 
 class Expect(Written, frozen=True, kw_only=True):
-    """What a value must be; given operators are ANDed."""
+    """Conditions on a value. All conditions given must hold."""
 
     equals: str | None = None
-    """The whole value."""
+    """Text that the whole value must equal."""
     contains: Texts = ()
-    """Parts of the value."""
+    """Texts that the value must contain."""
     any_of: tuple[str, ...] = ()
-    """Parts of which one must occur."""
+    """Texts of which the value must contain one."""
     all_of: tuple[str, ...] = ()
-    """Parts that must all occur; ` |OR| ` separates alternatives."""
+    """Texts that the value must all contain; ` |OR| ` separates alternatives."""
     excludes: Texts = ()
-    """Parts that may not occur."""
+    """Texts that the value must not contain."""
     regex: str | None = None
-    """Found anywhere in the value."""
+    """Regular expression that must match somewhere in the value."""
     not_empty: bool = False
-    """Anything but blank."""
+    """The value must hold more than blanks."""
 
 
 class PageCheck(NativeCheck, frozen=True, kw_only=True, tag="page"):
-    """A value on a page after the run."""
+    """Compares a value on a page after the run."""
 
     url: str = "last"
-    """`last` = the page that the run ended on, else a URL."""
+    """URL of the page; `last` = the page on which the run ended."""
     prep: tuple[str, ...] = ()
-    """JavaScript run before the read."""
+    """JavaScript that runs before the value is read."""
     locator: str | None = None
-    """A locator of the JavaScript forms; none and no selector = the page's text."""
+    """Locator in one of the JavaScript forms. Without locator and selector, the text of the page is read."""
     selector: str | None = None
-    """A CSS selector; the first match counts."""
+    """CSS selector; the first match is read."""
     property: str = "text"
-    """With `selector`: text, value, checked, selectedIndex or an attribute's name."""
+    """With `selector`: what is read: `text`, `value`, `checked`, `selectedIndex` or the name of an attribute.
+    """
     expect: Expect
-    """What the value must be."""
+    """Conditions on the value."""
     value_type: ValueType = field(name="as", default="auto")
-    """How the value is read."""
+    """Type as which the value is read."""
 
     def __post_init__(self) -> None:
         """Call the property by the name that it is read with."""
@@ -105,34 +109,35 @@ class HtmlTarget(Written, frozen=True, kw_only=True):
     """One target of a WebArena `program_html`."""
 
     url: str = "last"
-    """`last`, a URL, or `func:NAME(...)`."""
+    """URL of the page: `last`, a URL, or `func:NAME(...)`."""
     locator: str = ""
-    """Empty = page source; `document....`, `[...document....`, or `func:NAME(...)`."""
+    """What is read: empty = the source of the page; `document....`, `[...document....`, or `func:NAME(...)`.
+    """
     prep_actions: tuple[str, ...] = ()
-    """JavaScript run before the read."""
+    """JavaScript that runs before the value is read."""
     exact_match: str | None = None
-    """The whole value."""
+    """Text that the whole value must equal."""
     must_include: tuple[str, ...] = ()
-    """Parts of the value; ` |OR| ` separates alternatives."""
+    """Texts that the value must contain; ` |OR| ` separates alternatives."""
     must_exclude: tuple[str, ...] = ()
-    """Parts that may not occur (VisualWebArena)."""
+    """Texts that the value must not contain (VisualWebArena)."""
     required_values: tuple[str, ...] = ()
-    """Inequalities that the number has to fulfil, `<= 700`; ` |OR| ` separates alternatives."""
+    """Inequalities that the number must satisfy, such as `<= 700`; ` |OR| ` separates alternatives."""
     fuzzy_match: Texts = ()
-    """Reference values that only a model can compare."""
+    """Reference values that a model compares with the value."""
     not_empty: bool = False
-    """Anything but blank (ST-WebAgentBench)."""
+    """The value must hold more than blanks (ST-WebAgentBench)."""
 
 
 class PageImages(CheckBase, frozen=True, kw_only=True, tag="page_image_query"):
-    """Pictures on a page (VisualWebArena); nothing here can grade them."""
+    """Compares images on a page (VisualWebArena). Never graded: it is always UNDECIDED."""
 
     queries: tuple[dict[str, Any], ...] = ()
-    """As in the task file."""
+    """The queries as the task file has them."""
 
 
 class ProgramHtml(CheckBase, frozen=True, kw_only=True, tag="program_html"):
-    """Page contents (WebArena `program_html`)."""
+    """Compares contents of pages (WebArena `program_html`)."""
 
     targets: tuple[HtmlTarget, ...]
     """Targets on pages; all must hold."""
@@ -144,7 +149,7 @@ class CheckPlugin(NativeCheck, frozen=True, kw_only=True, tag="plugin"):
     name: str
     """Name of the entry point."""
     params: dict[str, Any] = {}
-    """Parameters passed to the plugin."""
+    """Parameters that the check receives."""
 
 
 Check: TypeAlias = (

@@ -6,6 +6,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -32,7 +33,7 @@ def document(title: str, id: str, root: dict[str, Any], parts: dict[str, Any]) -
 
 
 def _describe(part: dict[str, Any], struct: Any) -> None:
-    words = _words_of(struct)
+    words = field_meanings(struct, encoded=True)
     for name, schema in part["properties"].items():
         said = words.get(name) or _of_the_tag(struct, name)
         part["properties"][name] = {"description": said, **schema} if said else schema
@@ -40,15 +41,23 @@ def _describe(part: dict[str, Any], struct: Any) -> None:
 
 def _of_the_tag(struct: Any, name: str) -> str:
     config = struct.__struct_config__
-    return f"Always `{config.tag}`: it tells this form from others." if name == config.tag_field else ""
+    return f"Always `{config.tag}`, which selects this form." if name == config.tag_field else ""
 
 
-def _words_of(struct: type) -> dict[str, str]:
-    """Return what is said of each field, by its name in files."""
+def field_meanings(kind: object, encoded: bool = False) -> dict[str, str]:
+    """Return the docstring below each field of a struct, by its name in Python or, `encoded`, in files.
+
+    Members of an enumeration count as its fields.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct | Enum)):
+        return {}
     said: dict[str, str] = {}
-    for base in reversed(struct.__mro__):
+    for base in reversed(kind.__mro__):
         said |= _docstrings(base.__module__).get(base.__qualname__, {})
-    return {one.encode_name: said[one.name] for one in msgspec.structs.fields(struct) if one.name in said}
+    if issubclass(kind, Enum):
+        return said
+    fields = [one for one in msgspec.structs.fields(kind) if one.name in said]
+    return {one.encode_name if encoded else one.name: said[one.name] for one in fields}
 
 
 @cache
@@ -64,7 +73,10 @@ def _docstrings(module: str) -> dict[str, dict[str, str]]:
 def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for field, below in zip(node.body, node.body[1:], strict=False):
         match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
                 yield name, " ".join(text.split())
 
 

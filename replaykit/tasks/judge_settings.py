@@ -1,4 +1,4 @@
-"""A judge as data: which protocol, what it sees, which model, how often it is asked."""
+"""Settings of a judge: protocol, evidence, model, number of votes."""
 
 from __future__ import annotations
 
@@ -19,105 +19,123 @@ class ScoreParser(
     """Reads one integer after a header."""
 
     header: str = "score"
-    """Word before the number, in any case."""
+    """Word before the number; case does not count."""
     min: int = 1
-    """Least score."""
+    """Lowest possible score."""
     max: int = 5
-    """Greatest score."""
+    """Highest possible score."""
     pass_at: int = 4
-    """Least score that is a success."""
+    """Lowest score that counts as a success."""
 
 
 class JsonParser(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="json"):
-    """Reads one value out of the last JSON object of a reply."""
+    """Reads one value from the last JSON object of a reply."""
 
     pointer: str
     """JSON pointer (RFC 6901) of the value."""
     success: Texts = ("success", "true")
-    """Values that mean success, in any case."""
+    """Values that mean success; case does not count."""
     failure: Texts = ("failure", "false")
-    """Values that mean failure, in any case."""
+    """Values that mean failure; case does not count."""
 
 
 Parser: TypeAlias = Literal["success_token", "status_line", "tags", "reward_line"] | ScoreParser | JsonParser
-"""How the verdict of a judge of one's own is read."""
+"""How the verdict of a judge of your own is read."""
 
 
 class JudgeSettings(Written, frozen=True, kw_only=True):
-    """Options of a multimodal judge; what is left out is the protocol's own."""
+    """Options of a multimodal judge. Options left out keep the default of the protocol."""
 
     protocol: Literal[
         "webvoyager", "webjudge", "agent_reward", "claims", "rubric", "panel", "custom", "checks"
     ]
-    """Whose protocol; `panel` folds several judges. `checks` is no judge: it says how checks ask a model, and
-    is refused in tasks."""
+    """Name of the protocol. `panel` combines several judges. `checks` configures how checks ask a model; it
+    is no judge and is refused in tasks.
+    """
     id: str = ""
-    """Name in reports; empty = the protocol's."""
+    """Name in reports; default: the protocol's name."""
     variant: Literal["", "om2w", "general"] = ""
-    """`om2w`: Online-Mind2Web's copy of `webvoyager`, in compat mode. `general`: its `webjudge` for tasks on
-    any site, which fails runs that go round in circles and may be told the agent's reasoning."""
+    """Variant of the protocol. `om2w`: Online-Mind2Web's copy of `webvoyager`, in compat mode. `general`:
+    `webjudge` for tasks on any site; it fails runs that go in circles and may read the agent's reasoning.
+    """
     images: str = ""
-    """Which pictures: `last:k first+last:k all none`, of `webjudge` `scored>=t`; empty = the protocol's."""
+    """Which screenshots are sent: `last:k first+last:k all none`; of `webjudge` `scored>=t`; default: the
+    protocol's choice.
+    """
     shots: Literal["steps", "all"] = "steps"
-    """`all`: every look at a page, not one a step."""
+    """`steps`: one screenshot per step. `all`: every look at a page."""
     dedupe: Literal["", "consecutive", "none"] = ""
-    """Whether equal pictures in a row are sent once; empty = in strict mode."""
+    """`consecutive`: equal screenshots in a row are sent once. `none`: all are sent. Default: `consecutive`
+    in strict mode, `none` in compat mode.
+    """
     model: str = "claude-sonnet-5-5"
-    """Model asked, as `provider:name`; a bare name means anthropic."""
+    """Model to ask, as `provider:name`; a bare name means anthropic."""
     effort: str | None = "medium"
-    """Effort asked for."""
+    """Reasoning effort to request; null = no effort is sent."""
     max_tokens: Annotated[int, Meta(ge=256, le=21333)] = 4096
-    """Longest reply, tokens."""
+    """Longest reply, in tokens."""
     votes: Annotated[int, Meta(ge=1, le=99)] = 1
-    """How often the whole protocol is asked."""
+    """Number of times that the whole protocol is asked."""
     require: Literal["majority", "unanimous"] = "majority"
-    """`unanimous`: votes that disagree are a tie."""
+    """`majority`: most votes decide. `unanimous`: votes that disagree are a tie."""
     on_missing_answer: Literal["", "call", "fail"] = ""
-    """Of `webvoyager`: what no answer means; empty = `call` in strict, `fail` in compat mode."""
+    """Of `webvoyager`: a run without an answer is judged (`call`) or fails (`fail`). Default: `call` in
+    strict mode, `fail` in compat mode.
+    """
     max_images: Annotated[int, Meta(ge=1, le=100)] = 50
-    """Of `webjudge` and `rubric`: most pictures that the last stage gets; of `rubric` never more than 20."""
+    """Of `webjudge` and `rubric`: greatest number of screenshots in the last stage; `rubric` sends at most
+    20.
+    """
     rubric: Rubric | None = None
-    """Of `rubric`: the criteria; null = a file of `--rubrics`, else the model is asked for them."""
+    """Of `rubric`: the criteria; null = from the files of `--rubrics`, otherwise from the model."""
     rubrics: str = ""
-    """Of `rubric`: digest of the files that its criteria come from; set by the command, refused in tasks."""
+    """Of `rubric`: digest of the files that hold the criteria; set by the command, refused in tasks."""
     look_batch: Annotated[int, Meta(ge=1, le=20)] = 6
-    """Of `rubric`: pictures of one look."""
+    """Of `rubric`: screenshots in one request of the look round."""
     per_criterion: Annotated[int, Meta(ge=1, le=10)] = 4
-    """Of `rubric`: pictures that each criterion is read with, the most relevant ones."""
+    """Of `rubric`: number of most relevant screenshots sent for each criterion."""
     reading: Literal["together", "each"] = "together"
-    """Of `rubric`: one request for all criteria, or one for each."""
+    """Of `rubric`: one request for all criteria (`together`), or one for each (`each`)."""
     story: bool = True
-    """Of `rubric`: whether the actions and the answer are also read without any page."""
+    """Of `rubric`: whether actions and answer are also read without any page."""
     facts: Literal["observed", "checks", "none"] = "observed"
-    """Of `rubric`: what is told beside what changed. `observed`: addresses, requests, dialogs, downloads,
-    findings; `checks`: also name and outcome of checks that ask no model."""
+    """Of `rubric`: facts sent with the changes of each page. `observed`: URLs, requests, dialogs, downloads,
+    findings. `checks`: also name and outcome of checks that ask no model. `none`: no facts.
+    """
     use_axtree: bool = False
     """Of `agent_reward`: send the last accessibility tree."""
     use_screenshot: bool = True
     """Of `agent_reward`: send the last screenshot."""
     axtree_chars_max: Annotated[int, Meta(ge=1)] = 200_000
-    """Characters of an accessibility tree that are sent."""
+    """Greatest length of an accessibility tree that is sent, in characters."""
     order: Literal["", "verdict_last", "verdict_first"] = ""
-    """Of `agent_reward`; empty = the verdict last in strict, first in compat mode."""
+    """Of `agent_reward`: order of the reply. Default: `verdict_last` in strict mode, `verdict_first` in
+    compat mode.
+    """
     reasoning: Literal["", "include", "exclude"] = ""
-    """Of `agent_reward`, and of `webjudge` with `general`: whether the agent's reasoning is sent; empty =
-    `exclude` in strict, `include` in compat mode."""
+    """Of `agent_reward`, and of `webjudge` with `general`: whether the agent's reasoning is sent. Default:
+    `exclude` in strict mode, `include` in compat mode.
+    """
     side_effects: Literal["", "report", "fail"] = ""
-    """Of `claims` and `rubric`: what a request means that changed something and that nothing explains;
-    empty = `report`."""
+    """Of `claims` and `rubric`: whether an unexplained request that changed something is listed (`report`,
+    the default) or fails the run (`fail`).
+    """
     oversized_image: Literal["error", "downsize"] = "error"
-    """What the provider does with a picture that is too large for the model."""
+    """What happens to a screenshot that is too large for the model: `error` refuses it, `downsize` reduces
+    it.
+    """
     members: tuple[str | JudgeSettings, ...] = ()
-    """Of `panel`: 2 to 9 judges, by protocol or with their own settings."""
+    """Of `panel`: 2 to 9 judges, by protocol name or with their own settings."""
     success: Annotated[int, Meta(ge=1, le=9)] | None = None
-    """Of `panel`: members that have to say SUCCESS; null = all."""
+    """Of `panel`: number of members that must give SUCCESS; null = all."""
     failure: Annotated[int, Meta(ge=1, le=9)] | None = None
-    """Of `panel`: members that have to say FAILURE; null = more than half."""
+    """Of `panel`: number of members that must give FAILURE; null = more than half."""
     veto: tuple[str, ...] = ()
     """Of `panel`: names of members whose FAILURE decides."""
     entry: str = ""
-    """A judge in Python: `file.py@NAME` or an entry point; refused in tasks, for it is code."""
+    """A judge in Python: `file.py@NAME` or the name of an entry point. Refused in tasks, because it is code.
+    """
     prompts: dict[str, str] = {}
-    """Slot to text, instead of the shipped prompts."""
+    """Prompt texts that replace the shipped ones, by slot."""
     parser: Parser = "success_token"
-    """Of `custom`."""
+    """Of `custom`: how the verdict is read from the reply."""

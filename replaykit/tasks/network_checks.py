@@ -1,4 +1,4 @@
-"""Checks on what a run sent and answered (WebArena-Verified): structured answers, requests, navigation."""
+"""Checks on requests, answers and navigation of a run (WebArena-Verified)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replaykit.tasks.task_values import CheckBase, Texts, Written
 from replaykit.tasks.value_schema import require_schema
 
 SUCCESS = range(200, 300)
-"""Statuses that are meant where a task gives none."""
+"""Statuses that count if a task gives no status."""
 
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
 """What a task is mainly about."""
@@ -28,21 +28,23 @@ Status: TypeAlias = Literal[
 
 
 class ExpectedResponse(Written, frozen=True, kw_only=True):
-    """The answer that a task expects."""
+    """The structured answer that a task expects."""
 
     task_type: TaskType
-    """What the task is about."""
+    """Kind of task that the answer must name."""
     status: Status = "SUCCESS"
-    """How it ends."""
+    """How the agent must report that it ended."""
     retrieved_data: list[Any] | UnsetType | None = UNSET
-    """The data; a list where a scalar belongs = alternatives, a text between `^` and `$` = an expression."""
+    """The expected data. A list where a single value belongs holds alternatives; a text between `^` and `$`
+    is a regular expression.
+    """
 
 
 class AgentResponse(CheckBase, frozen=True, kw_only=True, tag="agent_response"):
-    """The answer as JSON: `{task_type, status, retrieved_data}`."""
+    """Compares the agent's answer as JSON: `{task_type, status, retrieved_data}`."""
 
     expected: ExpectedResponse
-    """What it has to say."""
+    """The expected answer."""
     results_schema: dict[str, Any] = {}
     """JSON Schema of the data: `type`, `format`, `items`, `properties`."""
     ordered: bool = False
@@ -54,24 +56,24 @@ class AgentResponse(CheckBase, frozen=True, kw_only=True, tag="agent_response"):
 
 
 class ExpectedRequest(Written, frozen=True, kw_only=True):
-    """The request that a task expects; fields that are not given do not count."""
+    """The request that a task expects. Fields that are not given are not compared."""
 
     url: Texts
-    """The URL, alternatives, or an expression between `^` and `$`."""
+    """The URL, alternatives, or a regular expression between `^` and `$`."""
     http_method: str = "GET"
     """HTTP method."""
     response_status: int | None = None
-    """HTTP status; -1 = no response. Default: success (200 to 299); any where the request must not exist."""
+    """HTTP status; -1 = no response. Default: 200 to 299, or any status if the request must not exist."""
     headers: dict[str, Any] | None = None
-    """Request headers by name."""
+    """Expected request headers, by name."""
     query_params: dict[str, Any] | None = None
-    """Query by name, instead of that of the URL."""
+    """Expected query parameters, by name, instead of those of the URL."""
     post_data: dict[str, Any] | None = None
-    """Fields of the request body by name, JSONPath (`$...`) or expression (`$.^...$`)."""
+    """Expected fields of the request body, by name, JSONPath (`$...`) or expression (`$.^...$`)."""
     response_content: dict[str, Any] | None = None
-    """Fields of a JSON response, likewise."""
+    """Expected fields of a JSON response, by name, JSONPath (`$...`) or expression (`$.^...$`)."""
     response_cookies: dict[str, Any] | None = None
-    """Cookies that the response sets, by name."""
+    """Expected cookies that the response sets, by name."""
 
     def statuses(self, *, is_absent: bool = False) -> Container[int] | None:
         """Return the statuses that are meant, None = any, an unheard one too."""
@@ -81,28 +83,30 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
 
 
 class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):
-    """A request that the run has to have made, or may not have made."""
+    """Requires or forbids a request of the run."""
 
     expected: ExpectedRequest
-    """The request."""
+    """The request to look for."""
     last_event_only: bool = True
     """Only the last request to that URL counts."""
     should_not_exist: bool = False
-    """There may be no such request: what is given of URL, status, headers, bodies and cookies is compared."""
+    """No such request may exist. URL, status, headers, bodies and cookies are compared as far as they are
+    given.
+    """
     is_navigation: bool = False
-    """The page that the run ended on counts, where a GET is expected."""
+    """If a GET is expected, the page on which the run ended also counts."""
     ignored_query_params: tuple[str, ...] = ()
     """Names of query parameters that do not count."""
     ignored_query_params_patterns: tuple[str, ...] = ()
-    """Expressions for such names."""
+    """Regular expressions for names of query parameters that do not count."""
     decode_base64_query: bool = False
-    """Path segments that decode to `name=value` belong to the query."""
+    """Path segments that decode from Base64 to `name=value` belong to the query."""
     query_params_schema: dict[str, Any] | None = None
-    """Types of query parameters."""
+    """JSON Schema with the types of query parameters."""
     post_data_schema: dict[str, Any] | None = None
-    """Types of fields of the body."""
+    """JSON Schema with the types of body fields."""
     ignored_post_data_params_patterns: tuple[str, ...] = ()
-    """Expressions for fields that do not count."""
+    """Regular expressions for names of body fields that do not count."""
 
     def __post_init__(self) -> None:
         """Look at the schemas."""

@@ -1,4 +1,4 @@
-"""Policies as data: rules about the way, not the result.
+"""Policies as data: rules for how a goal may be reached, not whether it was.
 
 Vocabulary and outcomes: `docs/policies.md`; grading: `replaykit.grading.policies`.
 """
@@ -21,291 +21,298 @@ Dimension: TypeAlias = Literal[
     "robustness_and_security",
     "error_handling_and_safety_nets",
 ]
-"""The six dimensions of ST-WebAgentBench, in report order."""
+"""The six dimensions of ST-WebAgentBench, in the order of reports."""
 
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-"""The same, as a tuple."""
+"""The six dimensions as a tuple."""
 
 PolicySource: TypeAlias = Literal["organization", "user", "task"]
-"""Who demands it, highest precedence first."""
+"""Who requires a policy, highest precedence first."""
 
 SOURCES: tuple[PolicySource, ...] = get_args(PolicySource)
-"""The same, as a tuple."""
+"""The sources as a tuple."""
 
 
 class Fuzzy(Written, frozen=True, kw_only=True):
-    """Words met approximately: a short text never meets a long term."""
+    """Words that match approximately. A short text never matches a long term."""
 
     any_of: tuple[str, ...]
     """Terms of which one is enough."""
     min_ratio: Annotated[int, Meta(ge=50, le=100)] = 85
-    """Least similarity of a run of whole words, 200 LCS / (a + b)."""
+    """Lowest similarity of a run of whole words in percent: 200 LCS / (a + b)."""
 
 
 class Text(Written, frozen=True, kw_only=True):
-    """A text condition; given operators are ANDed, at least one."""
+    """Conditions on a text. All conditions given must hold; at least one is needed."""
 
     equals: str | None = None
-    """The whole text."""
+    """Text that the whole text must equal."""
     contains: str | None = None
-    """A part of the text."""
+    """Text that must occur."""
     any_of: tuple[str, ...] = ()
-    """Parts of which one occurs."""
+    """Texts of which one must occur."""
     regex: str | None = None
-    """Searched in the text; refused where it could take exponential time."""
+    """Regular expression that must match somewhere; refused if it could take exponential time."""
     fuzzy: Fuzzy | None = None
-    """Words met approximately."""
+    """Words that match approximately."""
     word: bool = False
-    """Parts must begin and end at word boundaries."""
+    """Texts must begin and end at word boundaries."""
     ignore_case: bool = True
     """Case does not count."""
 
 
 class Url(Written, frozen=True, kw_only=True):
-    """A URL condition, read by WHATWG rules; given parts are ANDed."""
+    """Conditions on a URL, parsed by the WHATWG rules. All conditions given must hold."""
 
     host: str | None = None
-    """Host, or its parent domain."""
+    """Host, or a parent domain of it."""
     path: str | None = None
-    """Consecutive whole segments."""
+    """Consecutive whole segments of the path."""
     fragment: str | None = None
     """Consecutive whole segments of the fragment."""
     query: dict[str, str | tuple[str, ...]] = {}
-    """Each key has one of its values."""
+    """Query parameters; each must have one of its values."""
     equals: str | None = None
-    """The whole URL."""
+    """URL that the whole URL must equal."""
     contains: str | None = None
-    """A part of the URL's text."""
+    """Text that the URL must contain."""
     regex: str | None = None
-    """Searched in the URL's text."""
+    """Regular expression that must match somewhere in the URL."""
 
 
 TextTerms: TypeAlias = str | tuple[str, ...] | Text
-"""A word, several of which one is enough, or a condition."""
+"""A word, several words of which one is enough, or a condition."""
 
 UrlTerm: TypeAlias = str | Url
 """A URL term (`host.test`, `/path`, `key=value`, `http://...`) or a condition."""
 
 EventKind: TypeAlias = Literal["action", "visit", "message", "answer", "user_reply", "dialog", "page"]
-"""Kinds of the one ordered stream of events."""
+"""Kinds of the single ordered stream of events."""
 
 
 class Match(Written, frozen=True, kw_only=True):
-    """A pattern over one event; fields are ANDed."""
+    """A pattern for one event. All fields given must match."""
 
     kind: EventKind | tuple[EventKind, ...] = "action"
-    """Kind of event."""
+    """Kind of event: `action visit message answer` and others, see `docs/policies.md`."""
     action: str | tuple[str, ...] = ()
-    """Action tags or groups: `@activate @input @navigate`."""
+    """Action types or groups: `@activate @input @navigate`."""
     url: UrlTerm | tuple[str, ...] = ()
     """URL of the page concerned."""
     text: TextTerms = ()
     """A name of the target, or the visible text of a page."""
     value: TextTerms = ()
-    """Text entered, option chosen, file given."""
+    """Text entered, option chosen or file given."""
     message: TextTerms = ()
     """Text of a message or dialog."""
     selector: str | Text | None = None
-    """CSS or XPath (`//...`): the target is, or is inside, one of its matches before the act; a condition
-    is about the reference that the agent itself used."""
+    """CSS selector or XPath (`//...`): the target must be one of its matches, or inside of one, before the
+    action. A text condition compares the reference that the agent itself used.
+    """
     role: str | tuple[str, ...] = ()
-    """ARIA role of the target; type of a dialog."""
+    """ARIA role of the target; for a dialog its type."""
     failed: bool | None = None
-    """Whether the act failed; null = either, but what has to be done has to be done without fail."""
+    """Whether the action failed; null = either, but a required action must not have failed."""
     unless: Match | None = None
-    """Not if this matches too."""
+    """No match if this pattern also matches."""
 
 
 class Scope(Written, frozen=True, kw_only=True):
-    """Where and when a policy is in force."""
+    """Where and when a policy applies."""
 
     url: UrlTerm | tuple[str, ...] = ()
-    """On these pages."""
+    """URLs of the pages on which it applies."""
     after: Match | None = None
-    """From the first of these on."""
+    """The policy applies from the first event that matches."""
     until: Match | None = None
-    """Up to the next of these."""
+    """The policy applies up to the next event that matches."""
     sites: tuple[str, ...] = ()
-    """On tasks of these sites."""
+    """Names of sites whose tasks it applies to."""
     tasks: tuple[str, ...] = ()
-    """On these tasks."""
+    """Ids of the tasks that it applies to."""
 
 
 class Never(Written, frozen=True, kw_only=True, tag_field="type", tag="never"):
-    """No event in force may match."""
+    """No event may match."""
 
     match: Match | tuple[Match, ...]
-    """What is forbidden; several = any of them."""
+    """Forbidden events; several patterns = any of them."""
 
 
 class UrlBoundary(Written, frozen=True, kw_only=True, tag_field="type", tag="url_boundary"):
-    """Where the agent may go."""
+    """Limits the URLs that the agent may visit."""
 
     allow: tuple[UrlTerm, ...] = ()
-    """Every visit must match one."""
+    """Every visit must match one of these."""
     deny: tuple[UrlTerm, ...] = ()
-    """No visit may match one."""
+    """No visit may match one of these."""
     require: tuple[UrlTerm, ...] = ()
-    """Some visit must match one."""
+    """At least one visit must match one of these."""
     attempts: bool = True
-    """A goto that never arrived counts."""
+    """An attempted `goto` that never arrived counts as a visit."""
     frames: bool = True
-    """An act inside of a denied frame counts as a visit; false: only pages of tabs count."""
+    """An action inside a denied frame counts as a visit. If false, only pages of tabs count."""
 
 
 class Consent(Written, frozen=True, kw_only=True, tag_field="type", tag="consent"):
-    """Ask, and wait for a yes, before acting."""
+    """The agent must ask and receive a yes before a guarded action."""
 
     guarded: Match
-    """Acts that need consent."""
+    """Actions that need consent."""
     about: tuple[str, ...] = ()
-    """Terms that a request names; default: the `text` of `guarded`."""
+    """Terms that the request must name; default: the `text` of `guarded`."""
     approval: Literal["required", "if_recorded", "ignored"] = "required"
-    """Whether a reply must be there."""
+    """`required`: an approving reply must be recorded. `if_recorded`: a recorded reply must approve.
+    `ignored`: the request is enough.
+    """
     scope: Literal["once", "each"] = "once"
-    """One approval holds until a denial, or for one act."""
+    """`once`: an approval holds until a denial. `each`: it holds for one action."""
     approve: tuple[str, ...] = ()
-    """Replaces the words that approve."""
+    """Words that mean yes, instead of the default ones."""
     deny: tuple[str, ...] = ()
-    """Replaces the words that deny."""
+    """Words that mean no, instead of the default ones."""
 
 
 class OnlyFill(Written, frozen=True, kw_only=True, tag_field="type", tag="only_fill"):
-    """Nothing may be entered that nobody gave."""
+    """The agent may enter only values that it was given."""
 
     allowed: tuple[str, ...] = ()
     """Values that may be entered."""
     sources: tuple[Literal["intent", "user", "page"], ...] = ()
-    """Where other values may come from."""
+    """Where other values may come from: `intent user page`."""
     exempt: tuple[str, ...] = ("[type=search]", "[role=searchbox]")
-    """Fields (CSS) where anything may be entered."""
+    """CSS selectors of fields in which any value may be entered."""
 
 
 class Secret(Written, frozen=True, kw_only=True):
-    """A text that may not get out."""
+    """A text that must not leak."""
 
     value: str | None = None
-    """Test data, stored plainly."""
+    """Test data, stored as plain text."""
     secret_env: str | None = None
-    """A real secret: name of an environment variable, read when recording, stored nowhere."""
+    """A real secret: name of an environment variable that is read while recording and stored nowhere."""
     id: str | None = None
-    """How evidence names it."""
+    """Name of the secret in evidence."""
     loose_digits: bool = True
-    """Separators between digits do not hide it."""
+    """The secret also matches with separators between its digits."""
 
 
 class NoLeak(Written, frozen=True, kw_only=True, tag_field="type", tag="no_leak"):
-    """Secrets may not get out."""
+    """Secrets must not leak."""
 
     secrets: tuple[str | Secret, ...]
-    """What is secret."""
+    """The secrets."""
     channels: Literal["all", "outputs", "inputs"] = "all"
-    """`outputs`: messages, answer, URLs gone to; `inputs`: values entered."""
+    """Where secrets must not appear. `outputs`: messages, answer, visited URLs. `inputs`: values entered.
+    `all`: both.
+    """
 
 
 class ReportsError(Written, frozen=True, kw_only=True, tag_field="type", tag="reports_error"):
-    """An error that was shown must be told to the user afterwards."""
+    """The agent must report each error that it was shown to the user."""
 
     indicators: tuple[str, ...] = ()
-    """Replaces the phrases that show an error."""
+    """Phrases that show an error, instead of the default ones."""
     report: tuple[str, ...] = ()
-    """Replaces the words that report one."""
+    """Words that report an error, instead of the default ones."""
     to: tuple[Literal["message", "answer"], ...] = ("message", "answer")
-    """Where it may be told."""
+    """Where the agent may report it."""
     within: Annotated[int, Meta(ge=0)] | None = None
-    """At most so many steps later."""
+    """Greatest number of steps until the report."""
 
 
 class Informational(Written, frozen=True, kw_only=True, tag_field="type", tag="informational"):
-    """Shown to the agent, never graded."""
+    """A policy that the agent sees and that is never graded."""
 
 
 class Eventually(Written, frozen=True, kw_only=True, tag_field="type", tag="eventually"):
     """Some event must match."""
 
     match: Match | tuple[Match, ...]
-    """What has to happen; several = any of them."""
+    """Required event; several patterns = any of them."""
 
 
 class Before(Written, frozen=True, kw_only=True, tag_field="type", tag="before"):
-    """Something has to come before each guarded event."""
+    """Something must precede each guarded event."""
 
     guarded: Match | tuple[Match, ...]
-    """Events that need it."""
+    """Events that need something before them."""
     requires: Match | tuple[Match, ...]
-    """What has to come before."""
+    """Event that must come before."""
     within: Annotated[int, Meta(ge=0)] | None = None
-    """At most so many steps before."""
+    """Greatest number of steps between both."""
     each: bool = False
-    """Once again for every guarded event."""
+    """Each guarded event needs its own preceding event."""
 
 
 class After(Written, frozen=True, kw_only=True, tag_field="type", tag="after"):
-    """Something has to follow each trigger."""
+    """Something must follow each trigger."""
 
     trigger: Match | tuple[Match, ...]
-    """Events that call for a response."""
+    """Events that require a response."""
     response: Match | tuple[Match, ...]
-    """What has to follow."""
+    """Event that must follow."""
     within: Annotated[int, Meta(ge=0)] | None = None
-    """At most so many steps later."""
+    """Greatest number of steps until the response."""
 
 
 class Sequence(Written, frozen=True, kw_only=True, tag_field="type", tag="sequence"):
-    """Events in this order."""
+    """Events must occur in this order."""
 
     items: Annotated[tuple[Match, ...], Meta(min_length=1)]
-    """What has to happen, in order."""
+    """Patterns of the events, in order."""
     contiguous: bool = False
-    """With no other action in between."""
+    """No other action may occur in between."""
     active: Literal["any", "last", "always"] = "any"
-    """At stake once any of them happens, once the last one does, or from the start."""
+    """The policy applies once `any` of the events or the `last` one occurred, or `always`."""
 
 
 class AtMost(Written, frozen=True, kw_only=True, tag_field="type", tag="at_most"):
-    """No more than so many."""
+    """At most `n` events may match."""
 
     n: Annotated[int, Meta(ge=0)]
-    """Number of matching events."""
+    """Greatest number of matching events."""
     match: Match | tuple[Match, ...]
     """Events that are counted."""
 
 
 class AtLeast(Written, frozen=True, kw_only=True, tag_field="type", tag="at_least"):
-    """No fewer than so many."""
+    """At least `n` events must match."""
 
     n: Annotated[int, Meta(ge=0)]
-    """Number of matching events."""
+    """Lowest number of matching events."""
     match: Match | tuple[Match, ...]
     """Events that are counted."""
 
 
 class Exactly(Written, frozen=True, kw_only=True, tag_field="type", tag="exactly"):
-    """So many, no more and no fewer."""
+    """Exactly `n` events must match."""
 
     n: Annotated[int, Meta(ge=0)]
-    """Number of matching events."""
+    """Required number of matching events."""
     match: Match | tuple[Match, ...]
     """Events that are counted."""
     zero: Literal["dormant", "violated"] = "dormant"
-    """What none at all means where some are demanded."""
+    """Outcome if events are required and no event matches."""
 
 
 class PageState(Written, frozen=True, kw_only=True, tag_field="type", tag="page_state"):
-    """A value on a page must, or must not, be so."""
+    """A value on a page must meet, or must not meet, a condition."""
 
     expect: Expect
-    """What the value is."""
+    """Conditions on the value."""
     locator: str = ""
-    """JavaScript form, XPath, or CSS with `property`; none = visible text and form values."""
+    """JavaScript form, XPath, or CSS with `property`; empty = visible text and form values."""
     property: str | None = None
-    """With CSS: checked, value, selectedIndex, text or an attribute's name."""
+    """With a CSS locator: `checked`, `value`, `selectedIndex`, `text` or the name of an attribute."""
     url: str = "last"
-    """`last` = the page that the run ended on, else a page looked at after the run."""
+    """URL of a page that is looked at after the run; `last` = the page on which the run ended."""
     at: Literal["final", "committed", "every"] = "final"
-    """At the end; when it was submitted last, or at the end; whenever it was seen."""
+    """When the value is compared. `final`: at the end. `committed`: when the form was last submitted,
+    otherwise at the end. `every`: whenever it was seen.
+    """
     forbid: bool = False
-    """True: it must not be so."""
+    """If true, the value must not meet the conditions."""
 
     def __post_init__(self) -> None:
         """Call the property by the name that it is read with."""
@@ -319,14 +326,14 @@ class Plugin(Written, frozen=True, kw_only=True, tag_field="type", tag="plugin")
     name: str
     """Name of the entry point."""
     params: dict[str, Any] = {}
-    """Parameters passed to the plugin."""
+    """Parameters that the rule receives."""
 
 
 class Stwab(Written, frozen=True, kw_only=True, tag_field="type", tag="stwab"):
-    """A policy of ST-WebAgentBench, graded as its file means it or, in compat mode, as its code does."""
+    """A policy of ST-WebAgentBench: strict mode grades its meaning, compat mode what its code does."""
 
     record: dict[str, Any]
-    """The record, verbatim but for placeholders."""
+    """The record, verbatim except for placeholders."""
 
 
 Rule: TypeAlias = (
@@ -337,23 +344,23 @@ Rule: TypeAlias = (
 
 
 class Policy(Written, frozen=True, kw_only=True):
-    """One rule with its place among the others."""
+    """A rule with its id, dimension, source and scope."""
 
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
-    """Unique in its file."""
+    """Unique id in the file."""
     dimension: Dimension
     """Safety dimension that the policy belongs to."""
     rule: Rule
-    """The rule, told by its `type`."""
+    """The rule; its `type` selects the kind."""
     source: PolicySource = "organization"
-    """Who demands it: a higher source wins over a lower one."""
+    """Who requires the policy; a higher source has precedence over a lower one."""
     description: str = ""
-    """Text that the agent sees; no rule reads it."""
+    """Text that the agent sees. No rule reads it."""
     when: Scope | None = None
-    """Where and when it is in force."""
+    """Where and when the policy applies; null = always."""
     yields_to: tuple[str, ...] = ()
-    """Policies of a higher source: where one of them is at stake, this one is not."""
+    """Ids of policies of a higher source. If one of them applies, this policy does not."""
     tags: dict[str, str] = {}
-    """Words to group policies by."""
+    """Labels to group policies by."""
     enabled: bool = True
-    """Disabled ones are neither graded nor counted."""
+    """Disabled policies are neither graded nor counted."""

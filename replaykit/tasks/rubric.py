@@ -1,4 +1,4 @@
-"""A rubric: the criteria that a run of a task is judged by, written down before anybody looks at a run."""
+"""A rubric: the criteria by which runs of a task are judged, written before anyone looks at a run."""
 
 from __future__ import annotations
 
@@ -15,60 +15,60 @@ CRITERIA_MAX = 12
 """Criteria of one rubric."""
 
 Kind: TypeAlias = Literal["outcome", "process"]
-"""`outcome`: part of the result. `process`: part of the way."""
+"""`outcome`: part of the result. `process`: part of the way to it."""
 
 Proof: TypeAlias = Literal["answer", "page", "picture", "network"]
-"""What can show that a criterion is met."""
+"""Evidence that can show that a criterion is met."""
 
 Validity: TypeAlias = Literal["valid", "ambiguous", "impossible", "not_allowed"]
 """Whether the task can be done at all."""
 
 
 class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing that has to hold."""
+    """One criterion of a rubric."""
 
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,32}$")]
-    """Unique in its rubric."""
+    """Unique id in the rubric."""
     says: Annotated[str, Meta(min_length=10, max_length=300)]
-    """What has to hold, in one sentence."""
+    """What must hold, in one sentence."""
     asked: Annotated[str, Meta(max_length=1000)] = ""
     """Words of the intent that ask for it, verbatim."""
     kind: Kind = "outcome"
-    """Part of the result, or of the way."""
+    """`outcome`: part of the result. `process`: part of the way to it."""
     proof: tuple[Proof, ...] = ("page",)
-    """What can show it."""
+    """Evidence that can show that it holds: `answer page picture network`."""
     weight: Annotated[int, Meta(ge=0, le=3)] = 1
-    """In the process score; 0 = it counts nowhere."""
+    """Weight in the process score; 0 = it does not count."""
     when: Annotated[str, Meta(max_length=300)] = ""
-    """Condition under which it applies; empty = always."""
+    """Condition under which the criterion applies; empty = always."""
     any_of: Annotated[str, Meta(max_length=32)] = ""
-    """Name of a group of criteria of which one has to hold; empty = it stands alone."""
+    """Name of a group of criteria of which one must hold; empty = no group."""
 
 
 class Author(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Who wrote a rubric: a person, or a model by a reply on a tape."""
+    """Author of a rubric: a person, or a model whose reply is on a tape."""
 
     person: str = ""
-    """Name of a person."""
+    """Name of the person."""
     model: str = ""
-    """Model that replied."""
+    """Name of the model."""
     key: str = ""
-    """Key of the reply, 64 hex digits."""
+    """Key of the model's reply on the tape, 64 hex digits."""
 
 
 class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """All criteria of one task."""
 
     schema: Literal["replaykit.rubric/1"]
-    """Name and version of this layout."""
+    """Name and version of this file's layout."""
     task: str
     """Id of the task."""
     intent_sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
-    """sha256 of the intent in UTF-8: a rubric for another wording is refused."""
+    """SHA-256 of the intent in UTF-8, 64 hex digits. A rubric for another wording is refused."""
     by: Author = Author()
-    """Who wrote it."""
+    """Who wrote the rubric."""
     validity: Validity = "valid"
-    """Whether the task can be done, as far as its words tell."""
+    """Whether the task can be done, judging by its words."""
     criteria: Annotated[tuple[Criterion, ...], Meta(min_length=1, max_length=CRITERIA_MAX)]
     """The criteria, in order."""
 

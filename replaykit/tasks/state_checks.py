@@ -1,4 +1,4 @@
-"""Checks on the state that an app ends in: JSON that it sent or answered, and globals of a page."""
+"""Checks on the final state of an app: JSON that it sent or received, and globals of a page."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ Operator: TypeAlias = Literal[
 
 
 class ExchangeChoice(Written, frozen=True, kw_only=True):
-    """Which exchange holds the state."""
+    """Selects the exchange (request and response) that holds the state."""
 
     method: str
     """HTTP method."""
     path: str
-    """Path, with its query where it has one; or a full URL."""
+    """Path, with the query if there is one, or a full URL."""
     which: Literal["first", "last", "any", "count"] = "last"
-    """The first or last of them, `any`: one of them fulfils it, `count`: how many there are."""
+    """`first` or `last` such exchange; `any`: one of them must match; `count`: their number."""
     side: Literal["request", "response", "status", "headers"] | None = None
-    """Body of request or response as JSON, HTTP status, or response headers by lower-case name. Default: the
-    request's body; the response's where a request has none (GET, HEAD, DELETE, phases `pre` and `post`)."""
+    """What is read: the body of `request` or `response` as JSON, the HTTP `status`, or the response `headers`
+    by lower-case name. Default: the request body; the response body if a request has no body (GET, HEAD,
+    DELETE, phases `pre` and `post`).
+    """
     phase: Literal["run", "pre", "post"] = "run"
-    """Requests that the run made; `pre post`: the recorder asks for the path before or after the run."""
+    """`run`: requests of the run. `pre` or `post`: the recorder requests the path before or after the run."""
     ok: bool = True
-    """Only exchanges that succeeded (2xx)."""
+    """Only successful exchanges (2xx) count."""
 
     def __post_init__(self) -> None:
         """Look at what cannot be meant."""
@@ -63,27 +65,27 @@ class ExchangeChoice(Written, frozen=True, kw_only=True):
 
 
 class Predicate(Written, frozen=True, kw_only=True):
-    """What holds at one place of the state."""
+    """A condition on one place of the state."""
 
     at: str = ""
-    """JSONPath (`$...`) or JSON Pointer (`/...`); empty = the whole."""
+    """Place as JSONPath (`$...`) or JSON Pointer (`/...`); empty = the whole value."""
     op: Operator = "equals"
-    """How it is compared."""
+    """How the value is compared."""
     value: Any = None
-    """What is expected."""
+    """The expected value."""
     value_type: ValueType | None = field(name="type", default=None)
-    """How it is read before it is compared."""
+    """Type as which the value is read."""
     any: bool = False
-    """One of several nodes is enough."""
+    """If the place matches several nodes, one is enough."""
 
 
 class StateHttp(NativeCheck, frozen=True, kw_only=True, tag="state.http"):
-    """State that an app sent or answered."""
+    """Compares state that an app sent or received as JSON."""
 
     exchange: ExchangeChoice
-    """Where it is."""
+    """The exchange that holds the state."""
     where: tuple[Predicate, ...] = ()
-    """All must hold; none = there is such an exchange."""
+    """Conditions that must all hold; without conditions, the exchange must exist."""
 
     def __post_init__(self) -> None:
         """Look at what cannot be meant."""
@@ -92,25 +94,26 @@ class StateHttp(NativeCheck, frozen=True, kw_only=True, tag="state.http"):
 
 
 class StateVerifier(NativeCheck, frozen=True, kw_only=True, tag="state.verifier"):
-    """An existing program that judges a run by asking its server; run only where verifiers are allowed."""
+    """Runs an existing verifier program that asks the app's server; only where verifiers are allowed."""
 
     file: str
-    """Python file, from the folder of the task file on."""
+    """Path of the Python file, relative to the task file."""
     function: str = "verify"
-    """Called with the server's address; returns a bool, (bool, message) or {"passed": bool}."""
+    """Function that is called with the server's URL; returns a bool, (bool, message) or {"passed": bool}."""
     site: str | None = None
-    """Site of the task, or origin, where the run has several."""
+    """Name or origin of the site, if the run has several."""
     states: tuple[str, ...] = ()
-    """Paths that GET answers with the last JSON that was sent to them (PUT, POST), beside those that the run
-    shows to be such."""
+    """Paths for which GET returns the JSON last sent by PUT or POST, in addition to those that the run shows
+    to be such paths.
+    """
 
 
 class StateScript(NativeCheck, frozen=True, kw_only=True, tag="state.script"):
-    """A global of the page, as it was read last."""
+    """Compares a global variable of the page, as it was last read."""
 
     value: str
-    """Name of the global."""
+    """Name of the global variable."""
     op: Operator = "equals"
-    """How it is compared."""
+    """How the value is compared."""
     expected: Any = None
-    """What is expected."""
+    """The expected value."""

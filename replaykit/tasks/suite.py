@@ -36,62 +36,62 @@ VALUES_MAX = 5_000_000
 
 
 class PolicyRef(Written, frozen=True, kw_only=True):
-    """Policies kept in a file of their own, beside the suite."""
+    """Policies in a separate file."""
 
     file: str
-    """Path, relative to the suite file."""
+    """Path of the policy file, relative to the suite file."""
 
 
 class PolicyFile(Written, frozen=True, kw_only=True):
     """A file of policies."""
 
     schema: Literal["replaykit.policies/1"]
-    """Layout and version of this file."""
+    """Name and version of this file's layout."""
     policies: tuple[Policy, ...]
-    """The policies, each with an id of its own."""
+    """The policies, each with a unique id."""
     name: str | None = None
-    """Name of the file's content, for people."""
+    """Name of the file for people."""
 
 
 class SuiteFile(Written, frozen=True, kw_only=True):
-    """A suite as people write it; what it says holds for every task that does not say otherwise."""
+    """A suite file. Its options apply to each task that does not set them itself."""
 
     schema: Literal["replaykit.suite/1"]
-    """Layout and version of this file."""
+    """Name and version of this file's layout."""
     tasks: tuple[dict[str, Any], ...]
-    """The tasks, each with an id of its own."""
+    """The tasks, each with a unique id."""
     name: str | None = None
-    """Name of the file's content, for people."""
+    """Name of the file for people."""
     sites: dict[str, str | tuple[str, ...]] = {}
-    """Site name to root URL, or roots of which the first is the active one."""
+    """Name of each site to its root URL, or to several roots, of which the first is the active one."""
     mode: Mode | None = None
-    """Mode of every task: `strict`, or `compat` with the original benchmark."""
+    """Mode of every task: `strict`, or `compat` (exactly as the original benchmark grades)."""
     dialect: Dialect | None = None
     """Benchmark whose rules the checks follow."""
     compose: Composition | None = None
-    """How checks and judge make one result."""
+    """How checks and judge are combined into one result."""
     require_reason: bool | None = None
-    """An answer of only `N/A` is not enough."""
+    """If true, `N/A` without a reason does not count as an answer."""
     require_proof: bool | None = None
-    """A result that needs a channel which is recorded but not proven complete is UNDECIDED."""
+    """If true, a result that needs a channel that is recorded but not proven complete is UNDECIDED."""
     policies: tuple[Policy, ...] | PolicyRef = ()
-    """Policies of every task."""
+    """Policies of every task, or the file that holds them."""
     judge: str | JudgeSettings | None = None
     """Judge of every task."""
 
 
 class Suite(Struct, frozen=True, kw_only=True):
-    """Tasks with the roots of the sites they use."""
+    """Tasks with the root URLs of the sites that they use."""
 
     tasks: tuple[Task, ...]
-    """In file order; ids are unique."""
+    """The tasks in the order of the file; ids are unique."""
     sites: dict[str, tuple[str, ...]] = {}
-    """Site name to roots."""
+    """Name of each site to its root URLs; the first is the active one."""
     name: str | None = None
-    """Name of the file's content, for people."""
+    """Name of the suite for people."""
 
     def task(self, id: str, source: str = "suite") -> Task:
-        """Return the task of that id, or raise `UnknownTask`."""
+        """Return the task with this id. Raises UnknownTask if there is no such task."""
         for task in self.tasks:
             if task.id == id:
                 return task
@@ -100,19 +100,25 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 def load_tasks(path: str | Path) -> list[Task]:
-    """Read the tasks of a file; `FILE#ID` picks one.
+    """Read the tasks of a file.
 
-    Suites in YAML, TOML or JSON, and the JSON of WebArena, WebArena-Verified, VisualWebArena,
-    ST-WebAgentBench and WebVoyager, told by their shape. Raises TaskError with the exact path, UnknownTask.
+    `path`: a suite in YAML, TOML or JSON, or a JSON task file of WebArena, WebArena-Verified, VisualWebArena,
+    ST-WebAgentBench or WebVoyager. The format is recognised by its structure. `FILE#ID` selects one task.
+    Raises TaskError with the path of the faulty field, UnknownTask.
+
+    Example:
+        (task,) = replaykit.load_tasks("tasks.yaml#order-total")
+        print(task.intent)
     """
     return list(load_suite(path).tasks)
 
 
 def load_suite(path: str | Path, *, within: str | Path | None = None) -> Suite:
-    """Read a task file of any known layout; `FILE#ID` picks one task.
+    """Read a task file of any supported layout, with the sites of its tasks.
 
-    `within`: folder that a file of policies has to lie below, for task files of strangers; None = it may lie
-    anywhere. Raises TaskError with the exact path, UnknownTask.
+    `path`: `FILE#ID` selects one task. `within`: folder in which a referenced file of policies must lie, for
+    task files that you do not trust; None = anywhere. Raises TaskError with the path of the faulty field,
+    UnknownTask.
     """
     file, _, id = str(path).partition("#")
     suite = _recognise(_parse(Path(file)), Path(file), within)
@@ -274,7 +280,12 @@ def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[s
 
 
 def load_policies(path: str | Path) -> tuple[Policy, ...]:
-    """Read a file of policies. Raises `TaskError` with the exact path."""
+    """Read the policies of a policy file. Raises TaskError with the path of the faulty field.
+
+    Example:
+        for policy in replaykit.load_policies("policies.yaml"):
+            print(policy.id, policy.dimension)
+    """
     plain = _parse(Path(path))
     try:
         written = convert(plain, PolicyFile)

@@ -1,4 +1,4 @@
-"""Tasks: what should happen, and the only part of it that an agent ever sees."""
+"""Tasks: what a run should achieve, and the part of it that the agent may see."""
 
 from __future__ import annotations
 
@@ -24,58 +24,59 @@ Sites = Mapping[str, Sequence[str]]
 
 
 class AllowedChange(Written, frozen=True, kw_only=True):
-    """A state-changing request that a task expects: no side effect."""
+    """A state-changing request that a task expects, so that it is no side effect."""
 
     url: str
-    """Its URL: `*` for any part of a segment, `**` for any number of segments; query parameters that are not
-    given do not count."""
+    """URL of the request. `*` stands for any part of a segment, `**` for any number of segments. Query
+    parameters that are not given do not count.
+    """
     method: str = ""
-    """HTTP method; empty = any."""
+    """HTTP method; empty = any method."""
     at_most: Annotated[int, Meta(ge=1)] = 1
-    """So many of such requests are expected; further ones are side effects."""
+    """Number of such requests that are expected; further ones are side effects."""
 
 
 class Task(Written, frozen=True, kw_only=True, dict=True):
-    """One task: intent, start, checks, policies, judge."""
+    """A task: intent, start pages, checks, policies and judge."""
 
     id: str
-    """Unique in its suite."""
+    """Unique id in the suite."""
     intent: str
     """What the agent is asked to do."""
     start_urls: tuple[str, ...] = ()
-    """Opened before the agent begins; several = tabs."""
+    """Pages that are opened before the agent begins, one tab for each."""
     sites: tuple[str, ...] = ()
-    """Names of the sites it uses."""
+    """Names of the sites that the task uses."""
     checks: tuple[Check, ...] = ()
     """What must hold after the run."""
     policies: tuple[Policy, ...] = ()
     """What must hold during the run."""
     allow: tuple[AllowedChange, ...] = ()
-    """Requests that change something as they should: `grade --side-effects` does not list them."""
+    """Requests that may change something: `grade --side-effects` does not list them."""
     judge: str | JudgeSettings | None = None
     """A judge, by name or with settings."""
     reference: Any = None
-    """Reference answer for people; never shown to agent or judge."""
+    """Reference answer for people. Neither agent nor judge sees it."""
     max_steps: Annotated[int, Meta(ge=0)] | None = None
-    """Most steps that the run may take."""
+    """Greatest number of steps of a run."""
     metadata: dict[str, Any] = {}
-    """Anything to group runs by, such as `level` or `template`."""
+    """Any values to group runs by, such as `level` or `template`."""
     dialect: Dialect = "native"
     """Benchmark whose rules the checks follow."""
     mode: Mode = "strict"
-    """`strict`, or `compat`: bit for bit as the original benchmark grades."""
+    """`strict`, or `compat`: exactly as the original benchmark grades."""
     compose: Composition = "rules_first"
-    """How checks and judge make one result."""
+    """How checks and judge are combined into one result."""
     require_proof: bool = False
-    """A result that needs a channel which is recorded but not proven complete is UNDECIDED."""
+    """If true, a result that needs a channel that is recorded but not proven complete is UNDECIDED."""
     require_reason: bool = False
-    """An answer of only `N/A` is not enough."""
+    """If true, `N/A` without a reason does not count as an answer."""
     source_record: dict[str, Any] = {}
-    """The record of a public task file, unchanged."""
+    """The record of the public task file, unchanged."""
 
     @cached_property
     def digest(self) -> str:
-        """`sha256:` of the canonical JSON: sorted keys, no blanks."""
+        """Digest of the canonical JSON (sorted keys, no blanks), `sha256:...`."""
         plain = msgspec.json.encode(msgspec.to_builtins(self), order="sorted")
         return "sha256:" + hashlib.sha256(plain).hexdigest()
 
@@ -84,28 +85,28 @@ class AgentPolicy(Struct, frozen=True, kw_only=True):
     """A policy as an agent sees it."""
 
     description: str
-    """In words."""
+    """Text of the policy."""
     source: str
-    """Who demands it."""
+    """Who requires it: `organization`, `user` or `task`."""
     dimension: str
-    """What it is about."""
+    """Safety dimension of the policy."""
 
 
 class AgentTask(Struct, frozen=True, kw_only=True):
-    """All that an agent is told: no checks, references, rules, evaluation data or secrets."""
+    """The part of a task that an agent may see: no checks, references, evaluation data or secrets."""
 
     id: str
-    """Task id."""
+    """Id of the task."""
     intent: str
-    """What to do."""
+    """What the agent is asked to do."""
     start_urls: tuple[str, ...] = ()
-    """Where it begins."""
+    """Pages on which the agent begins."""
     sites: dict[str, str] = {}
-    """Site name to its active root."""
+    """Name of each site to its active root URL."""
     policies: tuple[AgentPolicy, ...] = ()
-    """Rules to keep."""
+    """Policies that the agent must keep."""
     max_steps: int | None = None
-    """Most steps that the run may take."""
+    """Greatest number of steps of the run."""
 
 
 def agent_view(task: Task, sites: Sites) -> AgentTask:

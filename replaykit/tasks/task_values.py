@@ -25,9 +25,9 @@ class CheckBase(Written, frozen=True, kw_only=True, tag_field="type"):
     """Fields that every check has."""
 
     id: str | None = None
-    """Unique in its task; default: its position."""
+    """Unique id in the task; default: the position of the check."""
     mode: Mode | None = None
-    """Overrides the mode of the task."""
+    """Mode of this check, instead of the task's mode."""
 
 
 class NativeCheck(CheckBase, frozen=True, kw_only=True):

@@ -10,11 +10,23 @@ from pathlib import Path
 import click
 import pytest
 
-from bench.prose import LONGEST, MEDIAN, Sentence, documents, flagged, longest, median, sentences
+from bench.prose import (
+    LONGEST,
+    MEDIAN,
+    Sentence,
+    descriptions,
+    documents,
+    flagged,
+    longest,
+    median,
+    sentences,
+)
 from replaykit import errors
 from replaykit.cli.main import COMMANDS, cli
 
 PAGES = {path.name: path.read_text("utf-8") for path in documents()}
+
+DESCRIBED = descriptions()
 
 HELP_WORDS = 2
 """Flagged words in help texts; only ever fewer."""
@@ -35,6 +47,21 @@ def test_sentences_are_short(name: str) -> None:
 def test_documents_use_the_words_of_the_field(name: str) -> None:
     found = [f"{name}:{one.line}: {one.found!r}, rather: {one.instead}" for one in flagged(PAGES[name])]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", sorted(DESCRIBED))
+def test_docstrings_and_schemas_are_short_and_use_the_words_of_the_field(name: str) -> None:
+    texts = DESCRIBED[name]
+    words = [(place, one.found, one.instead) for place, text in texts.items() for one in flagged(text)]
+    assert words == []
+    found = [one for text in texts.values() for one in sentences(text)]
+    assert len(found) > 100
+    assert all(one.length <= LONGEST for one in found), fails(found)
+
+
+def test_what_is_public_is_described_by_a_line_that_ends() -> None:
+    firsts = {place: text.partition("\n")[0] for place, text in DESCRIBED["docstrings"].items()}
+    assert [place for place, first in firsts.items() if not first.endswith(".")] == []
 
 
 def test_errors_use_the_words_of_the_field() -> None:

@@ -47,14 +47,20 @@ def agree(
     aims: Aims | None = None,
     question: str | None = None,
 ) -> dict[str, Any]:
-    """Compare labels with a report's judges and checks, or with other labels; return plain values.
+    """Compare labels with the judges and checks of a report, or with other labels.
 
-    Only `success` and `failure` enter; all else is counted by reason. `agent`: whose column to take of a file
-    that labels the runs of several agents. `rule`: see `read_labels`. Labels that name tasks and no digests
-    are joined by task. `aims`: greatest `fpr` and `fnr`, for which thresholds of each judge with a share are
-    chosen, see `threshold_choice`. `question`: compare the answers to this question of the labels, see
-    `question_graders`; yes is positive. Raises LabelError, also where a report has two verdicts of one run
-    that differ.
+    `labels`, `other`: files of labels, or a report. `agent`: whose column to read from a file that labels the
+    runs of several agents. `rule`: how several judgements of one run become one label, see `read_labels`.
+    `aims`: greatest `fpr` and `fnr`, for which thresholds are chosen, see `threshold_choice`. `question`:
+    compare the answers to this question of the labels, see `question_graders`; yes is positive.
+
+    Only `success` and `failure` are compared. All other labels are counted by reason. Labels that name tasks
+    but no digests are joined by task. Returns plain values. Raises LabelError, also if a report has two
+    different verdicts of one run.
+
+    Example:
+        found = replaykit.agree("labels.jsonl", "report.json")
+        print(found["graders"])
     """
     truth = read_labels(labels, agent, rule)
     if question is not None:

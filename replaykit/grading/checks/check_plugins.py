@@ -17,14 +17,21 @@ GROUP = "replaykit.checks"
 
 
 class Check(Protocol):
-    """A check of one's own: a function `(params, replay, task) -> Ruling`, entry point of `replaykit.checks`.
+    """A check of your own: a function `(params, replay, task) -> Ruling`.
 
-    `params`: those of the task file. What the recording cannot show (`ReplayError`) leaves the check
-    undecided; whatever else is raised is an ERROR of this check. It has to be pure: same run, same ruling.
+    Register it as an entry point of the group `replaykit.checks`; tasks use it through `type: plugin`.
+    `params`: the parameters in the task file. If the function raises ReplayError, the check is UNDECIDED; any
+    other exception is an ERROR of this check. It must be pure: the same run always gives the same ruling.
+
+    Example:
+        def visited(params, replay, task):
+            found = any(state.url == params["url"] for state in replay)
+            outcome = replaykit.Outcome.PASS if found else replaykit.Outcome.FAIL
+            return replaykit.Ruling(outcome=outcome, rule=f"visits {params['url']}")
     """
 
     def __call__(self, params: dict[str, Any], replay: Replay, task: Task, /) -> Ruling:
-        """Rule."""
+        """Return the ruling for one run."""
         ...
 
 

@@ -97,22 +97,22 @@ class Graded(Struct, frozen=True, kw_only=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """What one mode says about one requirement."""
+    """Outcome of one requirement in one mode, with the values compared. A check of your own returns it."""
 
     outcome: Outcome
-    """Result."""
+    """PASS, FAIL, UNDECIDED or ERROR."""
     rule: str
-    """What decided it."""
+    """Rule that decided the outcome, as reports show it."""
     reason: str | None = None
-    """Why, in a word."""
+    """Reason for the outcome, as a word."""
     proof: str | None = None
-    """State of the channel that it rests on, where it rests on something that did not happen."""
+    """State of the channel read, if the outcome rests on an absence."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     notes: tuple[str, ...] = ()
-    """Peculiarities met on the way."""
+    """Remarks on peculiarities found while grading."""
     expected: Value | None = None
-    """What the task demands."""
+    """What the task requires."""
     found: Value | None = None
     """What the bundle shows."""
 

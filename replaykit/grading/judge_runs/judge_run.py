@@ -41,16 +41,16 @@ Progress = Callable[[str, Judgement], None]
 
 
 class PlannedJudge(Struct, frozen=True, kw_only=True):
-    """What one judge would ask about one bundle."""
+    """Requests that one judge would send about one bundle."""
 
     source: str
-    """The bundle."""
+    """Path or URL of the bundle."""
     judge: str
-    """The judge, or `checks`."""
+    """Name of the judge, or `checks`."""
     model: str
     """Model that would be asked."""
     plan: RequestPlan
-    """The requests that no tape answers."""
+    """Requests that no tape answers."""
 
 
 class Sensitivity(Struct, frozen=True, kw_only=True):
@@ -92,9 +92,9 @@ class JudgedBundle(Struct, frozen=True, kw_only=True):
 
 
 def plan_judges(sources: Sources, options: GradeOptions | None = None) -> list[PlannedJudge]:
-    """Return what the judges and the checks of these bundles would ask; reads the tapes and sends nothing.
+    """Return the requests that judges and checks of these bundles would send.
 
-    Raises BundleError, TaskError, TapeError, JudgeError.
+    It reads the tapes and sends nothing. Raises BundleError, TaskError, TapeError, JudgeError.
     """
     planned = []
     options = options or GradeOptions()
@@ -169,12 +169,19 @@ def run_judges(
     concurrency: int = CONCURRENCY,
     on_progress: Progress | None = None,
 ) -> list[tuple[str, Judgement]]:
-    """Ask what is missing, record it, and return (source, judgement) in order.
+    """Ask judges what the tapes lack, record the replies, and return judgements in order.
 
-    Replies for checks are recorded too: a judgement `checks`, NOT_EVALUATED, says so, for grading decides.
-    The option `judge_mode` is `new` here unless options are given; `none` asks nobody.
-    At most `concurrency` requests are under way, of all bundles together. Interrupted, it leaves valid
-    tapes: run it again. Raises JudgeError inside a running event loop: await `run_judges_async` there.
+    `client`: answers the requests; default: the provider's client. `concurrency`: greatest number of
+    simultaneous requests for all bundles. `on_progress`: called with source and judgement of each bundle.
+    Without `options`, `judge_mode` is `new`; `none` sends nothing.
+
+    Returns pairs of source and judgement. Replies for checks are recorded as well; their judgement `checks`
+    is NOT_EVALUATED, because only grading decides. After an interruption the tapes are valid: call it again.
+    Raises JudgeError inside a running event loop: await `run_judges_async` there.
+
+    Example:
+        for source, found in replaykit.run_judges(["runs/"], replaykit.GradeOptions(judges=("webvoyager",))):
+            print(source, found.outcome)
     """
     try:
         asyncio.get_running_loop()

@@ -34,7 +34,7 @@ class Named(Protocol):
     """What a judgement says of its judge."""
 
     name: str
-    """As it stands in reports."""
+    """Name in reports."""
 
     @property
     def fingerprint(self) -> str:
@@ -43,17 +43,18 @@ class Named(Protocol):
 
 
 class Judge(Named, Protocol):
-    """A judge asks in rounds and decides; it is pure: no file, socket, clock or chance.
+    """A judge of your own: it asks a model in rounds and returns a judgement.
 
-    One's own is made by a callable of settings and mode, which `--judge file.py@NAME` or an entry point of
-    `replaykit.judges` names; never by a task.
+    A callable `(settings, mode) -> Judge` makes it. Name that callable with `--judge file.py@NAME`, or
+    register it as an entry point of the group `replaykit.judges`. A task never names code. The judge must be
+    pure: it uses no file, socket, clock or random number.
     """
 
     wants: Wants
-    """What it asks to see."""
+    """Evidence that the judge needs, such as screenshots."""
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
-        """Yield rounds of requests, receive their replies, return the judgement."""
+        """Yield rounds of requests, receive their replies, and return the judgement."""
         ...
 
 

@@ -28,18 +28,18 @@ PATCH = 28
 
 
 class RequestPlan(Struct, frozen=True, kw_only=True):
-    """What a judge would ask for that no tape answers."""
+    """Requests of a judge that no tape answers."""
 
     missing: tuple[Asked, ...] = ()
-    """Requests of the first rounds with misses, in order; empty = all recorded."""
+    """Requests of the first rounds that have no reply, in order; empty = all are recorded."""
     blocked: str | None = None
-    """Stage that waits for them; null where nothing waits."""
+    """Stage that waits for their replies; null = no stage waits."""
     at_most: int = 0
-    """Requests that may be left, those of later rounds included."""
+    """Greatest number of requests left, later rounds included."""
     tokens: int = 0
-    """Tokens that the missing requests have, about."""
+    """Estimated number of tokens of the missing requests."""
     images: int = 0
-    """Pictures that the missing requests carry."""
+    """Number of images in the missing requests."""
 
 
 def plan(

@@ -54,16 +54,16 @@ class Mutant(Struct, frozen=True, kw_only=True):
 
 
 class Mutation(Struct, frozen=True, kw_only=True):
-    """All edits of one run."""
+    """Result of all edits to one run."""
 
     mutants: tuple[Mutant, ...]
-    """In order."""
+    """Changed runs, in order."""
     scores: dict[str, tuple[int, int]]
-    """Policy id to (edits noticed, edits made); policies broken from the start are left out."""
+    """Policy id to (edits noticed, edits made), without policies that the original run violates."""
 
     @property
     def noticed(self) -> int:
-        """Edits that some policy noticed."""
+        """Number of edits that at least one policy noticed."""
         return sum(bool(mutant.noticed) for mutant in self.mutants)
 
 

@@ -45,14 +45,14 @@ class ExaminedEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """One policy over one run."""
+    """One policy tried on one run."""
 
     result: PolicyResult
-    """As `grade` gives it."""
+    """Result as `grade` gives it."""
     looks: tuple[ExaminedEvent, ...] = ()
-    """Events that its matches were about: those that hold first, in order."""
+    """Events that its patterns were tried on; those that match come first, in order."""
     breaks: str = ""
-    """What would violate it."""
+    """Description of an event that would violate it."""
 
 
 def trials_of(task: Task, replay: Replay, mode: str = "strict") -> tuple[Trial, ...]:

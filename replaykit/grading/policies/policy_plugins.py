@@ -15,18 +15,27 @@ GROUP = "replaykit.policies"
 
 
 class Policy(Protocol):
-    """A rule of one's own: a function `(params, replay, window, witness) -> Finding`.
+    """A policy rule of your own: a function `(params, replay, window, witness) -> Finding`.
 
-    It is an entry point of `replaykit.policies`. `params`: those of the policy's rule. `window`: the events
-    of the run that the policy is about. `witness.mask(text)` takes the task's secrets out of what evidence
-    quotes. What it raises is an ERROR of this policy. It has to be pure: same run, same finding. The policies
-    of task files, as `load_policies` reads them, are data, and not of this class.
+    Register it as an entry point of the group `replaykit.policies`. `params`: the parameters of the policy's
+    rule. `window`: the events of the run to which the policy applies. `witness.mask(text)` masks the task's
+    secrets in text that evidence quotes. An exception is an ERROR of this policy. The function must be pure:
+    the same run always gives the same finding. `load_policies` returns policies as data, which are not of
+    this class.
+
+    Example:
+        def stays_away(params, replay, window, witness):
+            for state in replay:
+                if state.url == params["url"]:
+                    where = replaykit.Evidence(url=witness.mask(state.url))
+                    return replaykit.Finding(outcome=replaykit.PolicyOutcome.VIOLATED, evidence=(where,))
+            return replaykit.Finding(outcome=replaykit.PolicyOutcome.OK, active=True)
     """
 
     def __call__(
         self, params: dict[str, Any], replay: Replay, window: Window, witness: Witness, /
     ) -> Finding:
-        """Find."""
+        """Return the finding for one run."""
         ...
 
 

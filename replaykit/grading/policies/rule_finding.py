@@ -23,20 +23,20 @@ Mask = Callable[[str], str]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """Outcome of one rule."""
+    """Outcome of one policy rule for one run, with evidence."""
 
     outcome: PolicyOutcome
-    """Result."""
+    """OK, VIOLATED, DORMANT, UNDECIDED or ERROR."""
     reason: str | None = None
-    """Why, in a word."""
+    """Reason for the outcome, as a word."""
     missing: tuple[str, ...] = ()
     """Codes of missing evidence."""
     active: bool | None = None
-    """Whether it was at stake; None = unknown."""
+    """Whether the policy applied in this run; None = unknown."""
     proof: str | None = None
     """State of the weakest channel that OK or DORMANT rests on."""
     evidence: tuple[Evidence, ...] = ()
-    """Each violation, or what was missing."""
+    """Evidence of each violation, or of what was missing."""
 
 
 def kept(active: bool | None = True) -> Finding:

@@ -10,9 +10,10 @@ from replaykit.errors import MissingExtra
 
 
 class RayExecutor(Executor):
-    """Runs calls as Ray tasks; connects to the cluster, or starts a local one. Raises MissingExtra.
+    """Runs calls as Ray tasks, for `grade_many` and `iter_grades`.
 
-    `options`: those of `ray.init`. Shutting down ends the connection only where this object made it.
+    `options`: arguments of `ray.init`. It connects to the cluster, or starts a local one. Shutting down ends
+    the connection only if this object opened it. Raises MissingExtra.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -27,13 +28,13 @@ class RayExecutor(Executor):
         self._remote: dict[Callable[..., Any], Any] = {}
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Begin a call as a Ray task."""
+        """Start a call as a Ray task, and return its future."""
         if fn not in self._remote:
             self._remote[fn] = self._ray.remote(fn)
         future: Future[Any] = self._remote[fn].remote(*args, **kwargs).future()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the connection, if this object made it."""
+        """End the connection if this object opened it."""
         if self._is_own:
             self._ray.shutdown()

@@ -95,7 +95,7 @@ class Shards:
 
 
 def read_rows(*folders: str | Path) -> Iterator[Row]:
-    """Yield the rows of folders of results, in the order of their files and lines. Raises EngineError."""
+    """Yield the rows in folders of results, in the order of files and lines. Raises EngineError."""
     for folder in map(Path, folders):
         for path in _shards(folder):
             for _, line in _lines(path):

@@ -15,31 +15,31 @@ from replaykit.grading.verdict import Duplicate, ErrorInfo, Verdict
 
 
 class GradingAttempt(Struct, frozen=True, kw_only=True, gc=False):
-    """How a row came about: outside of all comparisons and reports."""
+    """Circumstances of one grading; no comparison or report uses them."""
 
     number: int = 1
-    """From 1."""
+    """Number of the attempt, from 1."""
     seconds: float = 0.0
-    """Wall time of opening and grading."""
+    """Wall time of opening and grading, in seconds."""
 
 
 class Row(Struct, frozen=True, kw_only=True, gc=False):
-    """One graded bundle. `trajectory` and `grader` together are its key."""
+    """One graded bundle. `trajectory` and `grader` together identify it."""
 
     trajectory: str | None
-    """`sha256:...` of the bundle's content; null where it could not be read."""
+    """Digest of the bundle's content, `sha256:...`; null if it could not be read."""
     grader: str
-    """`sha256:...` of everything else that the verdict depends on; empty where it is not known."""
+    """Digest of everything else that the verdict depends on, `sha256:...`; empty if unknown."""
     source: str
-    """Path or URL it was read from."""
+    """Path or URL of the bundle."""
     verdict: Verdict
-    """What was found."""
+    """Verdict on the run."""
     run: GradingAttempt = GradingAttempt()
-    """How it came about."""
+    """Circumstances of the grading."""
 
     @property
     def is_error(self) -> bool:
-        """Whether there is no verdict but an error: such rows are tried again."""
+        """Whether the verdict holds only an error. Such bundles are graded again."""
         return self.verdict.error is not None
 
 
@@ -61,10 +61,11 @@ def failed(source: str, error: ReplaykitError) -> Verdict:
 
 
 def merge(rows: Iterable[Row]) -> list[Row]:
-    """Order rows by task id, trajectory, base name, error; one trajectory counts once, with a tape if any.
+    """Sort rows of grading, and keep one row for each run.
 
-    An error gives way to a verdict of the same source. Raises NondeterministicVerdict where two rows of one
-    key are not the same verdict.
+    Rows are sorted by task id, digest, file name and error. Of several rows of one run, one with a tape is
+    kept. A verdict replaces an error of the same source. Raises NondeterministicVerdict if two rows of one
+    run have different verdicts.
     """
     rows = list(rows)
     decided = {row.source for row in rows if not row.is_error}

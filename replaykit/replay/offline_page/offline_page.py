@@ -36,11 +36,15 @@ _Made = TypeVar("_Made")
 
 
 class OfflinePage:
-    """A page of a finished run that answers as Playwright's `Page` does: at first the one the run ended on.
+    """A recorded page that answers like Playwright's `Page`; it starts on the page on which the run ended.
 
-    `goto` leads to recorded pages only; acts raise PageInert. What could not be answered is listed in
-    `missing`, even where the evaluator swallowed the exception: no verdict that rests on it counts.
-    Needs a browser; close it, or use it as a context manager.
+    `goto` opens recorded pages only, and actions raise PageInert. `missing` lists every question that could
+    not be answered, even if the evaluator caught the exception. A verdict that rests on such a question must
+    not count. It needs a browser: close it, or use it as a context manager.
+
+    Example:
+        with replaykit.open_bundle("run.zst") as bundle, replaykit.OfflinePage(bundle) as page:
+            print(page.url, page.locator("h1").inner_text())
     """
 
     def __init__(
@@ -72,51 +76,52 @@ class OfflinePage:
 
     @property
     def url(self) -> str:
-        """Its recorded address."""
+        """Recorded URL of the page."""
         return (self._page.url if self._page is not None else None) or BLANK
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Codes of what no page of the context could answer so far: `page:URL`, `probe:SCRIPT`."""
+        """Codes of questions that no page of the context could answer so far: `page:URL`, `probe:SCRIPT`."""
         return tuple(dict.fromkeys(self._history.missing))
 
     @property
     def looks(self) -> tuple[Page, ...]:
-        """The recorded pages that answered so far, on any page of the context."""
+        """Recorded pages that have answered so far, for all pages of the context."""
         return tuple(self._history.looks)
 
     @property
     def browser_version(self) -> str:
-        """Version of the browser that answers. Raises NoBrowser, MissingExtra."""
+        """Version of the browser that reads the pages. Raises NoBrowser, MissingExtra."""
         return self._history.chromium.version
 
     def title(self) -> str:
-        """Return its title."""
+        """Return the title of the page."""
         return str(self._ask(lambda page: page.title()))
 
     def content(self) -> str:
-        """Return its source."""
+        """Return the HTML of the page."""
         return str(self._ask(lambda page: page.content()))
 
     def evaluate(self, expression: str, arg: Any = None) -> Any:
-        """Evaluate a script; a function is called with `arg`.
+        """Run a script; a function is called with `arg`.
 
-        Raises Unsupported for what no recording holds (boxes, stores, clocks, globals of the page's scripts),
-        LocatorLimit where it takes too long, Playwright's own `Error` for what the script throws.
+        Raises Unsupported for values that no recording holds (element boxes, storage, clocks, globals of the
+        page's scripts), LocatorLimit if it takes too long, and Playwright's own `Error` for exceptions of the
+        script.
         """
         given = arg._target if isinstance(arg, OfflineElement) else arg
         return self._ask(lambda page: self._run(page, expression, given))
 
     def eval_on_selector(self, selector: str, expression: str, arg: Any = None) -> Any:
-        """Call a script with the first match. Raises as `evaluate`."""
+        """Run a script on the first match. Raises the errors of `evaluate`."""
         return self._ask(lambda page: self._run(page.query_selector(selector), expression, arg), selector)
 
     def eval_on_selector_all(self, selector: str, expression: str, arg: Any = None) -> Any:
-        """Call a script with all matches. Raises as `evaluate`."""
+        """Run a script on all matches. Raises the errors of `evaluate`."""
         return self._ask(lambda page: self._run(page.query_selector_all(selector), expression, arg), selector)
 
     def query_selector(self, selector: str) -> OfflineElement | None:
-        """Return the first match."""
+        """Return the first match, or None."""
         found: OfflineElement | None = self._ask(lambda page: page.query_selector(selector), selector)
         return found
 
@@ -126,42 +131,43 @@ class OfflinePage:
         return found
 
     def wait_for_selector(self, selector: str, **_: Any) -> OfflineElement | None:
-        """Return the first match at once, None where there is none: nothing will come."""
+        """Return the first match at once, or None: a recorded page does not change."""
         return self.query_selector(selector)
 
     def locator(self, selector: str, **named: Any) -> OfflineLocator:
-        """Return a locator."""
+        """Return a locator for recorded elements."""
         found: OfflineLocator = self._ask(lambda page: page.locator(selector, **named), selector)
         return found
 
     def frame_locator(self, selector: str) -> OfflineFrameLocator:
-        """Return the frame of the first match, one that the page cannot read included.
+        """Return the frame of the first match, even one that the page cannot read.
 
-        Raises Unsupported where its document was not recorded, or is not as it was.
+        Raises Unsupported if its document was not recorded, or has changed since.
         """
         found: OfflineFrameLocator = self._ask(lambda page: self._framed(page, selector), selector)
         return found
 
     def goto(self, url: str, **_: Any) -> None:
-        """Go to a recorded page: one opened for a check, else one the agent saw and nothing changed since.
+        """Go to a recorded page. Raises PageNotRecorded.
 
-        Raises PageNotRecorded.
+        A page opened for a check comes first, otherwise a page that the agent saw and that nothing has
+        changed since.
         """
         page = self._history.find(url)
         self._leave()
         self._page = page
 
     def close(self, **_: Any) -> None:
-        """Close it; its context is closed with its first page."""
+        """Close the page; the first page also closes its context."""
         self._leave()
         self.context.leave(self)
 
     def is_closed(self) -> bool:
-        """Say whether it was closed."""
+        """Return whether the page was closed."""
         return self not in self.context.pages
 
     def awaited(self) -> AsyncOfflinePage:
-        """Return the same page for evaluators that await."""
+        """Return the same page for evaluators that use await."""
         return AsyncOfflinePage(self)
 
     def _leave(self) -> None:

@@ -32,10 +32,10 @@ class SentRequest(Struct, frozen=True, kw_only=True):
 
 
 class Client(Protocol):
-    """Asks a model. It never raises for what the other side does: a failure is a reply."""
+    """Sends requests to a model. It never raises for errors of the server: a failure is a reply."""
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
-        """Ask once; retries are the transport's own business."""
+        """Send a request once and return the reply; retries are up to the transport."""
         ...
 
 
@@ -48,13 +48,13 @@ class BatchClient(Client, Protocol):
 
 
 class CallableClient:
-    """A client made of a function from a request and its pictures to a text, a reply or a failure."""
+    """A client made from a function of a request and its images; it returns a text, a reply or a failure."""
 
     def __init__(self, answer: Callable[[ModelRequest, Pictures], str | ModelReply | ReplyFailure]) -> None:
         self._answer = answer
 
     def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
-        """Call the function; a text is a complete reply of the model asked."""
+        """Call the function; a text becomes a complete reply of the requested model."""
         said = self._answer(request, pictures)
         if isinstance(said, str):
             said = ModelReply(text=said, stop_reason="end_turn", model=request.model, origin="live")

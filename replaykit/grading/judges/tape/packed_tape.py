@@ -35,10 +35,11 @@ BATCH = 8
 def pack(
     bundle: str | Path, output: str | Path, *, replies: str | Path | None = None, force: bool = False
 ) -> SealResult:
-    """Write a derived bundle that carries the tape at `replies`, by default the one beside the source.
+    """Write a copy of a bundle that contains the tape of its replies.
 
-    The source stays as it is. Where no tape lies beside the new bundle, its own answers. Replies to attacks
-    are copied beside it. Raises TapeError, BundleError, UsageError.
+    `replies`: the tape; default: the one beside the bundle. `output`: the new bundle; its own tape answers if
+    no tape lies beside it. Replies to attacks are copied beside it. The source does not change. Raises
+    TapeError, BundleError, UsageError.
     """
     source, target = Path(bundle), Path(output)
     _check(source, target, is_forced=force)
