@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,10 +53,11 @@ class Gym:
 
     def __init__(self, browser: Any, url: str, limit: int = 9) -> None:
         self.unwrapped, self._browser, self._url, self._left = self, browser, url, limit
-        self._chat: list[dict[str, str]] = []
+        self._chat = [{"role": "assistant", "message": "Hi!"}, {"role": "user", "message": "The goal."}]
 
     def reset(self) -> tuple[dict[str, Any], dict[str, Any]]:
         self.context = self._browser.new_context()
+        self.chat = SimpleNamespace(context=self.context)  # of BrowserGym a browser of its own
         self._page = self.context.new_page()
         self._page.goto(self._url)
         return self._seen(), {}
@@ -69,7 +71,7 @@ class Gym:
         else:
             getattr(self._page, call.func.id)(*values)
         self._left -= 1
-        return self._seen(), 0.0, bool(self._chat), not self._left, {}
+        return self._seen(), 0.0, len(self._chat) > 2, not self._left, {}
 
     def _seen(self) -> dict[str, Any]:
         total = self._page.locator("#total")

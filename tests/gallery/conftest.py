@@ -7,6 +7,8 @@ an example whose environment is missing is skipped: the environments are too hea
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -21,6 +23,10 @@ from tests.blocks import ROOT, blocks_of
 PAGE = "docs/gallery.md"
 SHOP = "http://127.0.0.1:8000"
 """Where the page has the shop."""
+LAUNCH = """from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    playwright.chromium.launch()
+"""
 
 
 @dataclass
@@ -49,12 +55,27 @@ class Example:
             text=True, timeout=300, check=False,
         )  # fmt: skip
 
-    def shows(self, title: str) -> None:
-        """Run the command of a section of the page; fails unless it ends with the output that the page shows."""
+    def shows(self, title: str, **added: str) -> None:
+        """Run the commands of a section of the page; fails unless they end with the output that the page shows."""
         command, output = section(title)
-        done = self.run(command)
+        done = self.run(command, **added)
         assert done.returncode == 0, done.stdout + done.stderr
         assert output and done.stdout.endswith(output), done.stdout + done.stderr
+
+
+def own_build(python: Path, browser: Path, folder: Path) -> str:
+    """Put a browser where the Playwright of an environment has its own build; returns PLAYWRIGHT_BROWSERS_PATH."""
+    variables = {**os.environ, "PLAYWRIGHT_BROWSERS_PATH": str(folder)}
+    done = subprocess.run(
+        [python, "-c", LAUNCH], env=variables, capture_output=True, text=True, timeout=60, check=False
+    )
+    found = re.search(r"Executable doesn't exist at (\S+)", done.stderr)
+    assert found is not None, done.stderr
+    place = Path(found[1])
+    place.parent.mkdir(parents=True)
+    place.write_text(f'#!/bin/sh\nexec {shlex.quote(str(browser))} "$@"\n')
+    place.chmod(0o755)
+    return str(folder)
 
 
 def section(title: str) -> tuple[str, str]:
@@ -85,9 +106,7 @@ def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], E
     """Return a function that opens the example of that name."""
 
     def opened(name: str) -> Example:
-        python = ROOT / ".venv" / "gallery" / name / "bin" / "python"
-        if not python.exists():
-            absent(f"{python.parent} is missing: sh .ci/ecosystem gallery {name} installs it")
+        python = installed(name)
         shutil.copytree(
             ROOT / "fixtures", tmp_path / "fixtures", ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -96,8 +115,12 @@ def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], E
     return opened
 
 
-def absent(reason: str) -> None:
-    """Skip an example; fail where `.ci/ecosystem` runs, since it has installed all of them."""
+def installed(name: str) -> Path:
+    """Return the interpreter of an environment of the gallery; without it, skip, or fail in `.ci/ecosystem`."""
+    python = ROOT / ".venv" / "gallery" / name / "bin" / "python"
+    if python.exists():
+        return python
+    reason = f"{python.parent} is missing: sh .ci/ecosystem gallery installs it"
     if os.environ.get("REPLAYKIT_GALLERY"):
         pytest.fail(reason)
     # Heavy packages: CI has them in the job `ecosystem` only.

@@ -251,6 +251,17 @@ def test_a_thought_goes_to_the_next_step(driver) -> None:
     assert [step.thought for step in driver.steps] == ["First.\nThen.", None]
 
 
+def test_a_thought_that_is_read_with_the_end_of_a_step_belongs_to_the_next(driver) -> None:
+    driver.feed(m.Said(at=900, kind="thought", text="First."))
+    enter(driver, Click(element=Element(ref="#pay")))
+    driver.click(BUTTON, 1010)
+    driver.feed(m.StepExit(at=1100), m.Said(at=1100, kind="thought", text="Then."))
+    enter(driver, Click(element=Element(ref="#cancel")), at=1100)
+    driver.click(CANCEL, 1110)
+    driver.feed(m.StepExit(at=1200)).wait(1000)
+    assert [step.thought for step in driver.steps] == ["First.", "Then."]
+
+
 def test_a_thought_without_a_step_is_in_the_ending(driver) -> None:
     driver.feed(m.Said(at=900, kind="thought", text="I give up.")).end()
     assert driver.events[-1].thought == "I give up."

@@ -101,6 +101,7 @@ class Stepping:
         window = self.window
         if window is not None:
             window.exit = message
+            window.thoughts = tuple(self._thoughts)
         return window
 
     def begin(self, at: float, page: int | None, *, is_gesture: bool = True) -> StepRef:
@@ -192,8 +193,16 @@ class Stepping:
         self._thoughts = [thought for thought in self._thoughts if thought.at > at + SKEW_MS]
         return _joined([thought.text for thought in early])
 
+    def _thoughts_in(self, window: DeclaredWindow) -> str | None:
+        """Take the thoughts before the end of a window; by order, since lines read at once have one time."""
+        if window.exit is None:
+            return self._thoughts_until(window.at)
+        early = [thought for thought in self._thoughts if thought in window.thoughts]
+        self._thoughts = [thought for thought in self._thoughts if thought not in window.thoughts]
+        return _joined([thought.text for thought in early])
+
     def _resolve(self, window: DeclaredWindow) -> None:
-        thought = self._thoughts_until(window.exit.at if window.exit else window.at)
+        thought = self._thoughts_in(window)
         thought = _joined([text for text in (thought, window.enter.thought) if text])
         if not window.enter.actions:
             self._resolve_undeclared(window, thought)
