@@ -169,6 +169,14 @@ class Run:
             self.leave_out(name)
             return None
 
+    def text_beside(self, name: str) -> str | None:
+        """Return the text of a file beside the run; None where there is none. A pointer is a flaw."""
+        data = self.source.read_any(name) if name in self.source else None
+        if data is None or not is_pointer(data):
+            return None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+        return None
+
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         """Yield number and value of each JSON line of a file; those that are none are left out: a flaw.
 
@@ -278,7 +286,11 @@ class Run:
 
     def put_file(self, media_type: str, name: str) -> Blob:
         """Keep a file of the source as a payload, read again when it is written."""
-        return self._kept_file(media_type, name, self.source.read(name))
+        data = self.source.read_any(name)
+        if is_pointer(data):
+            self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+            return Omitted(why="failed")
+        return self._kept_file(media_type, name, data)
 
     def _kept_file(self, media_type: str, name: str, data: bytes) -> Blob:
         def load() -> bytes:
@@ -288,7 +300,7 @@ class Run:
 
     def picture(self, name: str) -> Blob | None:
         """Keep a picture of the source; None where the file is no whole picture that is known."""
-        data = self.source.read(name)
+        data = self.source.read_any(name)
         media_type = self._picture_type(data, name)
         return None if media_type is None else self._kept_file(media_type, name, data)
 
@@ -305,7 +317,7 @@ class Run:
         name = None if folder is None else folder.ending(path)
         if folder is None or name is None:
             return None
-        data = folder.read(name)
+        data = folder.read_any(name)
         self.source.files[f"shots/{name}"] = folder.files[name]
         media_type = self._picture_type(data, name)
         return None if media_type is None else self.put(media_type, data)
@@ -317,9 +329,17 @@ class Run:
             return self.picture_in(path)
         if name in self.source:
             return self.picture(name)
+        found = self._looked_for(path, folder) if "://" not in path else None
+        if found is not None:
+            return found
         what = "at an address: not fetched" if "://" in path else "that is named and not there"
         self.flaw(f"a screenshot {what}", path[:200])
         return None
+
+    def _looked_for(self, path: str, folder: PurePosixPath) -> Blob | None:
+        """Keep a picture named by a path of another machine: beside the record first, then anywhere."""
+        own = self.source.ending(path, folder)
+        return self.picture(own) if own is not None else self.picture_at(path)
 
     def picture_in(self, encoded: str) -> Blob | None:
         """Keep a picture given as base64; None where it is none."""

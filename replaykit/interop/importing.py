@@ -7,22 +7,24 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
-from multiprocessing import get_all_start_methods, get_context
-from multiprocessing.context import BaseContext
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.bundle.writer import SealResult
 from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
+from replaykit.grading.workers import fork_server
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.run_search import fault_of, files
 from replaykit.interop.source_files import SourceFiles, open_source
+from replaykit.interop.unpacked_archives import Unpacking, is_tape, remove_unpacked
 from replaykit.interop.written_bundles import remove_unfinished, write_run
 from replaykit.trajectory.counted import counted
 
@@ -71,16 +73,23 @@ def import_run(
         found = replaykit.import_run("auto", "results", "imported.zst")
         print(found.state, found.warnings)
     """
-    options = options or Options()
-    one, found = _looked(format, Path(path), options)
-    if len(found) > 1:
-        what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
-        raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
-    try:
+    options, folder = options or Options(), Path(target).parent
+    with _tidy(folder), Unpacking(folder, format, options.limits) as archives:
+        one, found = _looked(format, Path(path), options, archives)
+        if len(found) > 1:
+            what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
+            raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
         return _import(one, found[0], Path(target), options, force=force)
+
+
+@contextmanager
+def _tidy(folder: Path) -> Iterator[None]:
+    """Remove what is unfinished in a folder, also what another process left when it was killed."""
+    try:
+        yield
     finally:
-        # Also files that another process left when it was killed.
-        remove_unfinished(Path(target).parent)
+        remove_unfinished(folder)
+        remove_unpacked(folder)
 
 
 def import_runs(
@@ -101,16 +110,17 @@ def import_runs(
     `failed`.
     """
     options = options or Options()
-    names: set[str] = set()
-    found = [one for path in map(Path, paths) for one in _planned(format, path, Path(folder), options, names)]
-    on_found(len(found))
+    place, names = Path(folder), set[str]()
     done: list[ImportResult] = []
-    try:
+    if jobs > 1 and format in IMPORTERS:
+        fork_server.start(*_loaded([format]))  # it loads while the runs are looked for
+    with _tidy(place), Unpacking(place, format, options.limits) as archives:
+        plan = partial(_planned, format, folder=place, options=options, names=names, archives=archives)
+        found = [one for path in paths for one in plan(Path(path))]
+        on_found(len(found))
         for result in _carried_out(found, options, force=force, jobs=jobs):
             done.append(result)
             on_run(result)
-    finally:
-        remove_unfinished(Path(folder))
     return done
 
 
@@ -123,10 +133,10 @@ class PlannedImport(NamedTuple):
 
 
 def _planned(
-    format: str, path: Path, folder: Path, options: Options, names: set[str]
+    format: str, path: Path, *, folder: Path, options: Options, names: set[str], archives: Unpacking
 ) -> Iterator[PlannedImport | ImportResult]:
     try:
-        one, found = _looked(format, path, options)
+        one, found = _looked(format, path, options, archives)
     except InteropError as error:
         yield ImportResult(source=str(path), path="", state="failed", error=error)
         return
@@ -142,7 +152,12 @@ def _carried_out(
     if jobs < 2 or len(found) < 2:
         yield from map(carry_out, found)
         return
-    workers = ProcessPoolExecutor(min(jobs, len(found)), mp_context=_context(found))
+    formats = {one.format for one in found if isinstance(one, PlannedImport)}
+    workers = ProcessPoolExecutor(
+        min(jobs, len(found)),
+        mp_context=fork_server.context(*_loaded(formats)),
+        initializer=fork_server.end_with_parent,
+    )
     try:
         # Four chunks a worker: large runs are spread, and few messages are sent.
         yield from workers.map(carry_out, found, chunksize=max(1, min(CHUNK, len(found) // (4 * jobs))))
@@ -151,18 +166,9 @@ def _carried_out(
         workers.shutdown(cancel_futures=True)
 
 
-def _context(found: list[PlannedImport | ImportResult]) -> BaseContext:
-    """Return how workers start: as copies of one fresh process, which has read the modules before.
-
-    Copies of this process might inherit threads and locks of others.
-    """
-    # Windows has none. A plain fork copies the caller's threads and locks.
-    if "forkserver" not in get_all_start_methods():
-        return get_context("spawn")
-    context = get_context("forkserver")
-    formats = {one.format for one in found if isinstance(one, PlannedImport)}
-    context.set_forkserver_preload([__name__, *(IMPORTERS[name] for name in sorted(formats))])
-    return context
+def _loaded(formats: Iterable[str]) -> list[str]:
+    """Return the modules that workers need, which are copies of one fresh process that has read them."""
+    return [__name__, *(IMPORTERS[name] for name in sorted(formats))]
 
 
 def _carry_out(one: PlannedImport | ImportResult, *, options: Options, force: bool) -> ImportResult:
@@ -182,9 +188,8 @@ def _import(
     # `rename` would fail on it after the whole import.
     if target.is_dir():
         raise BundleWriteError(source=str(target), operation="write the bundle", reason="it is a folder")
-    source = open_source(one.name, candidate.root, options.limits)
-    if candidate.root.is_dir():
-        source.name = _shown(candidate)  # of many files in a folder, errors name this one
+    # Of many files in a folder, errors name this one.
+    source = open_source(one.name, candidate.root, options.limits, _shown(candidate))
     try:
         run, sealed = _written(one, candidate, source, options, target)
     finally:
@@ -219,8 +224,41 @@ def _count_unread(run: Run, candidate: Candidate) -> None:
             run.leave_out(f"*{end}" if end else name)
 
 
-def _looked(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
-    """Return the importer and the runs under a path. Raises InteropError, UsageError."""
+def _looked(
+    format: str, path: Path, options: Options, archives: Unpacking
+) -> tuple[Importer, list[Candidate]]:
+    """Return the importer and the runs under a path, or in an archive. Raises InteropError, UsageError."""
+    if is_tape(path):
+        return _looked_inside(format, path, options, archives)
+    try:
+        return _looked_under(format, path, options)
+    except UnknownLayout:
+        # Some layouts are zip archives themselves; this one may hold folders of another.
+        if path.suffix.lower() != ".zip" or not path.is_file() or not zipfile.is_zipfile(path):
+            raise
+        with suppress(UnknownLayout):
+            return _looked_inside(format, path, options, archives)
+        raise
+
+
+def _looked_inside(
+    format: str, path: Path, options: Options, archives: Unpacking
+) -> tuple[Importer, list[Candidate]]:
+    folder = archives.unpacked(path)
+    try:
+        one, found = _looked_under(format, folder, options)
+    except UnknownLayout as error:
+        what = f"an archive with {error.fields['found']}"
+        raise UnknownLayout(**{**error.fields, "source": str(path), "found": what}) from error
+    return one, [replace(each, shown=_shown_inside(each, folder, path)) for each in found]
+
+
+def _shown_inside(candidate: Candidate, folder: Path, archive: Path) -> str:
+    inner = (candidate.root / candidate.file).relative_to(folder).as_posix()
+    return str(archive) if inner == "." else f"{archive}/{inner}"
+
+
+def _looked_under(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
     try:
         one = _chosen(format, path)
         check_options(one, options)
@@ -298,7 +336,8 @@ def _kind_of_json(path: Path) -> str:
 
 
 def _shown(candidate: Candidate) -> str:
-    return str(candidate.root / candidate.file) if candidate.file else str(candidate.root)
+    path = candidate.root / candidate.file if candidate.file else candidate.root
+    return candidate.shown or str(path)
 
 
 def _name(wanted: str, taken: set[str]) -> str:

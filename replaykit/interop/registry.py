@@ -31,6 +31,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """The file of it in the folder, where it is not the whole folder."""
     parts: tuple[tuple[str, int, int], ...] = ()
     """Rows of tables that it is made of: file, start and end."""
+    shown: str = ""
+    """What people are told instead of its path, where that is of an unpacked archive."""
 
 
 def flag(option: str) -> str:

@@ -21,8 +21,11 @@ from replaykit.bundle.zstd_frames import unpacked
 from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.decoding import JsonFault, decode_json
-from replaykit.interop.lfs_pointers import FETCH, is_pointer
+from replaykit.interop.lfs_pointers import FETCH, is_pointer, is_pointer_file
 from replaykit.interop.run_search import is_litter
+
+ROOT = PurePosixPath()
+"""The source itself."""
 
 LEVELS_MAX = 12
 """Folders of a foreign path that are looked at."""
@@ -95,7 +98,14 @@ class SourceFiles:
         """Name files as seen from a folder inside of an archive; what is outside of it keeps its name."""
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a file and keep its digest. Raises InteropError."""
+        """Return the bytes of a file, keep its digest. Raises InteropError, also for a pointer of Git LFS."""
+        data = self.read_any(name)
+        if is_pointer(data):
+            self.malformed(name, f"a pointer of Git LFS; {FETCH}", "the file itself")
+        return data
+
+    def read_any(self, name: str) -> bytes:
+        """Return the bytes of a file, or of a pointer in its place, keep the digest. Raises InteropError."""
         data = self._bytes(name, self.limits.member)
         self.check("member", len(data), name, "bytes")
         if name not in self.files:
@@ -135,19 +145,17 @@ class SourceFiles:
         Raises InteropError.
         """
         data = self.read(name)
-        if is_pointer(data):
-            self.malformed(name, f"a pointer of Git LFS; {FETCH}", "text")
         try:
             # Windows tools begin text with a byte order mark.
             return data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeError as error:
             self.malformed(name, "not UTF-8", "text in UTF-8", error)
 
-    def ending(self, path: str) -> str | None:
-        """Return the file that a path of another machine means: the longest end of it that is here."""
+    def ending(self, path: str, folder: PurePosixPath = ROOT) -> str | None:
+        """Return the file in a folder that a foreign path means: the longest end of it that is here."""
         # Paths were written on another machine, perhaps with Windows.
         parts = PurePosixPath(path.replace("\\", "/")).parts[-LEVELS_MAX:]
-        ends = ("/".join(parts[at:]) for at in range(len(parts)))
+        ends = ((folder / "/".join(parts[at:])).as_posix() for at in range(len(parts)))
         return next((end for end in ends if end in self), None)
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
@@ -158,8 +166,6 @@ class SourceFiles:
     def raw_lines(self, name: str) -> Iterator[tuple[int, bytes]]:
         """Yield line number from 1 and bytes of each line that is not blank. Raises InteropError."""
         data = self.read(name)
-        if is_pointer(data):
-            self.malformed(name, f"a pointer of Git LFS; {FETCH}", "JSON lines")
         # Counted before any line is decoded.
         self.check("lines", data.count(b"\n"), name, "lines")
         for number, line in enumerate(data.split(b"\n"), 1):
@@ -169,8 +175,6 @@ class SourceFiles:
 
     def decode(self, data: bytes, place: str) -> Any:
         """Return a JSON value. Raises MalformedSource."""
-        if is_pointer(data):
-            self.malformed(place, f"a pointer of Git LFS; {FETCH}", "JSON")
         try:
             return decode_json(data, self.limits.depth)
         except JsonFault as error:
@@ -271,6 +275,8 @@ class Archive(SourceFiles):
 
     def __init__(self, format: str, file: Path, limits: SourceLimits, name: str | None = None) -> None:
         super().__init__(format, name or str(file), limits)
+        if is_pointer_file(file):
+            self.malformed("the file", f"a pointer of Git LFS; {FETCH}", "a zip archive")
         self._check_directory(file)
         self._file = file
         try:
@@ -364,9 +370,9 @@ def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
     return data
 
 
-def open_source(format: str, path: Path, limits: SourceLimits) -> SourceFiles:
-    """Return a folder or an archive as a source."""
-    return Folder(format, path, limits) if path.is_dir() else Archive(format, path, limits)
+def open_source(format: str, path: Path, limits: SourceLimits, name: str | None = None) -> SourceFiles:
+    """Return a folder or an archive as a source; `name`: what errors call it, else its path."""
+    return Folder(format, path, limits, name) if path.is_dir() else Archive(format, path, limits, name)
 
 
 def is_file(path: Path) -> bool:

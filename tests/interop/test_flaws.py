@@ -366,6 +366,26 @@ def test_a_pointer_in_the_place_of_a_run_is_called_that(format: str, name: str, 
         assert "Git LFS" in str(done.error) and "git lfs pull" in str(done.error)
 
 
+UNREAD = (".mp4", "core.log", "trial.log", "reward.txt")
+"""Ends of files in samples that no importer reads: they are left out, whatever they hold."""
+
+
+@pytest.mark.parametrize("format", sorted(SAMPLES))
+def test_a_pointer_in_the_place_of_any_file_is_named_once(format: str, tmp_path: Path) -> None:
+    path = SAMPLES[format](tmp_path / "whole")
+    folder = path if path.is_dir() else path.parent
+    names = [file.relative_to(folder) for file in sorted(folder.rglob("*")) if file.is_file()]
+    for number, name in enumerate(names):
+        path = SAMPLES[format](tmp_path / f"in{number}")
+        write(path if path.is_dir() else path.parent, str(name), POINTER)
+        for one in import_runs(format, [path], tmp_path / f"out{number}"):
+            said = [line for line in (*one.warnings, str(one.error or "")) if "git lfs pull" in line]
+            assert len(said) == (0 if name.name.endswith(UNREAD) else 1), (name, one)
+            if one.error is None:
+                with open_bundle(one.path) as bundle:
+                    assert b"git-lfs.github.com" not in b"".join(bundle.lines), name
+
+
 @pytest.mark.parametrize("format", sorted(SAMPLES))
 def test_what_systems_leave_in_folders_changes_nothing(format: str, tmp_path: Path) -> None:
     path = SAMPLES[format](tmp_path / "in")

@@ -6,13 +6,9 @@ A crew yields the rows of every chunk it is given, whatever happens to its worke
 from __future__ import annotations
 
 import gc
-import multiprocessing
-import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 import msgspec
@@ -210,17 +206,4 @@ def _prepare() -> None:
     """Make a fresh process a worker."""
     gc.freeze()  # what is loaded by now stays
     gc.set_threshold(GARBAGE)
-    _end_with_parent()
-
-
-def _end_with_parent() -> None:
-    """Let a worker end where its parent was killed: it would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()
-
-
-def _wait_and_end(parent: BaseProcess) -> None:
-    parent.join()
-    # Not `sys.exit`, which would end only this thread.
-    os._exit(1)
+    fork_server.end_with_parent()

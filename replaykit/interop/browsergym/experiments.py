@@ -18,6 +18,7 @@ from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, plain_values, read_pickle
 from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Run
+from replaykit.interop.lfs_pointers import FETCH
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import folders
 from replaykit.interop.source_files import kind_of
@@ -106,7 +107,8 @@ def _steps(run: Run) -> list[Gym]:
             found.append(reader(run, number, name))
         except MalformedSource as fault:
             faults.append(fault)
-            run.cut("a step that cannot be read: left out, what was done there is not known", name)
+            cause = f" ({fault.fields['found']})" if FETCH in str(fault.fields["found"]) else ""
+            run.cut(f"a step that cannot be read{cause}: left out, what was done there is not known", name)
             run.leave_out(name)
     # With no step at all, the folder is unreadable, not merely damaged.
     if faults and not found:

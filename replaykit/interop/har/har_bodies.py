@@ -99,7 +99,7 @@ def _kept(run: Run, content: Mapping[str, Any], kind: str) -> Blob | None:
 def _file(content: Mapping[str, Any]) -> str | None:
     name, digest = content.get("_file"), content.get("_sha1")
     if isinstance(name, str):
-        return name
+        return name.replace("\\", "/")  # written with Windows
     return f"resources/{digest}" if isinstance(digest, str) else None
 
 

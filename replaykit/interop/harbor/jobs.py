@@ -95,8 +95,9 @@ def _trajectory(run: Run, prefix: str) -> None:
     # A damaged trajectory still has an answer and pictures beside it.
     if not any(_has_read(run, folder + name, reader) for name, reader in _TRAJECTORIES):
         _answer_and_shots(run, folder)
-    if folder + "answer.txt" in run.source and run.header.get("answer") is None:
-        run.header["answer"] = run.source.read(folder + "answer.txt").decode("utf-8-sig", "replace").strip()
+    told = run.text_beside(folder + "answer.txt")
+    if told is not None and run.header.get("answer") is None:
+        run.header["answer"] = told.strip()
 
 
 _TRAJECTORIES = (("trajectory.json", read_atif), ("run.jsonl", read_log))
@@ -132,9 +133,8 @@ def _rewards(run: Run, prefix: str) -> None:
     if value is not None:
         run.add(Imported(kind="reward", name="harbor", value=value, file=folder + "reward.json"))
     # Harbor prefers the JSON file too.
-    elif folder + "reward.txt" in run.source:
-        text = run.source.read(folder + "reward.txt").decode("utf-8-sig", "replace").strip()
-        number = _finite(text)
+    elif (text := run.text_beside(folder + "reward.txt")) is not None:
+        number = _finite(text.strip())
         if number is None:
             run.warn(f"{folder}reward.txt holds no finite number: left out")
             return

@@ -140,11 +140,10 @@ def _look(run: Run, entry: McpEntry, folder: PurePosixPath) -> None:
 
 def _tree(run: Run, entry: McpEntry, folder: PurePosixPath) -> Blob | None:
     text = tree_of(entry)
-    name = (folder / entry.snapshot).as_posix() if entry.snapshot else ""
     if text is None and entry.snapshot:
-        if name in run.source:
-            text = run.source.text(name)
-        else:
+        name = run.source.ending(entry.snapshot, folder)
+        text = None if name is None else run.text_beside(name)
+        if name is None:
             run.flaw("a snapshot that is not in the folder", entry.snapshot)
     return run.put("text/yaml", _masked(run, text).encode()) if text else None
 
@@ -180,11 +179,11 @@ def _consoles(run: Run, entry: McpEntry) -> None:
         if name is None:
             run.flaw("a console log that is not in the folder", path[:80])
             continue
-        lines = run.source.text(name).split("\n")[max(0, first - 1) : last]
+        lines = (run.text_beside(name) or "").split("\n")[max(0, first - 1) : last]
         for level, text, place in console_lines("\n".join(lines)):
             level = _LEVELS.get(level, level)
             run.add(Console(level=level, text=text, source=place, step=run.steps - 1))
-        run.fills(console="partial")
+            run.fills(console="partial")
 
 
 def find(path: Path) -> Iterator[Candidate]:

@@ -171,8 +171,10 @@ def _look(run: Run, probe: StagehandProbe, role: str, of: int | None, *, is_exac
 
 def _picture(run: Run, path: str) -> Blob | None:
     """Return a screenshot; paths lead to files of the folder and nowhere else."""
-    if path in run.source:
-        return run.picture(path)
+    # A run that was written on another machine, or with Windows, names files of there.
+    own = run.source.ending(path)
+    if own is not None:
+        return run.picture(own)
     run.flaw("a screenshot that is not in the folder", path[:80])
     return None
 

@@ -40,9 +40,8 @@ class WrittenAnswer(Struct, kw_only=True):
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one output folder."""
-    answer = None
-    if RESPONSE in run.source:
-        answer = run.source.read(RESPONSE).decode("utf-8-sig", "replace").strip()
+    told = run.text_beside(RESPONSE)
+    answer = None if told is None else told.strip()
     if NETWORK in run.source:
         read_har(run, NETWORK)
     else:
