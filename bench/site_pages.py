@@ -120,4 +120,8 @@ if __name__ == "__main__":
         sys.exit(1 if faults else 0)
     shutil.rmtree(place, ignore_errors=True)
     stage(place)
-    print(f"{place}: {len(list(place.rglob('*.md')))} pages")
+    dead = [*dead_links(place)]
+    print(
+        "\n".join(dead) or f"{place}: {len(list(place.rglob('*.md')))} pages, and every link leads somewhere"
+    )
+    sys.exit(1 if dead else 0)

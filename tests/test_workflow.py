@@ -77,3 +77,29 @@ def test_other_lowest_releases_are_tested_without_a_browser(package: str, extra:
     assert tested is not None
     assert tested[1].removesuffix(".0").removesuffix(".0") == floor
     assert re.search(rf"for package in .*\b{package}\b", (ROOT / ".ci" / "lowest").read_text("utf-8"))
+
+
+def jobs_of(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = loaded(ROOT / ".github/workflows" / name)["jobs"]
+    return found
+
+
+def test_the_site_is_built_in_ci_and_published_after_the_package() -> None:
+    runs = [step.get("run") for name in ("ci.yml", "release.yml") for step in jobs_of(name)["site"]["steps"]]
+    assert runs.count("sh .ci/site") == 2
+    release = jobs_of("release.yml")
+    assert "site" in release["publish"]["needs"]
+    assert release["publish-site"]["needs"] == "publish"
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: str(path.name))
+def test_only_jobs_that_publish_may_do_more_than_read(path: Path) -> None:
+    more = [name for name, job in loaded(path)["jobs"].items() if "permissions" in job]
+    assert [name for name in more if not name.startswith("publish")] == []
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: str(path.name))
+def test_every_action_is_pinned_by_its_commit(path: Path) -> None:
+    steps = [step for job in loaded(path)["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)] == []

@@ -8,15 +8,22 @@ import sys
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from replaykit.errors import UsageError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """Dialect of every schema."""
 
 TEMPLATE = "#/$defs/{name}"
 """Where a schema keeps its parts."""
+
+
+FOLDERS = (Path(__file__).parents[1] / "schemas", Path(__file__).parents[2] / "docs")
+"""Where the schemas lie in a wheel, and in a checkout."""
 
 
 def components(*types: type) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -30,6 +37,16 @@ def components(*types: type) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def document(title: str, id: str, root: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     """Return a whole schema. `id` is a URN: a schema has no address of its own."""
     return {"$schema": DRAFT, "$id": id, "title": title, **root, "$defs": parts}
+
+
+def schema_file(name: str) -> Path:
+    """Return the schema's file: in the wheel, or in the checkout. Raises UsageError if neither holds it."""
+    file = f"{name}.schema.json"
+    found = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
+    if found is None:
+        command = f"replaykit tasks schema {name} > {file}"
+        raise UsageError(what=f"this installation has no file {file}; write one: `{command}`")
+    return found
 
 
 def _describe(part: dict[str, Any], struct: Any) -> None:

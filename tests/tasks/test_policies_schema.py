@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -96,6 +97,27 @@ def test_it_knows_every_field_rule_dimension_and_source() -> None:
     assert all(valid({"id": "a", "dimension": name, "rule": rule}) for name in DIMENSIONS)
     said = [{"id": "a", "dimension": "user_consent", "rule": rule, "source": name} for name in SOURCES]
     assert all(map(valid, said)) and not valid(said[0] | {"source": "nobody"})
+
+
+@pytest.mark.parametrize("name", ["suite", "policies", "report"])
+def test_the_command_prints_the_path_of_the_file(name: str) -> None:
+    found = CliRunner().invoke(cli, ["tasks", "schema", name, "--path"], catch_exceptions=False)
+    assert json.loads(Path(found.stdout.strip()).read_text("utf-8"))["$id"] == f"urn:replaykit:{name}:1"
+
+
+def test_a_wheel_holds_the_schemas() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    for name in ("suite", "policies", "report"):
+        assert included[f"docs/{name}.schema.json"] == f"replaykit/schemas/{name}.schema.json"
+
+
+def test_an_installation_without_the_file_says_how_to_write_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("replaykit.tasks.described_schema.FOLDERS", (tmp_path,))
+    found = CliRunner().invoke(cli, ["tasks", "schema", "suite", "--path"])
+    assert "replaykit tasks schema suite > suite.schema.json" in str(found.exception)
 
 
 def test_the_command_prints_the_committed_one() -> None:

@@ -20,6 +20,7 @@ from replaykit.report.text.table import safe
 from replaykit.tasks.benchmarks.mind2web import mind2web_faults, totals
 from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.contradictions import notes
+from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema
 from replaykit.tasks.summary import Summary, fields_of, sample, summarize_tasks
@@ -158,9 +159,10 @@ def sample_(
     epilog="Example: replaykit tasks schema suite",
 )
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
-def schema(name: str) -> None:
+@click.option("--path", "as_path", is_flag=True, help="Print the path of the schema's file, for editors.")
+def schema(name: str, as_path: bool) -> None:
     """Print the JSON Schema of a task file, a policy file or a report."""
-    click.echo(json_text(_SCHEMAS[name](), 1))
+    click.echo(schema_file(name) if as_path else json_text(_SCHEMAS[name](), 1))
 
 
 def _print(found: Summary) -> None:
