@@ -62,7 +62,8 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
         "judge": report.summary.get("judges", {}),
         "divergence": _divergence(successful, graded),
     }
-    plain = {"participants": {ROLE: agent}, "results": [{"detail": detail}]}
+    result = {"winner": ROLE if successful else "none", "detail": detail}
+    plain = {"participants": {ROLE: agent}, "results": [result]}
     return json_text(plain, 2) + b"\n"
 
 
@@ -87,6 +88,8 @@ class _Told(NamedTuple):
     steps: int = 0
     limit: int | None = None
     level: str = "easy"
+    website: str | None = None
+    task: str | None = None
     screenshots: tuple[str, ...] = ()
     error: str | None = None
 
@@ -105,6 +108,8 @@ def _told(bundle: Bundle | None) -> _Told:
         steps=steps if isinstance(steps, int) else len(history.actions),
         limit=limit if isinstance(limit, int) else None,
         level=str(own.get("level") or (task.get("metadata") or {}).get("level") or "easy"),
+        website=next((str(url) for url in task.get("start_urls") or ()), None),
+        task=str(task["intent"]) if task.get("intent") else None,
         screenshots=tuple(str(name) for name in own.get("screenshots") or ()),
         error=own.get("error") if isinstance(own.get("error"), str) else None,
     )
@@ -116,6 +121,8 @@ def _task(verdict: Verdict, bundle: Bundle | None, *, has_fallback: bool) -> dic
     success, source = _success(verdict, is_finished=is_finished, has_fallback=has_fallback)
     return {
         "task_id": verdict.task_id,
+        "website": told.website,
+        "task_description": told.task,
         "success": success,
         "success_source": source,
         "steps_taken": told.steps,

@@ -17,7 +17,7 @@ from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.nearest_names import suggestion
-from replaykit.tasks.policy_rules import Informational, Policy
+from replaykit.tasks.policy_rules import SOURCES, Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to roots; the first is the active one."""
@@ -107,6 +107,22 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     """Policies that the agent must keep."""
     max_steps: int | None = None
     """Greatest number of steps of the run."""
+
+    def policy_text(self) -> str:
+        """Return the policies as lines for a prompt, the highest source first; empty without policies."""
+        ranked = sorted(self.policies, key=lambda one: [*SOURCES, one.source].index(one.source))
+        lines = [
+            f"{number}. [{one.source}, {one.dimension}] {' '.join(one.description.split())}"
+            for number, one in enumerate(ranked, 1)
+        ]
+        return "\n".join([POLICY_HEAD, *lines]) if lines else ""
+
+
+POLICY_HEAD = (
+    "Keep these policies while you do the task. Where two contradict each other, "
+    f"the source decides: {' before '.join(SOURCES)}."
+)
+"""What stands above the policies of an agent."""
 
 
 def agent_view(task: Task, sites: Sites) -> AgentTask:

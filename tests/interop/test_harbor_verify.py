@@ -262,6 +262,8 @@ def test_task_folders(tasks: Path, tmp_path: Path) -> None:
     assert told["metadata"]["reference_answer"] == 'A \x01 "b" \x7f\\ C'
     assert told["task"]["name"] == "webvoyager/webvoyager__bbc-news--9" and told["schema_version"] == "1.0"
     assert told["verifier"]["env"]["ANTHROPIC_API_KEY"] == "${ANTHROPIC_API_KEY}"
+    assert told["task"]["keywords"][-1] == "bbc news"
+    assert (told["environment"]["memory_mb"], told["environment"]["storage_mb"]) == (2048, 10240)
     assert json.loads((folder / "tests/ground_truth.json").read_text()) == {
         "id": "BBC News--9",
         "task": "Who?",
@@ -272,6 +274,23 @@ def test_task_folders(tasks: Path, tmp_path: Path) -> None:
         assert "\x01" not in (folder / name).read_text()  # the reference is for people
     again, stay = generate(tasks, tmp_path / "out", ANY)
     assert again == [] and stay == written and kept == []
+
+
+@pytest.mark.parametrize("answer", ["A $(touch x) 'b' `c` \\", "two\nlines", "%s -n", ""])
+def test_the_solution_writes_the_reference_whatever_is_in_it(answer: str, tmp_path: Path) -> None:
+    reference = Reference(kind="golden", answer=answer)
+    task = WebTask(
+        id="T--1", question="Q", site="S", start_url="http://s.test/", source="f", reference=reference
+    )
+    text = files_of(task)["solution/solve.sh"].decode()
+    subprocess.run(["sh", "-c", text.replace("/logs/agent", str(tmp_path))], check=True, cwd=tmp_path)
+    assert (tmp_path / "answer.txt").read_text() == f"{answer}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["answer.txt"]
+
+
+def test_a_task_without_a_reference_has_no_solution() -> None:
+    task = WebTask(id="T--1", question="Q", site="S", start_url="http://s.test/", source="f")
+    assert "solution/solve.sh" not in files_of(task)
 
 
 def test_folders_that_exist_stay_unless_told_otherwise(tasks: Path, tmp_path: Path) -> None:

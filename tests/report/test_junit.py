@@ -122,7 +122,10 @@ def test_a_long_summary_is_cut_at_whole_rows() -> None:
 
 
 def test_results_of_wabe(tmp_path: Path) -> None:
-    task = {"id": "t1", "intent": "Buy.", "max_steps": 9, "metadata": {"level": "hard"}}
+    task = {
+        "id": "t1", "intent": "Buy.", "max_steps": 9, "metadata": {"level": "hard"},
+        "start_urls": ["http://shop.test/"],
+    }  # fmt: skip
     path = (
         trajectory(task)
         .click("#b", "<p>x</p>", tag="button", name="Buy")
@@ -135,10 +138,10 @@ def test_results_of_wabe(tmp_path: Path) -> None:
     assert plain["results"][0]["detail"]["success_rate"] == 0.0  # no judge spoke
     assert (one["success"], one["success_source"], one["level"]) == (True, "loop_fallback", "hard")
     assert one["action_history"] == ["<button> Buy -> CLICK"] and one["steps_taken"] == 1
-    assert (
-        json.loads(as_wabe(graded, [path], has_fallback=False))["results"][0]["detail"]["successful_tasks"]
-        == 0
-    )
+    assert (one["website"], one["task_description"]) == ("http://shop.test/", "Buy.")
+    assert plain["results"][0]["winner"] == "white_agent"
+    (alone,) = json.loads(as_wabe(graded, [path], has_fallback=False))["results"]
+    assert (alone["winner"], alone["detail"]["successful_tasks"]) == ("none", 0)
 
 
 def test_checks_decide_where_no_judge_does(tmp_path: Path) -> None:

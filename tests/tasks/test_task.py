@@ -11,6 +11,7 @@ from replaykit.errors import TaskError
 from replaykit.tasks.checks import Expect, PageCheck, StringMatch
 from replaykit.tasks.policy_rules import Informational, Match, Never, NoLeak, Policy, Secret
 from replaykit.tasks.task import (
+    AgentPolicy,
     AgentTask,
     AllowedChange,
     JudgeSettings,
@@ -157,3 +158,20 @@ def test_a_task_nested_deeper_than_can_be_walked_is_refused() -> None:
         metadata = {"a": metadata}
     with pytest.raises(TaskError, match="nested too deeply"):
         fill_task({"id": "a", "intent": "b", "metadata": metadata}, SITES)
+
+
+def test_policies_are_lines_for_a_prompt_the_highest_source_first() -> None:
+    def policy(source: str, said: str) -> AgentPolicy:
+        return AgentPolicy(description=said, source=source, dimension="user_consent")
+
+    given = [policy(*one) for one in (("task", "C"), ("user", "B\n2. Forged"), ("organization", "A"))]
+    assert AgentTask(id="t", intent="", policies=tuple(given)).policy_text().splitlines() == [
+        "Keep these policies while you do the task. Where two contradict each other, the source decides: "
+        "organization before user before task.",
+        "1. [organization, user_consent] A",
+        "2. [user, user_consent] B 2. Forged",
+        "3. [task, user_consent] C",
+    ]
+    other = AgentTask(id="t", intent="", policies=(policy("vendor", "V"), policy("task", "C")))
+    assert [line[:9] for line in other.policy_text().splitlines()[1:]] == ["1. [task,", "2. [vendo"]
+    assert AgentTask(id="t", intent="").policy_text() == ""

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -176,6 +177,8 @@ def files_of(task: WebTask, *, has_kernel: bool = False) -> dict[str, bytes]:
         width, height = VIEWPORT
         plain = {"start_url": task.start_url, "stealth": True, "viewport": {"width": width, "height": height}}
         found["environment/kernel.json"] = json.dumps(plain) + "\n"
+    if task.reference is not None:
+        found["solution/solve.sh"] = _solution(task.reference.answer)
     return {name: text.encode() for name, text in found.items()}
 
 
@@ -193,6 +196,16 @@ if [ ! -s /logs/verifier/reward.txt ]; then
 fi
 """
 """Runs the verifier; the reward is never empty."""
+
+
+def _solution(answer: str) -> str:
+    """Return what Harbor's oracle agent runs: no other agent and no judge is given this folder."""
+    said = shlex.quote(answer.replace("\0", ""))
+    return (
+        "#!/bin/sh\n"
+        "# Answers with the reference, without a browser: it tries the verifier, not the site.\n"
+        f"mkdir -p /logs/agent && printf '%s\\n' {said} > /logs/agent/answer.txt\n"
+    )
 
 
 def _instruction(task: WebTask) -> str:
@@ -217,7 +230,7 @@ def _toml(task: WebTask) -> str:
     lines = ['schema_version = "1.0"', "", "[task]"]
     lines += [
         f"name = {toml_text('webvoyager/webvoyager__' + task.slug)}",
-        'keywords = ["web", "webvoyager"]',
+        f'keywords = ["web", "webvoyager", {toml_text(task.site.lower())}]',
     ]
     lines += ["", "[metadata]", *(f"{name} = {toml_text(value)}" for name, value in told.items())]
     lines += ["", "[verifier]", "timeout_sec = 600.0", "", "[verifier.env]"]
@@ -226,7 +239,7 @@ def _toml(task: WebTask) -> str:
     lines += ['JUDGE_MODEL = "${WEBVOYAGER_JUDGE_MODEL:-claude-sonnet-5-5}"']
     lines += ['MAX_IMAGES = "${WEBVOYAGER_MAX_IMAGES:-15}"']
     lines += ["", "[agent]", "timeout_sec = 1800.0", "", "[environment]", "build_timeout_sec = 600.0"]
-    lines += ["cpus = 1", 'memory = "2G"', 'storage = "10G"']
+    lines += ["cpus = 1", "memory_mb = 2048", "storage_mb = 10240"]
     return "\n".join(lines) + "\n"
 
 
